@@ -1,0 +1,71 @@
+/**
+ * The allowed doors of the house, as a positive list: an import that no rule here names is forbidden.
+ * `start.ts` alone knows everyone; no wing imports another; adapter and store import types only.
+ */
+const own = (room) => ({ from: { path: `^src/${room}/` }, to: { path: `^src/${room}/` } });
+const room = (from, to) => ({ from: { path: `^src/${from}/` }, to: { path: `^src/(${to})` } });
+const types = (from, to) => ({
+  from: { path: `^src/${from}/` },
+  to: { path: `^src/(${to})`, dependencyTypes: ['type-only'] },
+});
+const packages = (from, names) => ({
+  from: { path: `^src/${from}` },
+  to: { path: `^node_modules/(${names})/` },
+});
+const builtin = (from, names) => ({
+  from: { path: `^src/${from}` },
+  to: { path: `^(node:)?(${names})$`, dependencyTypes: ['core'] },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-dev-packages', severity: 'error', from: { path: '^src' }, to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] } },
+    { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  allowedSeverity: 'error',
+  allowed: [
+    ...['schema', 'translator', 'bridge', 'scim', 'adapter', 'travel', 'store', 'http', 'replay'].map(own),
+
+    room('translator', 'schema/'),
+    room('bridge', 'translator/|schema/'),
+    room('scim', 'bridge/|schema/|http/'),
+    room('travel', 'http/'),
+    types('adapter', 'bridge/'),
+    types('adapter', 'translator/'),
+    types('store', 'bridge/'),
+    types('store', 'travel/'),
+    types('store', 'translator/'),
+    types('store', 'schema/'),
+
+    packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
+    packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
+    packages('travel/', 'express|@types/express|zod|re2js'),
+    packages('http/', 'express|@types/express|pino|prom-client'),
+    packages('bridge/', 'pino'),
+    packages('adapter/', 'axios'),
+    packages('store/', 'kysely|@photostructure/sqlite'),
+    packages('replay/', 'axios|cli-table3|zod'),
+
+    builtin('bridge/', 'crypto'),
+    builtin('scim/', 'crypto|http'),
+    builtin('travel/', 'crypto|http'),
+    builtin('http/', 'crypto|http'),
+    builtin('adapter/', 'http|https'),
+    builtin('store/', 'fs|path|sqlite|crypto'),
+    builtin('replay/', 'fs|path|crypto'),
+
+    { from: { path: '^src/[^/]+\\.ts$' }, to: { path: '^src/' } },
+    packages('[^/]+\\.ts$', 'commander|zod|pino|cli-table3|cli-progress|express|@types/express|prom-client'),
+    builtin('[^/]+\\.ts$', 'fs|path|crypto|http|https|net|url|process|module|os|child_process|events|fs/promises'),
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    includeOnly: undefined,
+    moduleSystems: ['es6', 'cjs'],
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,230 @@
+import type { JsonObject, ScimResource } from '../schema/resource.ts';
+import type { Lookups } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import type { Identity, Outcome } from './identity.ts';
+
+// ── The store ────────────────────────────────────────────────────────────────────────────────────
+
+/** One step of an atomic commit. An `update` writes the IdP's side only and applies only at `expected` version. */
+export type IdentityChange =
+  | { kind: 'insert'; identity: Identity }
+  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, raises revision; `applied` too when an unclaimed identity becomes claimed. */
+  | { kind: 'update'; identity: Identity; expected: number }
+  /** Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. */
+  | { kind: 'release'; id: string }
+  /** Removes an unclaimed identity that gives way to an IdP's. */
+  | { kind: 'erase'; id: string };
+
+/** An equality that an index answers. Case: userName and emails without, the rest exactly. */
+export type IdentityMatch =
+  | { by: 'id'; value: string }
+  | { by: 'userName'; value: string }
+  | { by: 'externalId'; value: string }
+  | { by: 'email'; value: string }
+  | { by: 'travelId'; value: string }
+  /** The address of the linked traveler as last seen. */
+  | { by: 'travelEmail'; value: string };
+
+/** A page of live identities in the one stable order: incomplete when created, created, id. `limit` 0 counts only. */
+export interface IdentityPage {
+  total: number;
+  identities: Identity[];
+}
+
+/** The identities as the stories read and write them. */
+export interface Identities {
+  byId(connection: string, id: string): Promise<Identity | undefined>;
+  /** Tombstones included; newest first. */
+  find(connection: string, match: IdentityMatch): Promise<Identity[]>;
+  page(connection: string, offset: number, limit: number): Promise<IdentityPage>;
+  /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
+  commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
+  /** The claimed identity linked to a traveler of this travel account, in whatever connection. */
+  holder(account: string, match: { travelId: string } | { travelEmail: string }): Promise<Identity | undefined>;
+}
+
+/** The reconciler's hold on one identity at a time. */
+export interface Leases {
+  /** Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone. */
+  take(connection: string, id: string, lease: { token: string; until: number; now: number }): Promise<Identity | undefined>;
+  /** Announces a create, or takes the announcement back; false when the lease is lost. */
+  announce(connection: string, id: string, token: string, creating: string | undefined): Promise<boolean>;
+  /**
+   * Keeps the outcome and gives the lease back. `moved`: kept, but the revision was raised meanwhile, so it stays dirty;
+   * `lost`: the token no longer holds, nothing was kept; `taken`: another identity of the account is linked to that traveler, nothing was kept.
+   */
+  finish(
+    connection: string,
+    id: string,
+    token: string,
+    revision: number,
+    outcome: Outcome,
+  ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
+  /** Gives the lease back with nothing changed. */
+  release(connection: string, id: string, token: string): Promise<void>;
+}
+
+/** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
+export interface Agenda {
+  /** Dirty identities whose time has come and that nobody holds, the longest waiting first. */
+  due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
+  touch(connection: string, ids: string[], now: number): Promise<void>;
+  /** Those that wait for an address in this travel account. */
+  touchWaiting(account: string, email: string, now: number): Promise<void>;
+  /** Claimed, live or dead, translated with other rules; at most `limit`, answers how many. */
+  touchStale(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
+  /** How many identities there are in each state, for the metrics. */
+  counts(): Promise<{ connection: string; state: string; count: number }[]>;
+}
+
+/** A reference from one identity to another's traveler, e.g. its manager. */
+export interface ReferenceRow {
+  /** The value as the IdP gave it. */
+  raw: string;
+  /** The identity it was resolved to. */
+  target: string | undefined;
+  /** The travel user it was resolved to. */
+  travelId: string | undefined;
+}
+
+/** References between identities, by connection. */
+export interface References {
+  of(connection: string, id: string): Promise<ReferenceRow[]>;
+  save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
+  /** The identities that refer to the target, or to any of the values, which are compared without case. */
+  referrers(connection: string, target: string, values: string[]): Promise<string[]>;
+}
+
+/** What an import needs to know and keep. */
+export interface Imports {
+  /** Identities of this connection for these travelers, claimed or not. */
+  known(connection: string, travelIds: string[]): Promise<Identity[]>;
+  /** Those of these travelers that another connection of the account has claimed. */
+  linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
+  /** Addresses, lower-cased, of creates that are announced in the account. */
+  openCreates(account: string): Promise<string[]>;
+  /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
+  saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
+  /** Keeps what was seen of claimed identities that nobody holds. */
+  observe(connection: string, seen: { id: string; observed: TravelUser }[], seenAt: number): Promise<void>;
+  /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
+  sweep(connection: string, since: number): Promise<string[]>;
+}
+
+/** A group as kept: attributes without id, meta, members. */
+export interface Group {
+  connection: string;
+  id: string;
+  attributes: ScimResource;
+  version: number;
+  createdAt: number;
+  lastModified: number;
+}
+
+/** A member of a group (RFC 7643 §4.2). */
+export interface Member {
+  value: string;
+  display?: string;
+  type?: string;
+}
+
+/** One step on a group's members, in order. */
+export type MemberChange =
+  | { kind: 'add'; members: Member[] }
+  | { kind: 'remove'; values: string[] }
+  | { kind: 'replace'; members: Member[] };
+
+/** An equality on groups that an index answers; displayName without case. */
+export type GroupMatch =
+  | { by: 'id'; value: string }
+  | { by: 'displayName'; value: string }
+  | { by: 'externalId'; value: string }
+  | { by: 'member'; value: string };
+
+/** The groups and their members, which are rows. */
+export interface Groups {
+  byId(connection: string, id: string): Promise<Group | undefined>;
+  page(connection: string, matches: GroupMatch[], offset: number, limit: number): Promise<{ total: number; groups: Group[] }>;
+  members(connection: string, groupIds: string[]): Promise<Map<string, Member[]>>;
+  /** The groups that each of these users is a member of. */
+  groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
+  insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;
+  /**
+   * At the expected version only. Applies the member changes in order, and the attributes; answers `unchanged`, leaving
+   * version and lastModified alone, when neither makes a difference. `delete` removes the group.
+   */
+  change(
+    group: Group,
+    expected: number,
+    change: { attributes: ScimResource; members: MemberChange[] } | 'delete',
+  ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate'>;
+}
+
+// ── The travel API ───────────────────────────────────────────────────────────────────────────────
+
+/** A field the travel API would not take, by its dotted name, e.g. `address.countryCode`. */
+export interface InvalidField {
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** Every way the travel API can fail a call about a user, after the one table in DESIGN §6. */
+export type TravelFailure =
+  | { kind: 'notFound' }
+  | { kind: 'conflict' }
+  | { kind: 'invalid'; fields: InvalidField[] }
+  | { kind: 'forbidden' }
+  /** Our own credential is wrong. */
+  | { kind: 'unauthorized' }
+  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log. */
+  | { kind: 'unavailable'; text: string; retryAfterMs?: number };
+
+/** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
+export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
+
+/** The travelers, as the reconciler needs them; one attempt each. */
+export interface TravelUsers {
+  create(user: JsonObject): Promise<TravelAnswer<TravelUser>>;
+  read(id: string): Promise<TravelAnswer<TravelUser>>;
+  /** JSON merge patch (RFC 7396). */
+  patch(id: string, patch: JsonObject): Promise<TravelAnswer<TravelUser>>;
+  remove(id: string): Promise<TravelAnswer<TravelUser>>;
+  /** Exact addresses, without case; archived travelers included. */
+  byEmail(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
+  page(offset: number, limit: number): Promise<TravelAnswer<{ users: TravelUser[]; total: number }>>;
+}
+
+/** What rules and values are looked up in. */
+export interface TravelLookups {
+  /** As last read; read first when never read or older than the refresh time. A failure to refresh keeps what is there. */
+  current(): Promise<TravelAnswer<Lookups>>;
+  /** Reads anew now, unless that was done within the last moments; answers what is then current. */
+  refresh(): Promise<TravelAnswer<Lookups>>;
+  /** The travel user whose credential the bridge uses. */
+  self(): Promise<TravelAnswer<TravelUser>>;
+}
+
+// ── What only the process knows ──────────────────────────────────────────────────────────────────
+
+/** The moments at which a process may die; tests kill it there. */
+export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
+
+/** Time, randomness, the log, and the crash points. */
+export interface Surroundings {
+  now(): number;
+  newId(): string;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Waits; rejects never; ends early when aborted. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+  log: Log;
+  checkpoint(at: Checkpoint): void;
+}
+
+/** The part of a pino logger that is used. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CompiledQuery, type DatabaseConnection, Kysely, Migrator, SqliteDialect, SqliteDriver } from 'kysely';
+import { openSqlite } from './driver.ts';
+import { type ColumnTypes, migrations } from './migrations/index.ts';
+import type { Tables } from './tables.ts';
+
+/** The database and the few things that differ between its dialects. */
+export interface Database {
+  db: Kysely<Tables>;
+  /** True for a unique violation, of whatever constraint. */
+  isDuplicate(error: unknown): boolean;
+  /** Answers when the database can be read; rejects otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What serves as JSON and as a 64-bit integer in the embedded database. */
+const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
+
+/**
+ * Opens the embedded database in `directory`, which is made when missing, and migrates it. With `exclusive` a second
+ * process that asks for the same is refused with a clear message, as long as this one lives.
+ */
+export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
+  mkdirSync(directory, { recursive: true });
+  const release = exclusive ? await lock(directory) : () => {};
+  const sqlite = await openSqlite(join(directory, 'jetbridge.db'));
+  sqlite.exec(
+    'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
+  );
+  const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
+  await migrate(db);
+  return {
+    db,
+    isDuplicate: (error) => error instanceof Error && error.message.includes('UNIQUE constraint failed'),
+    ping: async () => {
+      await db.selectFrom('connection').select('id').limit(1).execute();
+    },
+    close: async () => {
+      await db.destroy();
+      release();
+    },
+  };
+}
+
+/** An exclusive transaction on a file of its own: the operating system ends it with the process, so it cannot go stale. */
+async function lock(directory: string): Promise<() => void> {
+  const file = await openSqlite(join(directory, 'jetbridge.lock'));
+  try {
+    file.exec('pragma busy_timeout = 0; begin exclusive');
+  } catch (error) {
+    file.close();
+    throw new DatabaseInUse(directory, { cause: error });
+  }
+  return () => file.close();
+}
+
+/** Another process serves from the same directory. */
+export class DatabaseInUse extends Error {
+  constructor(directory: string, options?: ErrorOptions) {
+    super(
+      `${directory} is in use by another Jetbridge. Stop it, or point JETBRIDGE_DATA at another folder.`,
+      options,
+    );
+    this.name = 'DatabaseInUse';
+  }
+}
+
+async function migrate(db: Kysely<Tables>): Promise<void> {
+  const provider = { getMigrations: async () => migrations(columnTypes) };
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error) throw error;
+}
+
+/** Transactions take the write lock at once: one that starts by reading cannot fail with "busy" when it comes to write. */
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #config: ConstructorParameters<typeof SqliteDialect>[0];
+
+  constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver(this.#config);
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+}

@@ -1,0 +1,5 @@
+import type { BridgeTables } from './bridge-tables.ts';
+import type { TravelTables } from './travel-tables.ts';
+
+/** Every table; the bridge's and the travel service's know nothing of each other. */
+export interface Tables extends BridgeTables, TravelTables {}
