@@ -62,6 +62,8 @@ export interface Leases {
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
   /** Gives the lease back with nothing changed. */
   release(connection: string, id: string, token: string): Promise<void>;
+  /** Ends all leases: those of a process that died, where the store is ours alone. */
+  releaseAll(): Promise<void>;
 }
 
 /** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
@@ -105,8 +107,8 @@ export interface Imports {
   openCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
-  /** Keeps what was seen of claimed identities that nobody holds. */
-  observe(connection: string, seen: { id: string; observed: TravelUser }[], seenAt: number): Promise<void>;
+  /** Keeps what was seen of claimed identities that nobody holds; undefined: it must be read before the next plan. */
+  observe(connection: string, seen: { id: string; observed: TravelUser | undefined }[], seenAt: number): Promise<void>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }

@@ -31,8 +31,13 @@ export interface Lookups {
   scimUserMappings: ScimUserMapping[];
 }
 
-/** What became of one raw reference to a manager: a travel user id, or why there is none. */
-export type Reference = { travelId: string } | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' };
+/**
+ * What became of one raw reference to a manager: a travel user id, or why there is none. `unknown` and `notLinked` may
+ * still resolve; `self` and `circle` are left out, and `gone` (it was resolved, and its target left) is absent.
+ */
+export type Reference =
+  | { travelId: string }
+  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' };
 
 /** Everything outside the SCIM resource that a translation depends on: plain data, no I/O. */
 export interface Snapshot {
