@@ -36,6 +36,8 @@ export interface Identity {
   waitingFor: string | undefined;
   findings: Finding[];
   trace: TraceEntry[];
+  /** While a reconciler holds it; what it is doing at the travel API may still arrive until then. */
+  leasedUntil: number | undefined;
   /** Failed attempts in a row. */
   attempts: number;
   nextAttemptAt: number | undefined;
