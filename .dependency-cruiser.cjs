@@ -47,7 +47,7 @@ module.exports = {
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('replay/', 'axios|cli-table3|zod'),
 
-    builtin('bridge/', 'crypto'),
+    builtin('bridge/', 'crypto|util'),
     builtin('scim/', 'crypto|http'),
     builtin('travel/', 'crypto|http'),
     builtin('http/', 'crypto|http'),

@@ -40,13 +40,20 @@ export interface Identities {
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /** The claimed identity linked to a traveler of this travel account, in whatever connection. */
-  holder(account: string, match: { travelId: string } | { travelEmail: string }): Promise<Identity | undefined>;
+  holder(
+    account: string,
+    match: { travelId: string } | { travelEmail: string },
+  ): Promise<Identity | undefined>;
 }
 
 /** The reconciler's hold on one identity at a time. */
 export interface Leases {
   /** Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone. */
-  take(connection: string, id: string, lease: { token: string; until: number; now: number }): Promise<Identity | undefined>;
+  take(
+    connection: string,
+    id: string,
+    lease: { token: string; until: number; now: number },
+  ): Promise<Identity | undefined>;
   /** Announces a create, or takes the announcement back; false when the lease is lost. */
   announce(connection: string, id: string, token: string, creating: string | undefined): Promise<boolean>;
   /**
@@ -108,7 +115,11 @@ export interface Imports {
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /** Keeps what was seen of claimed identities that nobody holds; undefined: it must be read before the next plan. */
-  observe(connection: string, seen: { id: string; observed: TravelUser | undefined }[], seenAt: number): Promise<void>;
+  observe(
+    connection: string,
+    seen: { id: string; observed: TravelUser | undefined }[],
+    seenAt: number,
+  ): Promise<void>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }
@@ -146,7 +157,12 @@ export type GroupMatch =
 /** The groups and their members, which are rows. */
 export interface Groups {
   byId(connection: string, id: string): Promise<Group | undefined>;
-  page(connection: string, matches: GroupMatch[], offset: number, limit: number): Promise<{ total: number; groups: Group[] }>;
+  page(
+    connection: string,
+    matches: GroupMatch[],
+    offset: number,
+    limit: number,
+  ): Promise<{ total: number; groups: Group[] }>;
   members(connection: string, groupIds: string[]): Promise<Map<string, Member[]>>;
   /** The groups that each of these users is a member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;

@@ -1,0 +1,64 @@
+import { findings } from './findings.ts';
+import type { Identity } from './identity.ts';
+import { type Draft, type Fields, noting, type Task } from './task.ts';
+
+/** How far a chain of people who wait for each other's addresses is followed. */
+const LONGEST_CHAIN = 50;
+
+/** A draft with the fields that may be sent for it. */
+export interface Addressed {
+  draft: Draft;
+  fields: Fields;
+}
+
+/** One spelling for addresses that are the same to the travel service. */
+export function addressKey(email: string): string {
+  return email.normalize('NFKC').toLowerCase();
+}
+
+/**
+ * The wanted fields without an address that somebody else of the account is known to hold: the applied one stays, and
+ * the identity waits. In a circle of people who wait for each other, this one steps aside to its userName.
+ */
+export async function withFreeAddress(task: Task, draft: Draft): Promise<Addressed> {
+  const fields = task.translation.fields;
+  const email = fields.email;
+  if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
+  if (draft.observed && addressKey(draft.observed.email) === addressKey(email.value))
+    return { draft, fields };
+  const holder = await holderOf(task, email.value);
+  if (!holder) return { draft, fields };
+  const waiting = awaiting(draft, email.value);
+  const aside = task.translation.fallbackEmail;
+  const canStepAside =
+    aside !== undefined && !(await holderOf(task, aside)) && (await isCircle(task, holder));
+  return {
+    draft: waiting,
+    fields: {
+      ...fields,
+      email: canStepAside ? { kind: 'value', value: aside, source: email.source } : { kind: 'absent' },
+    },
+  };
+}
+
+/** The claimed identity, other than the task's own, whose traveler has the address. */
+export async function holderOf(task: Task, email: string): Promise<Identity | undefined> {
+  const holder = await task.store.identities.holder(task.connection.account, { travelEmail: email });
+  return holder?.id === task.identity.id ? undefined : holder;
+}
+
+/** The draft of somebody who wants an address that another has. */
+export function awaiting(draft: Draft, email: string): Draft {
+  if (draft.waitingFor !== undefined) return draft;
+  return { ...noting(draft, findings.emailTaken(email)), waitingFor: addressKey(email) };
+}
+
+async function isCircle(task: Task, holder: Identity): Promise<boolean> {
+  let next: Identity | undefined = holder;
+  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
+    if (next.waitingFor === undefined) return false;
+    next = await task.store.identities.holder(task.connection.account, { travelEmail: next.waitingFor });
+    if (next?.id === task.identity.id) return true;
+  }
+  return false;
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
+import type { FieldKey } from '../translator/result.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { type Addressed, awaiting, withFreeAddress } from './address.ts';
+import { findings } from './findings.ts';
+import type { TravelFailure } from './ports.ts';
+import { isPrivileged } from './takeover.ts';
+import {
+  type Draft,
+  type Fields,
+  failed,
+  noting,
+  refusing,
+  type Settled,
+  settled,
+  type Task,
+} from './task.ts';
+
+/** Each round sends what the last one left over; a sane travel API ends it in two or three. */
+const ROUNDS = 6;
+
+/** The traveler of a linked identity no longer exists. */
+export type Gone = 'gone';
+
+/**
+ * Makes the linked traveler agree with what is wanted: one patch for one change, and none for no change. What the
+ * travel API refuses is remembered and the rest is sent.
+ */
+export async function amend(task: Task, draft: Draft): Promise<Settled | Gone> {
+  if (draft.travelId === undefined) return 'gone';
+  const seen = draft.observed ? draft : await look(task, draft, draft.travelId);
+  if (seen === 'gone' || 'end' in seen) return seen;
+  const barred = await bar(task, seen);
+  if (barred) return barred;
+  return send(task, await withFreeAddress(task, seen), ROUNDS);
+}
+
+async function look(task: Task, draft: Draft, travelId: string): Promise<Draft | Settled | Gone> {
+  const answer = await task.connection.travel.read(travelId);
+  if (answer.kind === 'ok') return { ...draft, observed: answer.value };
+  return answer.kind === 'notFound' ? 'gone' : failed(draft, answer);
+}
+
+/** A traveler that the bridge may not write at all, or not before an admin has seen it. */
+async function bar(task: Task, draft: Draft): Promise<Settled | undefined> {
+  const self = await task.connection.lookups.self();
+  if (self.kind !== 'ok') return failed(draft, self);
+  if (self.value.id === draft.travelId) return settled(noting(draft, findings.ownCredential()), 'refused');
+  // An address of ours means that the bridge wrote this traveler before: then the role came through the IdP or by hand.
+  const isNewLink = draft.applied.email === undefined;
+  if (isNewLink && draft.observed && isPrivileged(draft.observed)) {
+    return settled(noting(draft, findings.privileged()), 'held');
+  }
+  return undefined;
+}
+
+async function send(task: Task, addressed: Addressed, rounds: number): Promise<Settled | Gone> {
+  const { draft, fields } = addressed;
+  const { applied, refused, observed, travelId } = draft;
+  const next = plan({
+    applied,
+    refused,
+    wanted: fields,
+    observed,
+    basis: task.basis.version,
+    rules: task.basis.rules,
+  });
+  if (isEmpty(next) || travelId === undefined) return rest(task, addressed, next);
+  if (rounds === 0)
+    return failed(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
+  const read = next.needsCurrent ? await look(task, draft, travelId) : draft;
+  if (read === 'gone' || 'end' in read) return read;
+  task.checkpoint('beforeSend');
+  const answer = await task.connection.travel.patch(travelId, toMergePatch(next, read.observed));
+  task.checkpoint('afterSend');
+  if (answer.kind === 'ok') return send(task, { draft: kept(read, next, answer.value), fields }, rounds - 1);
+  const left = leftOver(task, { draft: read, fields }, { plan: next, failure: answer });
+  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+}
+
+function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
+  return { ...draft, applied: keep(draft.applied, next, answer), observed: answer };
+}
+
+/** What to do after a failed patch: stop, or go on with what is left. */
+function leftOver(
+  task: Task,
+  { draft, fields }: Addressed,
+  { plan: tried, failure }: { plan: Plan; failure: TravelFailure },
+): Settled | Gone | Addressed {
+  switch (failure.kind) {
+    case 'notFound':
+      return 'gone';
+    case 'forbidden':
+      return settled(
+        noting(draft, findings.forbidden('archived' in tried.set ? 'archived' : '*')),
+        'refused',
+      );
+    case 'conflict': {
+      const email = tried.set.email?.value;
+      if (typeof email !== 'string')
+        return turnedDown(task, { draft, fields }, refusalsOf(tried, [], 'conflict'));
+      return { draft: awaiting(draft, email), fields: { ...fields, email: { kind: 'absent' } } };
+    }
+    case 'invalid': {
+      const keys = fieldsOfInvalid(
+        failure.fields.map(({ field }) => field),
+        tried,
+      );
+      const reason = failure.fields.map(({ message }) => message).join('; ');
+      return turnedDown(task, { draft, fields }, refusalsOf(tried, keys, reason));
+    }
+    case 'unauthorized':
+    case 'unavailable':
+      return failed(draft, failure);
+  }
+}
+
+interface Refusal {
+  key: FieldKey;
+  reason: string;
+}
+
+/** The named keys, or all that were sent when none was named. */
+function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
+  return (keys.length > 0 ? keys : Object.keys(tried.set)).map((key) => ({ key, reason }));
+}
+
+function turnedDown(task: Task, { draft, fields }: Addressed, refusals: Refusal[]): Settled | Addressed {
+  const known = refusals.filter(({ key }) => fields[key]?.kind === 'value');
+  if (known.length === 0) {
+    // A removal was refused: nothing to remember a value by, so it rests until something changes.
+    const [first] = refusals;
+    return settled(
+      noting(draft, findings.refused(first?.key ?? '*', undefined, first?.reason ?? '')),
+      'refused',
+    );
+  }
+  return {
+    draft: refusing(
+      task,
+      draft,
+      known.map((refusal) => ({ ...refusal, wanted: fields })),
+    ),
+    fields,
+  };
+}
+
+/** Nothing left to send. */
+function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
+  const applied = draft.observed ? keep(draft.applied, next, draft.observed) : draft.applied;
+  const refused = Object.fromEntries(
+    Object.entries(draft.refused).filter(
+      ([key, { basis }]) => basis === task.basis.version && isWanted(fields, draft, key),
+    ),
+  );
+  const told = [
+    ...draft.findings,
+    ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
+    ...(draft.observed ? drift(applied, draft.observed) : []),
+  ];
+  const done: Draft = { ...draft, applied, refused, findings: told, creating: undefined };
+  return settled(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
+}
+
+/** True while the refused value is what is wanted. */
+function isWanted(fields: Fields, draft: Draft, key: FieldKey): boolean {
+  const field = fields[key];
+  return field?.kind === 'value' && isDeepStrictEqual(field.value, draft.refused[key]?.value);
+}

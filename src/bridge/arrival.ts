@@ -1,0 +1,182 @@
+import type { ScimResource } from '../schema/resource.ts';
+import { toTravel } from '../translator/to-travel.ts';
+import type { Bases } from './basis.ts';
+import type { Connection } from './connection.ts';
+import { BridgeError } from './errors.ts';
+import type { Identity } from './identity.ts';
+import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
+
+/** What deciding about a POST needs. */
+export interface Arrivals {
+  identities: Pick<Identities, 'find' | 'holder'>;
+  bases: Pick<Bases, 'known'>;
+  surroundings: Pick<Surroundings, 'now' | 'newId'>;
+}
+
+/** The identity that a POST makes, and the commit that makes it. */
+export interface Newcomer {
+  identity: Identity;
+  changes: IdentityChange[];
+}
+
+/**
+ * Decides what a POST is: a newcomer; somebody who was in the travel service before and is taken over; or somebody who
+ * returns, and gets the traveler back (DESIGN §2, "Leaving and returning"). Throws a conflict when the userName is taken.
+ */
+export async function newcomer(
+  arrivals: Arrivals,
+  connection: Connection,
+  desired: ScimResource,
+): Promise<Newcomer> {
+  const userName = String(desired.userName);
+  const email = wantedEmail(arrivals, connection, desired);
+  const namesakes = await liveMatches(arrivals, connection, { by: 'userName', value: userName });
+  if (namesakes.some(({ claimed }) => claimed)) throw conflict();
+  const unclaimed = (await unclaimedAt(arrivals, connection, email)) ?? namesakes[0];
+  if (unclaimed) return takeOver(arrivals, connection, { unclaimed, namesakes, desired });
+  const back = await tombstoneOf(arrivals, connection, { desired, userName, email });
+  if (back) return comeBack(arrivals, connection, { tombstone: back, desired });
+  if (email !== undefined) {
+    const holder = await arrivals.identities.holder(connection.account, { travelEmail: email });
+    if (holder && holder.connection !== connection.id) throw conflict();
+  }
+  const identity = blank(arrivals, connection, desired);
+  return { identity, changes: [{ kind: 'insert', identity }] };
+}
+
+function wantedEmail(arrivals: Arrivals, connection: Connection, desired: ScimResource): string | undefined {
+  const { rules, lookups } = arrivals.bases.known(connection);
+  const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
+  const email = fields.email;
+  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+}
+
+async function unclaimedAt(
+  arrivals: Arrivals,
+  connection: Connection,
+  email: string | undefined,
+): Promise<Identity | undefined> {
+  if (email === undefined) return undefined;
+  const found = await liveMatches(arrivals, connection, { by: 'travelEmail', value: email });
+  return found.find(({ claimed }) => !claimed);
+}
+
+async function liveMatches(
+  arrivals: Arrivals,
+  connection: Connection,
+  match: IdentityMatch,
+): Promise<Identity[]> {
+  return (await arrivals.identities.find(connection.id, match)).filter(
+    ({ deletedAt }) => deletedAt === undefined,
+  );
+}
+
+/** An active one keeps its SCIM id, which an IdP may have seen; an archived one returns under a new id. */
+function takeOver(
+  arrivals: Arrivals,
+  connection: Connection,
+  { unclaimed, namesakes, desired }: { unclaimed: Identity; namesakes: Identity[]; desired: ScimResource },
+): Newcomer {
+  if (connection.policies.onExistingUser === 'refuse') throw conflict();
+  const inTheWay = namesakes.filter(({ id }) => id !== unclaimed.id);
+  const changes: IdentityChange[] = inTheWay.map(({ id }) => ({ kind: 'erase', id }));
+  if (unclaimed.observed?.archived) {
+    const { travelId, observed } = unclaimed;
+    const identity: Identity = { ...blank(arrivals, connection, desired), travelId, observed };
+    return {
+      identity,
+      changes: [...changes, { kind: 'erase', id: unclaimed.id }, { kind: 'insert', identity }],
+    };
+  }
+  const identity: Identity = {
+    ...unclaimed,
+    desired,
+    claimed: true,
+    version: unclaimed.version + 1,
+    state: 'dirty',
+    attempts: 0,
+    nextAttemptAt: undefined,
+    lastModified: arrivals.surroundings.now(),
+  };
+  return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
+}
+
+/** By externalId, then userName, then the address of the traveler that is out of use. */
+async function tombstoneOf(
+  arrivals: Arrivals,
+  connection: Connection,
+  { desired, userName, email }: { desired: ScimResource; userName: string; email: string | undefined },
+): Promise<Identity | undefined> {
+  const matches: IdentityMatch[] = [];
+  if (typeof desired.externalId === 'string') matches.push({ by: 'externalId', value: desired.externalId });
+  matches.push({ by: 'userName', value: userName });
+  if (email !== undefined) matches.push({ by: 'travelEmail', value: email });
+  for (const match of matches) {
+    const found = await arrivals.identities.find(connection.id, match);
+    const tombstone = found.find(
+      ({ deletedAt, travelId, creating }) =>
+        deletedAt !== undefined && (travelId !== undefined || creating !== undefined),
+    );
+    if (tombstone) return tombstone;
+  }
+  return undefined;
+}
+
+/** The new identity inherits what was applied, so that roles and fields no longer wanted are removed. */
+function comeBack(
+  arrivals: Arrivals,
+  connection: Connection,
+  { tombstone, desired }: { tombstone: Identity; desired: ScimResource },
+): Newcomer {
+  const { travelId, applied, creating, leasedUntil } = tombstone;
+  // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
+  const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.surroundings.now();
+  const identity: Identity = {
+    ...blank(arrivals, connection, desired),
+    travelId,
+    applied,
+    creating,
+    observed: isUnderWay ? undefined : tombstone.observed,
+    nextAttemptAt: isUnderWay ? leasedUntil : undefined,
+  };
+  return {
+    identity,
+    changes: [
+      { kind: 'release', id: tombstone.id },
+      { kind: 'insert', identity },
+    ],
+  };
+}
+
+function blank({ surroundings }: Arrivals, connection: Connection, desired: ScimResource): Identity {
+  const now = surroundings.now();
+  return {
+    connection: connection.id,
+    id: surroundings.newId(),
+    desired,
+    claimed: true,
+    state: 'dirty',
+    version: 1,
+    revision: 1,
+    rulesVersion: undefined,
+    travelId: undefined,
+    applied: {},
+    refused: {},
+    observed: undefined,
+    creating: undefined,
+    waitingFor: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: now,
+    lastModified: now,
+    deletedAt: undefined,
+  };
+}
+
+/** Without a name: the one who has it may belong to another connection. */
+function conflict(): BridgeError {
+  return new BridgeError('conflict', 'Another user has this userName or email address.');
+}

@@ -1,0 +1,91 @@
+import { type Alarm, alarm } from './alarm.ts';
+import { bases as basesOf } from './basis.ts';
+import type { Connection } from './connection.ts';
+import { discovery as discoveryOf } from './discovery.ts';
+import { type GroupStory, groupStory } from './groups.ts';
+import { type Importer, importer as importerOf } from './import.ts';
+import { type Background, background } from './loop.ts';
+import { type Pause, pause, watched } from './pause.ts';
+import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
+import { promptly as promptlyOf } from './promptly.ts';
+import { reconciler as reconcilerOf } from './reconcile.ts';
+import { type UserStory, userStory } from './users.ts';
+
+/** The store's side of the bridge. */
+export interface BridgeStore {
+  identities: Identities;
+  leases: Leases;
+  agenda: Agenda;
+  references: References;
+  imports: Imports;
+  groups: Groups;
+}
+
+/** The bridge: the stories that the front door tells, and what goes on behind them. */
+export interface Bridge {
+  users: UserStory;
+  groups: GroupStory;
+  importer: Importer;
+  /** Starts the background loops; without it only writes reconcile. */
+  run(): Background;
+}
+
+interface Parts {
+  store: BridgeStore;
+  connections: Connection[];
+  surroundings: Surroundings;
+  /** How long a write may wait for the travel API, in milliseconds. */
+  writeBudgetMs: number;
+}
+
+/** Puts the bridge together for these connections. */
+export function bridge({ store, connections, surroundings, writeBudgetMs }: Parts): Bridge {
+  const offices = new Map(connections.map((connection) => [connection.id, office(connection, surroundings)]));
+  const officeOf = ({ id }: { id: string }): Office => {
+    const known = offices.get(id);
+    if (!known) throw new Error(`there is no connection ${id}`);
+    return known;
+  };
+  const bases = basesOf();
+  const wake = () => {
+    for (const { bell } of offices.values()) bell.ring();
+  };
+  const pauseOf = (connection: Connection) => officeOf(connection).pause;
+  const reconciler = reconcilerOf({ ...store, bases, wake, surroundings });
+  const seen = {
+    attempt: (connection: Connection, id: string) => reconciler.attempt(officeOf(connection).watched, id),
+  };
+  const importer = importerOf({ ...store, bases, wake, surroundings });
+  const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
+  const discovery = discoveryOf(store.imports, bases, surroundings);
+  const connectionOf = (id: string) => officeOf({ id }).connection;
+  return {
+    users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings }),
+    groups: groupStory({ ...store, surroundings }),
+    importer,
+    run: () =>
+      background({
+        ...store,
+        bases,
+        connections,
+        reconciler: seen,
+        importer,
+        pauseOf,
+        alarmOf: (connection) => officeOf(connection).bell,
+        surroundings,
+      }),
+  };
+}
+
+/** What the process keeps for one connection. */
+interface Office {
+  connection: Connection;
+  watched: Connection;
+  pause: Pause;
+  bell: Alarm;
+}
+
+function office(connection: Connection, { now }: Surroundings): Office {
+  const heed = pause();
+  return { connection, watched: watched(connection, heed, now), pause: heed, bell: alarm() };
+}

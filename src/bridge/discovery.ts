@@ -1,0 +1,56 @@
+import { addressKey } from './address.ts';
+import type { Bases } from './basis.ts';
+import type { Connection } from './connection.ts';
+import type { Imports, Surroundings } from './ports.ts';
+import { showable, unclaimed } from './unclaimed.ts';
+
+/** How long the travel API may take over a search that an IdP waits for. */
+const BUDGET_MS = 800;
+/** A miss is remembered this long: an IdP that looks for a thousand newcomers asks for each once. */
+const MISS_MS = 10_000;
+const MISSES = 10_000;
+
+/** Finds people who are in the travel service and that no import has seen yet. */
+export interface Discovery {
+  /** True when the travel API had somebody with this address who is known from now on. A failure is a miss. */
+  seek(connection: Connection, text: string): Promise<boolean>;
+}
+
+/** Asks the travel API by address, once for each miss. */
+export function discovery(imports: Imports, bases: Bases, surroundings: Surroundings): Discovery {
+  const misses = new Map<string, number>();
+  return {
+    seek: async (connection, text) => {
+      if (!/^[^\s@]+@[^\s@]+$/.test(text)) return false;
+      const key = `${connection.id} ${addressKey(text)}`;
+      const now = surroundings.now();
+      if ((misses.get(key) ?? 0) > now) return false;
+      const isNew = await ask({ imports, bases, surroundings }, connection, text);
+      if (!isNew) remember(misses, key, now + MISS_MS);
+      return isNew;
+    },
+  };
+}
+
+function remember(misses: Map<string, number>, key: string, until: number): void {
+  misses.delete(key);
+  const oldest = misses.keys().next();
+  if (misses.size >= MISSES && !oldest.done) misses.delete(oldest.value);
+  misses.set(key, until);
+}
+
+async function ask(
+  shop: { imports: Imports; bases: Bases; surroundings: Surroundings },
+  connection: Connection,
+  email: string,
+): Promise<boolean> {
+  const answer = await connection.travel.byEmail([email], BUDGET_MS);
+  if (answer.kind !== 'ok' || answer.value.length === 0) return false;
+  const travelers = await showable(shop.imports, connection, answer.value);
+  const basis = shop.bases.known(connection);
+  const identities = travelers.map((traveler) =>
+    unclaimed(shop.surroundings, connection, { basis, traveler }),
+  );
+  await shop.imports.saveUnclaimed(identities, shop.surroundings.now());
+  return identities.length > 0;
+}

@@ -1,0 +1,137 @@
+import type { ScimResource } from '../schema/resource.ts';
+import { BridgeError } from './errors.ts';
+import type { Group, GroupMatch, Groups, Member, MemberChange, Surroundings } from './ports.ts';
+
+/** A SCIM group as the front door shows it. */
+export interface GroupView {
+  id: string;
+  /** displayName, externalId and whatever else was sent, without members. */
+  attributes: ScimResource;
+  /** Undefined when not asked for. */
+  members: Member[] | undefined;
+  createdAt: number;
+  lastModified: number;
+  version: number;
+}
+
+/** A change to a group: its attributes as a pure function, its members as steps, so that none need be read. */
+export interface GroupChange {
+  attributes: (current: ScimResource) => ScimResource;
+  members: MemberChange[];
+}
+
+/** What a list asks for: all matches must hold; none means every group, in the stable order. */
+export interface GroupQuery {
+  matches: GroupMatch[];
+  offset: number;
+  limit: number;
+  withMembers: boolean;
+}
+
+/** The story of groups: kept so that every IdP's own checks pass; the travel service has none (DESIGN §2). */
+export interface GroupStory {
+  create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
+  read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
+  list(connection: string, query: GroupQuery): Promise<{ total: number; groups: GroupView[] }>;
+  change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
+  remove(connection: string, id: string): Promise<void>;
+}
+
+interface Shop {
+  groups: Groups;
+  surroundings: Surroundings;
+}
+
+const TRIES = 20;
+
+/** The groups of all connections. */
+export function groupStory(shop: Shop): GroupStory {
+  return {
+    create: (connection, attributes, members) => create(shop, connection, { attributes, members }),
+    read: async (connection, id, withMembers) =>
+      viewOf(shop, await existing(shop, connection, id), withMembers),
+    list: async (connection, { matches, offset, limit, withMembers }) => {
+      const { total, groups } = await shop.groups.page(connection, matches, offset, limit);
+      return { total, groups: await viewsOf(shop, { connection, groups, withMembers }) };
+    },
+    change: (connection, id, change, withMembers) => amend(shop, connection, { id, change, withMembers }),
+    remove: (connection, id) => remove(shop, connection, id),
+  };
+}
+
+async function create(
+  shop: Shop,
+  connection: string,
+  { attributes, members }: { attributes: ScimResource; members: Member[] },
+): Promise<GroupView> {
+  const now = shop.surroundings.now();
+  const group: Group = {
+    connection,
+    id: shop.surroundings.newId(),
+    attributes,
+    version: 1,
+    createdAt: now,
+    lastModified: now,
+  };
+  if ((await shop.groups.insert(group, members)) === 'duplicate') throw taken();
+  return viewOf(shop, group, true);
+}
+
+async function amend(
+  shop: Shop,
+  connection: string,
+  { id, change, withMembers }: { id: string; change: GroupChange; withMembers: boolean },
+): Promise<GroupView> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const before = await existing(shop, connection, id);
+    const attributes = change.attributes(before.attributes);
+    const lastModified = shop.surroundings.now();
+    const after: Group = { ...before, version: before.version + 1, lastModified };
+    const outcome = await shop.groups.change(after, before.version, { attributes, members: change.members });
+    if (outcome === 'duplicate') throw taken();
+    if (outcome === 'stale') continue;
+    return viewOf(shop, outcome === 'unchanged' ? before : { ...after, attributes }, withMembers);
+  }
+  throw busy();
+}
+
+async function remove(shop: Shop, connection: string, id: string): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const group = await existing(shop, connection, id);
+    if ((await shop.groups.change(group, group.version, 'delete')) !== 'stale') return;
+  }
+  throw busy();
+}
+
+async function existing(shop: Shop, connection: string, id: string): Promise<Group> {
+  const group = await shop.groups.byId(connection, id);
+  if (!group) throw new BridgeError('notFound', 'There is no such group.');
+  return group;
+}
+
+async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView> {
+  const members = withMembers ? await shop.groups.members(group.connection, [group.id]) : undefined;
+  return toView(group, members);
+}
+
+async function viewsOf(
+  shop: Shop,
+  { connection, groups, withMembers }: { connection: string; groups: Group[]; withMembers: boolean },
+): Promise<GroupView[]> {
+  const ids = groups.map(({ id }) => id);
+  const members = withMembers ? await shop.groups.members(connection, ids) : undefined;
+  return groups.map((group) => toView(group, members));
+}
+
+function toView(group: Group, members: Map<string, Member[]> | undefined): GroupView {
+  const { id, attributes, createdAt, lastModified, version } = group;
+  return { id, attributes, members: members && (members.get(id) ?? []), createdAt, lastModified, version };
+}
+
+function taken(): BridgeError {
+  return new BridgeError('conflict', 'Another group has this displayName.');
+}
+
+function busy(): BridgeError {
+  return new BridgeError('unavailable', 'Too many writers change this group at once; try again.');
+}

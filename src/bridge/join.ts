@@ -1,0 +1,193 @@
+import { fieldsOfInvalid, keep, plan, toCreate } from '../translator/plan.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { awaiting, holderOf } from './address.ts';
+import { amend, type Gone } from './amend.ts';
+import { findings } from './findings.ts';
+import type { TravelFailure } from './ports.ts';
+import { standingOf } from './takeover.ts';
+import {
+  type Draft,
+  type Fields,
+  failed,
+  noting,
+  refusing,
+  type Settled,
+  settled,
+  type Task,
+} from './task.ts';
+
+const ROUNDS = 6;
+
+/**
+ * Gives an identity that has none its traveler: the one that an earlier attempt may have made, the one that already has
+ * the address, or a new one. The address is announced before a create is sent, so that no crash makes a second traveler.
+ */
+export async function join(task: Task, draft: Draft): Promise<Settled | Gone> {
+  const addresses = [draft.creating, ...wantedAddresses(task)].filter((email) => email !== undefined);
+  if (draft.creating !== undefined) {
+    const linked = await linkExisting(task, draft, [...new Set(addresses)]);
+    if (linked !== 'none' && linked !== 'taken') return linked;
+  }
+  return create(task, draft, ROUNDS);
+}
+
+/** The address that is wanted, then the userName, which serves when another has the first. */
+function wantedAddresses(task: Task): string[] {
+  const email = task.translation.fields.email;
+  const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
+  return [first, task.translation.fallbackEmail].filter((address) => address !== undefined);
+}
+
+async function create(task: Task, draft: Draft, rounds: number): Promise<Settled | Gone> {
+  const { draft: addressed, email } = await chooseAddress(task, draft);
+  if (email === undefined) return unaddressed(task, addressed);
+  if (rounds === 0)
+    return failed(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
+  const wanted = withEmail(task, email);
+  const known = await task.store.leases.announce(task.connection.id, task.identity.id, task.token, email);
+  if (!known)
+    return failed(addressed, { kind: 'unavailable', text: 'the lease ran out before the create was sent' });
+  const announced: Draft = { ...addressed, creating: email };
+  const next = plan({
+    applied: {},
+    refused: announced.refused,
+    wanted,
+    observed: undefined,
+    basis: task.basis.version,
+    rules: task.basis.rules,
+  });
+  task.checkpoint('beforeSend');
+  const answer = await task.connection.travel.create(toCreate(next));
+  task.checkpoint('afterSend');
+  if (answer.kind === 'ok') return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value));
+  return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next });
+}
+
+/** The first wanted address that the travel API has not refused and nobody known has. */
+async function chooseAddress(task: Task, draft: Draft): Promise<{ draft: Draft; email: string | undefined }> {
+  let waiting = draft;
+  for (const email of wantedAddresses(task)) {
+    const refused = draft.refused.email;
+    if (refused?.value === email && refused.basis === task.basis.version) continue;
+    if (isTaken(draft, email)) continue;
+    if (!(await holderOf(task, email))) return { draft: waiting, email };
+    waiting = awaiting(waiting, email);
+  }
+  return { draft: waiting, email: undefined };
+}
+
+/** True when this run has learnt that another traveler has the address. */
+function isTaken(draft: Draft, email: string): boolean {
+  return draft.findings.some(({ code, value }) => code === 'emailTaken' && value === email);
+}
+
+function unaddressed(task: Task, draft: Draft): Settled {
+  const refused = draft.refused.email;
+  const told =
+    refused && refused.basis === task.basis.version
+      ? noting(draft, findings.refused('email', refused.value, refused.reason))
+      : draft;
+  const needsWord = told.waitingFor === undefined && told === draft;
+  return settled(
+    { ...(needsWord ? noting(told, findings.noEmail()) : told), creating: undefined },
+    'pending',
+  );
+}
+
+function withEmail(task: Task, email: string): Fields {
+  const wanted = task.translation.fields.email;
+  const source = wanted?.kind === 'value' ? wanted.source : email;
+  return { ...task.translation.fields, email: { kind: 'value', value: email, source } };
+}
+
+function madeAs(draft: Draft, applied: Draft['applied'], traveler: TravelUser): Draft {
+  return { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
+}
+
+interface Failed {
+  email: string;
+  wanted: Fields;
+  failure: TravelFailure;
+  rounds: number;
+  plan: ReturnType<typeof plan>;
+}
+
+async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Settled | Gone> {
+  const { failure, wanted, rounds } = tried;
+  switch (failure.kind) {
+    case 'conflict': {
+      const linked = await linkExisting(task, draft, [tried.email]);
+      if (linked === 'taken') return create(task, awaitingTaken(draft, tried.email), rounds - 1);
+      if (linked !== 'none') return linked;
+      return failed(draft, {
+        kind: 'unavailable',
+        text: 'a create met a conflict, yet nobody has the address',
+      });
+    }
+    case 'invalid': {
+      const named = fieldsOfInvalid(
+        failure.fields.map(({ field }) => field),
+        tried.plan,
+      );
+      if (named.length === 0)
+        return settled(noting(draft, findings.refused('*', undefined, 'no field was named')), 'pending');
+      const reason = failure.fields.map(({ message }) => message).join('; ');
+      const left = refusing(
+        task,
+        draft,
+        named.map((key) => ({ key, reason, wanted })),
+      );
+      return create(task, left, rounds - 1);
+    }
+    case 'forbidden':
+      return settled(noting({ ...draft, creating: undefined }, findings.forbidden('*')), 'refused');
+    case 'notFound':
+      return failed(draft, {
+        kind: 'unavailable',
+        text: 'the travel API does not know its users collection (404)',
+      });
+    case 'unauthorized':
+    case 'unavailable':
+      return failed(draft, failure);
+  }
+}
+
+/** Notes that the address is taken; what it waits for stays the first choice. */
+function awaitingTaken(draft: Draft, email: string): Draft {
+  const noted = awaiting({ ...draft, waitingFor: undefined }, email);
+  return { ...noted, waitingFor: draft.waitingFor ?? noted.waitingFor };
+}
+
+/** Links the traveler that has one of the addresses, if it may be; else tells whether there is none, or somebody's. */
+async function linkExisting(
+  task: Task,
+  draft: Draft,
+  addresses: string[],
+): Promise<Settled | Gone | 'none' | 'taken'> {
+  const answer = await task.connection.travel.byEmail(addresses);
+  if (answer.kind !== 'ok') return failed(draft, answer);
+  for (const traveler of answer.value) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return failed(draft, standing);
+    if (standing.value === 'privileged') return settled(noting(draft, findings.privileged()), 'held');
+    if (standing.value === 'free') return adopt(task, draft, traveler);
+  }
+  return answer.value.length > 0 ? 'taken' : 'none';
+}
+
+function adopt(task: Task, draft: Draft, traveler: TravelUser): Promise<Settled | Gone> | Settled {
+  // A traveler under an announced address is most likely our own work, whose answer was lost.
+  const mayLink = task.connection.policies.onExistingUser === 'link' || task.identity.creating !== undefined;
+  if (!mayLink)
+    return settled(
+      noting({ ...draft, creating: undefined }, findings.existingUser(traveler.email)),
+      'pending',
+    );
+  return amend(task, {
+    ...draft,
+    travelId: traveler.id,
+    observed: traveler,
+    applied: {},
+    creating: undefined,
+  });
+}

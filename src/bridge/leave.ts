@@ -1,0 +1,72 @@
+import type { TravelUser } from '../translator/travel-user.ts';
+import { findings } from './findings.ts';
+import type { TravelAnswer } from './ports.ts';
+import { standingOf } from './takeover.ts';
+import { type Draft, failed, noting, type Settled, settled, type Task } from './task.ts';
+
+/** How often an announced create is looked for after its user was deleted, in case it arrives late. */
+const LOOKS = 3;
+
+/** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
+export async function leave(task: Task, draft: Draft): Promise<Settled> {
+  const found = draft.travelId === undefined ? await findLate(task, draft) : draft;
+  if ('end' in found) return found;
+  const { travelId, observed } = found;
+  if (travelId === undefined) return settled({ ...found, creating: undefined }, 'synced');
+  const self = await task.connection.lookups.self();
+  if (self.kind !== 'ok') return failed(found, self);
+  if (self.value.id === travelId) return settled(noting(found, findings.ownCredential()), 'refused');
+  const isDone = observed?.archived === true && found.applied.archived?.sent === true;
+  if (isDone && task.connection.policies.deprovision === 'archive') return settled(found, 'synced');
+  return retire(task, found, travelId);
+}
+
+/** A create that was announced may have been carried out: then its traveler is there, and must go. */
+async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
+  if (draft.creating === undefined) return draft;
+  const answer = await task.connection.travel.byEmail([draft.creating]);
+  if (answer.kind !== 'ok') return failed(draft, answer);
+  for (const traveler of answer.value) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return failed(draft, standing);
+    if (standing.value === 'free') return { ...draft, travelId: traveler.id, observed: traveler };
+  }
+  if (task.identity.attempts + 1 < LOOKS) {
+    return failed(draft, {
+      kind: 'unavailable',
+      text: 'a create was announced and its traveler has not appeared',
+    });
+  }
+  return draft;
+}
+
+async function retire(task: Task, draft: Draft, travelId: string): Promise<Settled> {
+  const isDelete = task.connection.policies.deprovision === 'delete';
+  task.checkpoint('beforeSend');
+  const answer: TravelAnswer<TravelUser> = isDelete
+    ? await task.connection.travel.remove(travelId)
+    : await task.connection.travel.patch(travelId, { archived: true });
+  task.checkpoint('afterSend');
+  switch (answer.kind) {
+    case 'ok':
+      return isDelete ? settled(unlinked(draft), 'synced') : settled(archived(draft, answer.value), 'synced');
+    case 'notFound':
+      return settled(unlinked(draft), 'synced');
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict':
+      return settled(noting(draft, findings.forbidden('archived')), 'refused');
+    case 'unauthorized':
+    case 'unavailable':
+      return failed(draft, answer);
+  }
+}
+
+function unlinked(draft: Draft): Draft {
+  return { ...draft, travelId: undefined, observed: undefined, creating: undefined };
+}
+
+function archived(draft: Draft, answer: TravelUser): Draft {
+  const entry = { sent: true, answered: answer.archived, source: false };
+  return { ...draft, creating: undefined, observed: answer, applied: { ...draft.applied, archived: entry } };
+}

@@ -1,0 +1,130 @@
+import type { Alarm } from './alarm.ts';
+import type { Bases } from './basis.ts';
+import type { Connection } from './connection.ts';
+import type { Importer } from './import.ts';
+import type { Pause } from './pause.ts';
+import type { Agenda, Surroundings } from './ports.ts';
+import type { Reconciler } from './reconcile.ts';
+
+/** How many identities of a connection are under way at once, and how often the agenda is looked at unasked. */
+const AT_ONCE = 8;
+const BATCH = 64;
+const IDLE_MS = 1_000;
+/** Rules and lookups are read anew this often; who was translated with older ones follows in batches. */
+const RULES_MS = 60_000;
+const STALE_BATCH = 500;
+const IMPORT_MS = 60 * 60_000;
+/** After an import that failed. */
+const IMPORT_AGAIN_MS = 60_000;
+/** After a fault of our own, such as a database that does not answer. */
+const FAULT_MS = 5_000;
+
+/** What happens without anybody asking. */
+export interface Background {
+  /** Reads the rules and lookups of all connections anew, now; who is concerned is translated again. */
+  refreshRules(): Promise<void>;
+  /** Ends all loops; resolves when what was under way is done. */
+  stop(): Promise<void>;
+}
+
+/** What the background loops work with. */
+export interface BackgroundShop {
+  agenda: Agenda;
+  bases: Bases;
+  connections: Connection[];
+  reconciler: Reconciler;
+  importer: Importer;
+  pauseOf(connection: Connection): Pause;
+  alarmOf(connection: Connection): Alarm;
+  surroundings: Surroundings;
+}
+
+/** Starts, for each connection, the loops that reconcile what is due, follow the rules, and import. */
+export function background(shop: BackgroundShop): Background {
+  const stop = new AbortController();
+  const loops = shop.connections.flatMap((connection) => [
+    repeat(shop, stop.signal, () => workOff(shop, connection, stop.signal)),
+    repeat(shop, stop.signal, async () => {
+      await followRules(shop, connection);
+      await shop.surroundings.wait(RULES_MS, stop.signal);
+    }),
+    repeat(shop, stop.signal, async () => {
+      await shop.surroundings.wait(await importAll(shop, connection), stop.signal);
+    }),
+  ]);
+  return {
+    refreshRules: async () => {
+      await Promise.all(shop.connections.map((connection) => followRules(shop, connection)));
+    },
+    stop: async () => {
+      stop.abort();
+      for (const connection of shop.connections) shop.alarmOf(connection).ring();
+      await Promise.all(loops);
+    },
+  };
+}
+
+/** Runs the turn over and over; a fault is logged and waited out, never the end of the loop. */
+async function repeat(
+  { surroundings }: BackgroundShop,
+  signal: AbortSignal,
+  turn: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await turn();
+    } catch (error) {
+      surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
+      await surroundings.wait(FAULT_MS, signal);
+    }
+  }
+}
+
+async function workOff(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
+  const { now, wait } = shop.surroundings;
+  const heed = shop.pauseOf(connection);
+  const due = heed.holds(now()) ? [] : await shop.agenda.due(now(), BATCH, [connection.id]);
+  if (due.length === 0) {
+    const idle = new AbortController();
+    await Promise.race([
+      shop.alarmOf(connection).rung(),
+      wait(IDLE_MS, AbortSignal.any([signal, idle.signal])),
+    ]);
+    idle.abort();
+    return;
+  }
+  const queue = due.map(({ id }) => id);
+  const lane = async (): Promise<void> => {
+    for (let id = queue.shift(); id !== undefined && !signal.aborted; id = queue.shift()) {
+      if (!heed.admits(now())) return;
+      await shop.reconciler.attempt(connection, id);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+async function followRules(shop: BackgroundShop, connection: Connection): Promise<void> {
+  const basis = await shop.bases.refreshed(connection);
+  if ('kind' in basis) return;
+  const now = shop.surroundings.now();
+  let touched = STALE_BATCH;
+  while (touched === STALE_BATCH) {
+    touched = await shop.agenda.touchStale(connection.id, basis.version, STALE_BATCH, now);
+    if (touched > 0) shop.alarmOf(connection).ring();
+  }
+}
+
+/** Answers how long to wait for the next. */
+async function importAll(shop: BackgroundShop, connection: Connection): Promise<number> {
+  const { log } = shop.surroundings;
+  const imported = await shop.importer.run(connection);
+  if ('kind' in imported) {
+    log.warn(
+      { connection: connection.id, failure: imported.kind },
+      'the import failed; it is tried again in a minute',
+    );
+    return IMPORT_AGAIN_MS;
+  }
+  log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
+  return IMPORT_MS;
+}

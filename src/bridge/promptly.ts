@@ -1,0 +1,41 @@
+import type { Connection } from './connection.ts';
+import type { Pause } from './pause.ts';
+import type { Surroundings } from './ports.ts';
+import type { Attempt, Reconciler } from './reconcile.ts';
+
+/** Reconciles right after a write, but only as long as the IdP may be kept waiting. */
+export interface Promptly {
+  /** What became of it within the budget; `later` when it goes on in the background or the connection pauses. */
+  reconcile(connection: Connection, id: string): Promise<Attempt | 'later'>;
+}
+
+/** Attempts within the budget, in milliseconds; what takes longer goes on, and the background loop sees to the rest. */
+export function promptly(
+  reconciler: Reconciler,
+  {
+    budgetMs,
+    pauseOf,
+    wake,
+    surroundings,
+  }: {
+    budgetMs: number;
+    pauseOf(connection: Connection): Pause;
+    wake(): void;
+    surroundings: Surroundings;
+  },
+): Promptly {
+  return {
+    reconcile: async (connection, id) => {
+      if (!pauseOf(connection).admits(surroundings.now())) return 'later';
+      const stop = new AbortController();
+      const attempt = reconciler.attempt(connection, id).then((outcome) => {
+        if (outcome !== 'settled' && outcome !== 'refused') wake();
+        return outcome;
+      });
+      const late = surroundings.wait(budgetMs, stop.signal).then((): 'later' => 'later');
+      const first = await Promise.race([attempt, late]);
+      stop.abort();
+      return first;
+    },
+  };
+}

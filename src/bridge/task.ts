@@ -1,0 +1,80 @@
+import type { FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
+import type { Basis } from './basis.ts';
+import type { Connection } from './connection.ts';
+import type { Identity, IdentityState, Outcome } from './identity.ts';
+import type { Checkpoint, Identities, Leases, TravelFailure } from './ports.ts';
+
+/** One identity under reconciliation: everything that is decided about it rests on this. */
+export interface Task {
+  connection: Connection;
+  identity: Identity;
+  /** The lease's token. */
+  token: string;
+  basis: Basis;
+  translation: Translation;
+  store: { identities: Pick<Identities, 'find' | 'holder' | 'commit'>; leases: Pick<Leases, 'announce'> };
+  checkpoint(at: Checkpoint): void;
+}
+
+/** The parts of the outcome that a reconciliation works on; each step answers a new one. */
+export type Draft = Pick<
+  Outcome,
+  'travelId' | 'applied' | 'refused' | 'observed' | 'creating' | 'waitingFor' | 'findings'
+>;
+
+/** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
+export type End =
+  | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
+  | { kind: 'failed'; failure: TravelFailure };
+
+/** What a reconciliation came to. */
+export interface Settled {
+  draft: Draft;
+  end: End;
+}
+
+/** What is wanted, by field, as a step may narrow it. */
+export type Fields = Record<FieldKey, Wanted>;
+
+/** The draft that a reconciliation begins with: findings are found anew each time. */
+export function draftOf(identity: Identity, translation: Translation): Draft {
+  const { travelId, applied, refused, observed, creating } = identity;
+  return {
+    travelId,
+    applied,
+    refused,
+    observed,
+    creating,
+    waitingFor: undefined,
+    findings: translation.findings,
+  };
+}
+
+/** An end in a state. */
+export function settled(draft: Draft, state: Exclude<IdentityState, 'dirty'>): Settled {
+  return { draft, end: { kind: 'state', state } };
+}
+
+/** An end in a failure: the identity stays dirty, with what the draft learnt. */
+export function failed(draft: Draft, failure: TravelFailure): Settled {
+  return { draft, end: { kind: 'failed', failure } };
+}
+
+/** The draft with one more finding. */
+export function noting(draft: Draft, finding: Finding): Draft {
+  return { ...draft, findings: [...draft.findings, finding] };
+}
+
+/** The draft with refusals remembered under the task's basis. */
+export function refusing(
+  task: Task,
+  draft: Draft,
+  refusals: { key: FieldKey; reason: string; wanted: Fields }[],
+): Draft {
+  const added: Refused = {};
+  for (const { key, reason, wanted } of refusals) {
+    const field = wanted[key];
+    if (field?.kind === 'value') added[key] = { value: field.value, basis: task.basis.version, reason };
+  }
+  return { ...draft, refused: { ...draft.refused, ...added } };
+}

@@ -1,0 +1,52 @@
+import { toScim } from '../translator/to-scim.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { addressKey } from './address.ts';
+import type { Basis } from './basis.ts';
+import type { Connection } from './connection.ts';
+import type { Identity } from './identity.ts';
+import type { Imports, Surroundings } from './ports.ts';
+
+/** The identity of somebody who was in the travel service before any IdP spoke of them. */
+export function unclaimed(
+  { now, newId }: Pick<Surroundings, 'now' | 'newId'>,
+  connection: Connection,
+  { basis, traveler }: { basis: Basis; traveler: TravelUser },
+): Identity {
+  const at = now();
+  return {
+    connection: connection.id,
+    id: newId(),
+    desired: toScim(basis.rules, traveler, { lookups: basis.lookups }),
+    claimed: false,
+    state: 'synced',
+    version: 1,
+    revision: 1,
+    rulesVersion: basis.version,
+    travelId: traveler.id,
+    applied: {},
+    refused: {},
+    observed: traveler,
+    creating: undefined,
+    waitingFor: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: at,
+    lastModified: at,
+    deletedAt: undefined,
+  };
+}
+
+/** Those of the travelers that this connection may show as its own: linked nowhere else, and not just being made. */
+export async function showable(
+  imports: Imports,
+  connection: Connection,
+  travelers: TravelUser[],
+): Promise<TravelUser[]> {
+  const ids = travelers.map(({ id }) => id);
+  const elsewhere = new Set(await imports.linkedElsewhere(connection.id, connection.account, ids));
+  const open = new Set(await imports.openCreates(connection.account));
+  return travelers.filter(({ id, email }) => !elsewhere.has(id) && !open.has(addressKey(email)));
+}

@@ -1,0 +1,263 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ScimResource } from '../schema/resource.ts';
+import { type Arrivals, newcomer } from './arrival.ts';
+import type { Bases } from './basis.ts';
+import { claimed } from './claim.ts';
+import type { Connection } from './connection.ts';
+import type { Discovery } from './discovery.ts';
+import { BridgeError } from './errors.ts';
+import type { Identity } from './identity.ts';
+import type { Agenda, Groups, Identities, IdentityMatch, References, Surroundings } from './ports.ts';
+import type { Promptly } from './promptly.ts';
+import { valuesOf } from './reconcile.ts';
+import { listUsers } from './user-list.ts';
+
+/** A SCIM user as the front door shows it. */
+export interface UserView {
+  id: string;
+  /** The desired state, without id, meta and schemas. */
+  resource: ScimResource;
+  createdAt: number;
+  lastModified: number;
+  version: number;
+  travelUserId: string | undefined;
+  groups: { value: string; display: string }[];
+}
+
+/** What a list asks for: all matches must hold; none means everybody, in the stable order. */
+export interface UserQuery {
+  matches: IdentityMatch[];
+  /** What no index answers; only together with a match. The resource has its `id`. */
+  filter?: (resource: ScimResource) => boolean;
+  offset: number;
+  limit: number;
+}
+
+/** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
+export interface UserStory {
+  create(connection: string, desired: ScimResource): Promise<UserView>;
+  read(connection: string, id: string): Promise<UserView>;
+  list(connection: string, query: UserQuery): Promise<{ total: number; users: UserView[] }>;
+  /** Applies a pure change to the desired state; one that changes nothing leaves version and lastModified alone. */
+  change(
+    connection: string,
+    id: string,
+    change: (current: ScimResource) => ScimResource,
+    kind: 'replace' | 'patch',
+  ): Promise<UserView>;
+  remove(connection: string, id: string): Promise<void>;
+}
+
+/** What the story of users works with. */
+export interface UserWorkshop {
+  identities: Identities;
+  groups: Pick<Groups, 'groupsOf'>;
+  agenda: Pick<Agenda, 'touch'>;
+  references: Pick<References, 'referrers'>;
+  bases: Bases;
+  discovery: Discovery;
+  promptly: Promptly;
+  connectionOf(id: string): Connection;
+  wake(): void;
+  surroundings: Surroundings;
+}
+
+/** How often a write is tried again when another writer was quicker. */
+const TRIES = 20;
+
+/** The users of all connections. */
+export function userStory(shop: UserWorkshop): UserStory {
+  return {
+    create: (connection, desired) => create(shop, shop.connectionOf(connection), desired),
+    read: async (connection, id) => {
+      const [view] = await viewsOf(shop, connection, [await live(shop, connection, id)]);
+      return found(view);
+    },
+    list: async (connection, query) => {
+      const { total, identities } = await listUsers(shop, shop.connectionOf(connection), query);
+      return { total, users: await viewsOf(shop, connection, identities) };
+    },
+    change: (connection, id, change, kind) =>
+      amendDesired(shop, shop.connectionOf(connection), { id, change, kind }),
+    remove: (connection, id) => remove(shop, shop.connectionOf(connection), id),
+  };
+}
+
+async function create(shop: UserWorkshop, connection: Connection, desired: ScimResource): Promise<UserView> {
+  const arrivals: Arrivals = shop;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const { identity, changes } = await newcomer(arrivals, connection, {
+      ...desired,
+      active: desired.active ?? true,
+    });
+    shop.surroundings.checkpoint('beforeCommit');
+    const outcome = await shop.identities.commit(connection.id, changes);
+    if (outcome === 'duplicate') throw taken();
+    if (outcome === 'stale') continue;
+    shop.surroundings.checkpoint('afterCommit');
+    if (identity.travelId !== undefined) await touchReferrers(shop, identity, identity);
+    await shop.promptly.reconcile(connection, identity.id);
+    return viewOf(shop, connection.id, identity.id);
+  }
+  throw busy();
+}
+
+interface Amendment {
+  id: string;
+  change: (current: ScimResource) => ScimResource;
+  kind: 'replace' | 'patch';
+}
+
+async function amendDesired(
+  shop: UserWorkshop,
+  connection: Connection,
+  amendment: Amendment,
+): Promise<UserView> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const before = await live(shop, connection.id, amendment.id);
+    const after = next(before, amendment.change(before.desired));
+    const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
+    if (changesNothing && before.state !== 'refused')
+      return found((await viewsOf(shop, connection.id, [before]))[0]);
+    if (!changesNothing) {
+      const identity = claimed(shop, connection, { before, after, kind: amendment.kind });
+      const outcome = await commitOne(shop, connection, { identity, expected: before.version });
+      if (outcome === 'stale') continue;
+      await touchReferrers(shop, before, identity);
+    }
+    const attempt = await shop.promptly.reconcile(connection, before.id);
+    if (attempt === 'refused' && after.active === false) await tellRefusal(shop, connection, before.id);
+    return viewOf(shop, connection.id, before.id);
+  }
+  throw busy();
+}
+
+/** `active` is always stored: a change that leaves it out or clears it keeps it (DESIGN §2). */
+function next(before: Identity, changed: ScimResource): ScimResource {
+  return typeof changed.active === 'boolean'
+    ? changed
+    : { ...changed, active: before.desired.active ?? true };
+}
+
+async function commitOne(
+  shop: UserWorkshop,
+  connection: Connection,
+  { identity, expected }: { identity: Identity; expected: number },
+): Promise<'done' | 'stale'> {
+  shop.surroundings.checkpoint('beforeCommit');
+  const outcome = await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected }]);
+  if (outcome === 'duplicate') throw taken();
+  shop.surroundings.checkpoint('afterCommit');
+  return outcome;
+}
+
+async function remove(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const before = await live(shop, connection.id, id);
+    const now = shop.surroundings.now();
+    const identity: Identity = { ...before, ...written(before, now), claimed: true, deletedAt: now };
+    if ((await commitOne(shop, connection, { identity, expected: before.version })) === 'stale') continue;
+    await touchReferrers(shop, before, identity);
+    if ((await shop.promptly.reconcile(connection, id)) === 'refused') await takeBack(shop, connection, id);
+    return;
+  }
+  throw busy();
+}
+
+/** What every write of an IdP sets besides the desired state. */
+function written(before: Identity, now: number): Partial<Identity> & { version: number } {
+  return {
+    version: before.version + 1,
+    lastModified: now,
+    state: 'dirty',
+    attempts: 0,
+    nextAttemptAt: undefined,
+  };
+}
+
+/** A DELETE that the travel API refuses outright is told, and becomes a deactivation that any repeat tries again (DESIGN §2). */
+async function takeBack(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
+  const tombstone = await shop.identities.byId(connection.id, id);
+  if (tombstone?.deletedAt === undefined) throw notFound();
+  const identity: Identity = {
+    ...tombstone,
+    ...written(tombstone, shop.surroundings.now()),
+    desired: { ...tombstone.desired, active: false },
+    deletedAt: undefined,
+    state: 'refused',
+  };
+  await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+  throw refused();
+}
+
+async function tellRefusal(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
+  const identity = await shop.identities.byId(connection.id, id);
+  const isArchiveRefused = identity?.findings.some(
+    ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
+  );
+  if (isArchiveRefused) throw refused();
+}
+
+/** Those who refer to somebody by a value that came or went look again. */
+async function touchReferrers(shop: UserWorkshop, before: Identity, after: Identity): Promise<void> {
+  const [old, now] = [new Set(valuesOf(before)), new Set(valuesOf(after))];
+  const moved = [...old]
+    .filter((value) => !now.has(value))
+    .concat([...now].filter((value) => !old.has(value)));
+  const hasGone = after.deletedAt !== undefined;
+  const isNew = before === after;
+  if (moved.length === 0 && !hasGone && !isNew) return;
+  const values = hasGone || isNew ? [...new Set([...old, ...now])] : moved;
+  const referrers = await shop.references.referrers(after.connection, after.id, values);
+  if (referrers.length === 0) return;
+  await shop.agenda.touch(after.connection, referrers, shop.surroundings.now());
+  shop.wake();
+}
+
+async function live(shop: UserWorkshop, connection: string, id: string): Promise<Identity> {
+  const identity = await shop.identities.byId(connection, id);
+  if (!identity || identity.deletedAt !== undefined) throw notFound();
+  return identity;
+}
+
+async function viewOf(shop: UserWorkshop, connection: string, id: string): Promise<UserView> {
+  const identity = await shop.identities.byId(connection, id);
+  return found(identity && (await viewsOf(shop, connection, [identity]))[0]);
+}
+
+async function viewsOf(shop: UserWorkshop, connection: string, identities: Identity[]): Promise<UserView[]> {
+  const groups = await shop.groups.groupsOf(
+    connection,
+    identities.map(({ id }) => id),
+  );
+  return identities.map(({ id, desired, createdAt, lastModified, version, travelId }) => ({
+    id,
+    resource: desired,
+    createdAt,
+    lastModified,
+    version,
+    travelUserId: travelId,
+    groups: groups.get(id) ?? [],
+  }));
+}
+
+function found(view: UserView | undefined): UserView {
+  if (!view) throw notFound();
+  return view;
+}
+
+function notFound(): BridgeError {
+  return new BridgeError('notFound', 'There is no such user.');
+}
+
+function taken(): BridgeError {
+  return new BridgeError('conflict', 'Another user has this userName.');
+}
+
+function refused(): BridgeError {
+  return new BridgeError('refused', 'The travel service refuses to take this person out of use.');
+}
+
+function busy(): BridgeError {
+  return new BridgeError('unavailable', 'Too many writers change this user at once; try again.');
+}
