@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { discovery as discoveryOf } from './discovery.ts';
 import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
-import { type Background, background } from './loop.ts';
+import { type Background, background, workOff } from './loop.ts';
 import { type Pause, pause, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
@@ -26,6 +26,8 @@ export interface Bridge {
   users: UserStory;
   groups: GroupStory;
   importer: Importer;
+  /** Works off what is due now, until nothing is; answers how many attempts that took. */
+  settleDue(): Promise<number>;
   /** Starts the background loops; without it only writes reconcile. */
   run(): Background;
 }
@@ -55,6 +57,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const seen = {
     attempt: (connection: Connection, id: string) => reconciler.attempt(officeOf(connection).watched, id),
   };
+  const work = { ...store, reconciler: seen, pauseOf, surroundings };
   const importer = importerOf({ ...store, bases, wake, surroundings });
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = discoveryOf(store.imports, bases, surroundings);
@@ -63,16 +66,20 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings }),
     groups: groupStory({ ...store, surroundings }),
     importer,
+    settleDue: async () => {
+      let attempts = 0;
+      for (const connection of connections) {
+        for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
+      }
+      return attempts;
+    },
     run: () =>
       background({
-        ...store,
+        ...work,
         bases,
         connections,
-        reconciler: seen,
         importer,
-        pauseOf,
         alarmOf: (connection) => officeOf(connection).bell,
-        surroundings,
       }),
   };
 }

@@ -27,23 +27,27 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** What the background loops work with. */
-export interface BackgroundShop {
+/** What working off the agenda takes. */
+export interface WorkShop {
   agenda: Agenda;
+  reconciler: Reconciler;
+  pauseOf(connection: Connection): Pause;
+  surroundings: Surroundings;
+}
+
+/** What the background loops work with. */
+interface BackgroundShop extends WorkShop {
   bases: Bases;
   connections: Connection[];
-  reconciler: Reconciler;
   importer: Importer;
-  pauseOf(connection: Connection): Pause;
   alarmOf(connection: Connection): Alarm;
-  surroundings: Surroundings;
 }
 
 /** Starts, for each connection, the loops that reconcile what is due, follow the rules, and import. */
 export function background(shop: BackgroundShop): Background {
   const stop = new AbortController();
   const loops = shop.connections.flatMap((connection) => [
-    repeat(shop, stop.signal, () => workOff(shop, connection, stop.signal)),
+    repeat(shop, stop.signal, () => turn(shop, connection, stop.signal)),
     repeat(shop, stop.signal, async () => {
       await followRules(shop, connection);
       await shop.surroundings.wait(RULES_MS, stop.signal);
@@ -68,11 +72,11 @@ export function background(shop: BackgroundShop): Background {
 async function repeat(
   { surroundings }: BackgroundShop,
   signal: AbortSignal,
-  turn: () => Promise<void>,
+  task: () => Promise<void>,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      await turn();
+      await task();
     } catch (error) {
       surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
       await surroundings.wait(FAULT_MS, signal);
@@ -80,27 +84,31 @@ async function repeat(
   }
 }
 
-async function workOff(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
-  const { now, wait } = shop.surroundings;
+/** A turn of the loop: what is due, or else a rest until something is. */
+async function turn(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
+  if ((await workOff(shop, connection, signal)) > 0) return;
+  const idle = new AbortController();
+  const rest = shop.surroundings.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
+  await Promise.race([shop.alarmOf(connection).rung(), rest]);
+  idle.abort();
+}
+
+/** Attempts what is due at a connection now, several at once; answers how many. */
+export async function workOff(shop: WorkShop, connection: Connection, signal?: AbortSignal): Promise<number> {
+  const { now } = shop.surroundings;
   const heed = shop.pauseOf(connection);
   const due = heed.holds(now()) ? [] : await shop.agenda.due(now(), BATCH, [connection.id]);
-  if (due.length === 0) {
-    const idle = new AbortController();
-    await Promise.race([
-      shop.alarmOf(connection).rung(),
-      wait(IDLE_MS, AbortSignal.any([signal, idle.signal])),
-    ]);
-    idle.abort();
-    return;
-  }
   const queue = due.map(({ id }) => id);
+  let attempts = 0;
   const lane = async (): Promise<void> => {
-    for (let id = queue.shift(); id !== undefined && !signal.aborted; id = queue.shift()) {
+    for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
       if (!heed.admits(now())) return;
+      attempts += 1;
       await shop.reconciler.attempt(connection, id);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return attempts;
 }
 
 async function followRules(shop: BackgroundShop, connection: Connection): Promise<void> {

@@ -1,0 +1,146 @@
+import type { TravelAnswer, TravelFailure, TravelLookups, TravelUsers } from '../../src/bridge/ports.ts';
+import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import type { Lookups } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+
+/** One call that reached the fake: what was asked, of whom, with what. */
+export interface Call {
+  verb: 'create' | 'read' | 'patch' | 'remove' | 'byEmail' | 'page';
+  id?: string;
+  body?: JsonObject;
+  emails?: string[];
+}
+
+/** A travel API in memory, as a value of the bridge's ports, that misbehaves as told. */
+export interface FakeTravel {
+  users: TravelUsers;
+  lookups: TravelLookups;
+  people: Map<string, TravelUser>;
+  calls: Call[];
+  /** What the lookups answer; change it and the next reading sees it. */
+  known: Lookups;
+  /** Called before a call is carried out: a failure is answered instead, `lose` carries it out and answers unavailable. */
+  trouble: (call: Call) => TravelFailure | 'lose' | undefined | Promise<TravelFailure | 'lose' | undefined>;
+  /** Puts a traveler there as if by hand. */
+  add(user: Partial<TravelUser> & { email: string }): TravelUser;
+  /** The calls that write. */
+  writes(): Call[];
+}
+
+/** An empty travel service with one admin, to whom the credential belongs. */
+export function fakeTravel(): FakeTravel {
+  const people = new Map<string, TravelUser>();
+  const calls: Call[] = [];
+  let last = 0;
+  const add: FakeTravel['add'] = (user) => {
+    last += 1;
+    const traveler: TravelUser = {
+      id: `t-${last}`,
+      archived: false,
+      createdAt: '2026-11-20T10:00:00Z',
+      ...user,
+    };
+    people.set(traveler.id, traveler);
+    return traveler;
+  };
+  const self = add({
+    email: 'bridge@travel.example',
+    roles: ['admin'],
+    firstName: 'Bridge',
+    lastName: 'Credential',
+  });
+  const fake: FakeTravel = {
+    users: travelUsers(() => fake, add),
+    lookups: travelLookups(() => fake, self),
+    people,
+    calls,
+    known: {
+      customFields: [],
+      costCenters: [],
+      billingProfiles: [],
+      travelPolicies: [],
+      scimUserMappings: [],
+    },
+    trouble: () => undefined,
+    add,
+    writes: () => calls.filter(({ verb }) => verb === 'create' || verb === 'patch' || verb === 'remove'),
+  };
+  return fake;
+}
+
+function travelLookups(fake: () => FakeTravel, self: TravelUser): TravelLookups {
+  const answer = async (): Promise<TravelAnswer<Lookups>> => ({ kind: 'ok', value: fake().known });
+  return { current: answer, refresh: answer, self: async () => ({ kind: 'ok', value: self }) };
+}
+
+function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUsers {
+  const call = async <T>(made: Call, carryOut: () => TravelAnswer<T>): Promise<TravelAnswer<T>> => {
+    fake().calls.push(structuredClone(made));
+    const trouble = await fake().trouble(made);
+    if (trouble === undefined) return structuredClone(carryOut());
+    if (trouble !== 'lose') return trouble;
+    carryOut();
+    return { kind: 'unavailable', text: 'the answer was lost' };
+  };
+  const byKey = (email: string) =>
+    [...fake().people.values()].find((one) => one.email.toLowerCase() === email.toLowerCase());
+  const one = (id: string): TravelAnswer<TravelUser> => {
+    const user = fake().people.get(id);
+    return user ? { kind: 'ok', value: user } : { kind: 'notFound' };
+  };
+  return {
+    create: (body) =>
+      call({ verb: 'create', body }, () => {
+        if (byKey(String(body.email))) return { kind: 'conflict' };
+        return {
+          kind: 'ok',
+          value: add({ archived: false, ...body } as Partial<TravelUser> & { email: string }),
+        };
+      }),
+    read: (id) => call({ verb: 'read', id }, () => one(id)),
+    patch: (id, body) =>
+      call({ verb: 'patch', id, body }, () => {
+        const user = fake().people.get(id);
+        if (!user) return { kind: 'notFound' };
+        const holder = typeof body.email === 'string' ? byKey(body.email) : undefined;
+        if (holder && holder.id !== id) return { kind: 'conflict' };
+        const merged = merge(user as unknown as JsonObject, body) as unknown as TravelUser;
+        fake().people.set(id, merged);
+        return { kind: 'ok', value: merged };
+      }),
+    remove: (id) =>
+      call({ verb: 'remove', id }, () => {
+        const user = one(id);
+        fake().people.delete(id);
+        return user;
+      }),
+    byEmail: (emails) =>
+      call({ verb: 'byEmail', emails }, () => ({
+        kind: 'ok',
+        value: emails.map(byKey).filter((user) => user !== undefined),
+      })),
+    page: (offset, limit) =>
+      call({ verb: 'page' }, () => {
+        const all = [...fake().people.values()];
+        return { kind: 'ok', value: { users: all.slice(offset, offset + limit), total: all.length } };
+      }),
+  };
+}
+
+/** JSON merge patch (RFC 7396). */
+function merge(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged: JsonObject = { ...target };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = isObject(value) ? merge(objectOr(merged[name]), value) : value;
+  }
+  return merged;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectOr(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
