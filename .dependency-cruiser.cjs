@@ -52,7 +52,7 @@ module.exports = {
     builtin('travel/', 'crypto|http'),
     builtin('http/', 'crypto|http'),
     builtin('adapter/', 'http|https'),
-    builtin('store/', 'fs|path|sqlite|crypto'),
+    builtin('store/', 'fs|path|sqlite|crypto|util'),
     builtin('replay/', 'fs|path|crypto'),
 
     { from: { path: '^src/[^/]+\\.ts$' }, to: { path: '^src/' } },

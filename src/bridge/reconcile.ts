@@ -58,7 +58,8 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   const { identity, token } = held;
   const translated = await translate(shop, shop.bases, { connection, identity });
   const { settled, basis } = await settleWith(shop, connection, { held, translated });
-  if (!('kind' in translated)) {
+  // Not after a failure: that a target is gone must be told again until the traveler has followed.
+  if (!('kind' in translated) && settled.end.kind === 'state') {
     const rows = identity.deletedAt === undefined ? translated.resolved.rows : [];
     await shop.references.save(connection.id, identity.id, rows);
   }

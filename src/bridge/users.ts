@@ -96,7 +96,8 @@ async function create(shop: UserWorkshop, connection: Connection, desired: ScimR
     if (outcome === 'stale') continue;
     shop.surroundings.checkpoint('afterCommit');
     if (identity.travelId !== undefined) await touchReferrers(shop, identity, identity);
-    await shop.promptly.reconcile(connection, identity.id);
+    // One whose time is set must wait for what is under way; the background loop sees to it.
+    if (identity.nextAttemptAt === undefined) await shop.promptly.reconcile(connection, identity.id);
     return viewOf(shop, connection.id, identity.id);
   }
   throw busy();

@@ -45,6 +45,8 @@ export interface Translation {
   trace: TraceEntry[];
   /** True when an id or name was not found in the lookups: fresher lookups may know it. */
   missed: boolean;
+  /** The userName, where it is an address other than the wanted one: it serves when somebody else has that. */
+  fallbackEmail?: string;
 }
 
 /** What was sent for a field, what the travel API made of it, and the SCIM value it came from. */

@@ -1,3 +1,5 @@
+import type { Applied } from './result.ts';
+
 /** A custom field of travelers, with its options, as last read from the travel API. */
 export interface CustomField {
   id: string;
@@ -44,4 +46,6 @@ export interface Snapshot {
   lookups: Lookups;
   /** By the raw value as `referencesOf` gave it. */
   references: ReadonlyMap<string, Reference>;
+  /** What was sent before: an id resolved once sticks to its source value until its target is gone (DESIGN §2). */
+  applied?: Applied;
 }
