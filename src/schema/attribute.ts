@@ -1,0 +1,62 @@
+/** The characteristics of an attribute (RFC 7643 §2.2, §7). */
+export interface Attribute {
+  name: string;
+  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
+  multiValued: boolean;
+  description: string;
+  required: boolean;
+  caseExact: boolean;
+  mutability: 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
+  returned: 'always' | 'never' | 'default' | 'request';
+  uniqueness: 'none' | 'server' | 'global';
+  canonicalValues?: readonly string[];
+  referenceTypes?: readonly string[];
+  subAttributes?: readonly Attribute[];
+}
+
+/** A schema as /Schemas shows it (RFC 7643 §7). */
+export interface Schema {
+  id: string;
+  name: string;
+  description: string;
+  attributes: readonly Attribute[];
+}
+
+type Traits = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
+
+/** An attribute with the defaults of RFC 7643 §2.2: a string, optional, read and write, compared without case. */
+export function attribute(name: string, description: string, traits: Traits = {}): Attribute {
+  return {
+    name,
+    type: 'string',
+    multiValued: false,
+    description,
+    required: false,
+    caseExact: false,
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    ...traits,
+  };
+}
+
+/** A complex attribute. */
+export function complex(
+  name: string,
+  description: string,
+  { subAttributes, ...traits }: Traits & { subAttributes: readonly Attribute[] },
+): Attribute {
+  return { ...attribute(name, description, { ...traits, type: 'complex' }), subAttributes };
+}
+
+/** The definition of that name, compared without case (RFC 7643 §2.1). */
+export function findAttribute(
+  attributes: readonly Attribute[] | undefined,
+  name: string,
+): Attribute | undefined {
+  if (!attributes) return undefined;
+  const exact = attributes.find((candidate) => candidate.name === name);
+  if (exact) return exact;
+  const folded = name.toLowerCase();
+  return attributes.find((candidate) => candidate.name.toLowerCase() === folded);
+}

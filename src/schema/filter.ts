@@ -1,0 +1,152 @@
+import type { AttributePath, Comparison, Filter, Operand, PathFault } from './expression.ts';
+import { splitName } from './names.ts';
+import { orFault, SyntaxFault } from './syntax-fault.ts';
+import { type Token, tokenize } from './tokens.ts';
+
+/** Deeper nesting than any client needs; bounds the recursion. */
+const MAX_DEPTH = 50;
+
+const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
+
+/** Reads a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra sends. */
+export function parseFilter(text: string): Filter | PathFault {
+  return orFault(() => {
+    const parser = new FilterParser(text);
+    const filter = parser.alternatives();
+    parser.end();
+    return filter;
+  });
+}
+
+/** The reader of one text: a position among its tokens. Precedence: not, and, or. */
+export class FilterParser {
+  #at = 0;
+  #depth = 0;
+  #brackets = 0;
+  readonly #tokens: Token[];
+  readonly #length: number;
+
+  constructor(text: string) {
+    this.#tokens = tokenize(text);
+    this.#length = text.length;
+  }
+
+  alternatives(): Filter {
+    return this.#joined('or', () => this.#joined('and', () => this.#term()));
+  }
+
+  /** `attribute`, `attribute[filter]`, `attribute.sub` or `attribute[filter].sub`. */
+  path(): AttributePath {
+    const token = this.#next();
+    if (token?.kind !== 'word') throw this.#unexpected(token, 'an attribute name');
+    const name = splitName(token.text);
+    if (!name) throw new SyntaxFault(`"${shown(token.text)}" is no attribute name`, token.at);
+    const bracket = this.#tokens[this.#at];
+    if (bracket?.kind !== '[' || !bracket.glued) return { ...name, filter: undefined };
+    if (name.attribute === undefined || name.sub !== undefined || this.#brackets > 0) {
+      throw new SyntaxFault('a value filter must follow an attribute', bracket.at);
+    }
+    this.#at += 1;
+    const filter = this.#nested(bracket, ']');
+    return { ...name, filter, sub: this.#subAttribute() };
+  }
+
+  end(): void {
+    const rest = this.#tokens[this.#at];
+    if (rest) throw this.#unexpected(rest, 'the end');
+  }
+
+  #joined(op: 'and' | 'or', operand: () => Filter): Filter {
+    const first = operand();
+    const operands = [first];
+    while (this.#takeWord(op)) operands.push(operand());
+    return operands.length === 1 ? first : { op, operands };
+  }
+
+  #term(): Filter {
+    const token = this.#tokens[this.#at];
+    const isNot = token?.kind === 'word' && token.text.toLowerCase() === 'not';
+    const open = isNot ? this.#tokens[this.#at + 1] : token;
+    if (open?.kind !== '(') return this.#comparison();
+    this.#at += isNot ? 2 : 1;
+    const operand = this.#nested(open, ')');
+    return isNot ? { op: 'not', operand } : operand;
+  }
+
+  #nested(open: Token, close: ')' | ']'): Filter {
+    if (this.#depth >= MAX_DEPTH) throw new SyntaxFault('the filter is nested too deeply', open.at);
+    this.#depth += 1;
+    this.#brackets += close === ']' ? 1 : 0;
+    const filter = this.alternatives();
+    const token = this.#next();
+    if (token?.kind !== close) throw this.#unexpected(token, `"${close}"`);
+    this.#depth -= 1;
+    this.#brackets -= close === ']' ? 1 : 0;
+    return filter;
+  }
+
+  #subAttribute(): string | undefined {
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'word' || !token.glued) return undefined;
+    const name = token.text.startsWith('.') ? splitName(token.text.slice(1)) : undefined;
+    if (name?.attribute === undefined || name.urn !== undefined || name.sub !== undefined) {
+      throw new SyntaxFault(`"${shown(token.text)}" is no sub-attribute`, token.at);
+    }
+    this.#at += 1;
+    return name.attribute;
+  }
+
+  #comparison(): Filter {
+    const path = this.path();
+    const token = this.#tokens[this.#at];
+    const word = token?.kind === 'word' ? token.text.toLowerCase() : undefined;
+    if (word === 'pr') {
+      this.#at += 1;
+      return { op: 'pr', path };
+    }
+    if (isComparison(word)) {
+      this.#at += 1;
+      return { op: word, path, value: this.#value() };
+    }
+    // A value path stands alone: it holds when an element matches.
+    if (path.filter && path.sub === undefined) return { op: 'pr', path };
+    throw this.#unexpected(token, 'an operator');
+  }
+
+  #value(): Operand {
+    const token = this.#next();
+    if (token?.kind === 'string') return token.value;
+    if (token?.kind !== 'word') throw this.#unexpected(token, 'a value');
+    // Entra writes True and False.
+    const word = token.text.toLowerCase();
+    if (word === 'true' || word === 'false') return word === 'true';
+    if (word === 'null') return null;
+    if (/^-?\d{1,15}(\.\d{1,15})?$/.test(word)) return Number(word);
+    throw new SyntaxFault(`"${shown(token.text)}" is no value; strings need double quotes`, token.at);
+  }
+
+  #takeWord(word: string): boolean {
+    const token = this.#tokens[this.#at];
+    const isThere = token?.kind === 'word' && token.text.toLowerCase() === word;
+    if (isThere) this.#at += 1;
+    return isThere;
+  }
+
+  #next(): Token | undefined {
+    const token = this.#tokens[this.#at];
+    this.#at += 1;
+    return token;
+  }
+
+  #unexpected(token: Token | undefined, wanted: string): SyntaxFault {
+    return new SyntaxFault(`${wanted} was expected`, token?.at ?? this.#length);
+  }
+}
+
+function isComparison(word: string | undefined): word is Comparison {
+  return word !== undefined && comparisons.includes(word);
+}
+
+function shown(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,29 @@
+import { attribute, complex, type Schema } from './attribute.ts';
+import { urns } from './resource.ts';
+
+/** Group (RFC 7643 §4.2). */
+export const groupSchema: Schema = {
+  id: urns.group,
+  name: 'Group',
+  description: 'A group of users.',
+  attributes: [
+    attribute('displayName', 'The name of the group.', { required: true, uniqueness: 'server' }),
+    complex('members', 'The members of the group.', {
+      multiValued: true,
+      subAttributes: [
+        attribute('value', 'The id of the member.', { mutability: 'immutable', caseExact: true }),
+        attribute('$ref', 'The URI of the member.', {
+          type: 'reference',
+          referenceTypes: ['User', 'Group'],
+          mutability: 'readOnly',
+          caseExact: true,
+        }),
+        attribute('type', 'What kind of resource the member is.', {
+          mutability: 'immutable',
+          canonicalValues: ['User', 'Group'],
+        }),
+        attribute('display', 'The name of the member.', { mutability: 'immutable' }),
+      ],
+    }),
+  ],
+};

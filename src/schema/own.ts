@@ -1,0 +1,19 @@
+import type { Json, JsonObject } from './resource.ts';
+
+/** An own property, never what every object inherits; an exact name first, then one that differs by case only. */
+export function ownValue(container: JsonObject, name: string): Json | undefined {
+  const key = ownKey(container, name);
+  return key === undefined ? undefined : container[key];
+}
+
+/** The spelling that the container uses for a name, when it has it. */
+export function ownKey(container: JsonObject, name: string): string | undefined {
+  if (Object.hasOwn(container, name)) return name;
+  const folded = name.toLowerCase();
+  return Object.keys(container).find((key) => key.toLowerCase() === folded);
+}
+
+/** Tells a JSON object from the other values. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

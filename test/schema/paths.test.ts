@@ -1,0 +1,103 @@
+import { type AttributePath, type PathFault, parsePath, readPath } from '../../src/schema/paths.ts';
+import type { ScimResource } from '../../src/schema/resource.ts';
+
+const ENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+const user: ScimResource = {
+  userName: 'ada@corp.example',
+  name: { givenName: 'Ada', familyName: 'Lovelace' },
+  active: true,
+  emails: [
+    { value: 'ada@corp.example', type: 'work', primary: true },
+    { value: 'ada@home.example', type: 'Home' },
+  ],
+  [ENT]: { department: 'Navigation', manager: { value: 'm-1' } },
+  'urn:example:custom:2.0:User': { costCode: '4711', nested: { deep: 1 }, list: ['a', 'b'] },
+};
+
+describe('a path reads', () => {
+  const cases: [string, unknown[]][] = [
+    ['userName', ['ada@corp.example']],
+    ['USERNAME', ['ada@corp.example']],
+    ['name.givenName', ['Ada']],
+    ['name', [{ givenName: 'Ada', familyName: 'Lovelace' }]],
+    ['emails.value', ['ada@corp.example', 'ada@home.example']],
+    ['emails[type eq "work"].value', ['ada@corp.example']],
+    ['emails[type eq "HOME"].value', ['ada@home.example']],
+    ['emails[primary eq true].value', ['ada@corp.example']],
+    ['emails[primary eq "True"].value', ['ada@corp.example']],
+    [
+      'emails[type eq "work" and primary eq true]',
+      [{ value: 'ada@corp.example', type: 'work', primary: true }],
+    ],
+    ['emails[not (type eq "work")].value', ['ada@home.example']],
+    ['emails[type eq "other"].value', []],
+    [`${ENT}:department`, ['Navigation']],
+    [`${ENT.toUpperCase()}:DEPARTMENT`, ['Navigation']],
+    [`${ENT}.department`, ['Navigation']],
+    [`${ENT}:manager.value`, ['m-1']],
+    ['manager.value', ['m-1']],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:name.familyName', ['Lovelace']],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:emails[type eq "work"].value', ['ada@corp.example']],
+    ['urn:example:custom:2.0:User:costCode', ['4711']],
+    ['urn:example:custom:2.0:user:COSTCODE', ['4711']],
+    ['urn:example:custom:2.0:User:nested.deep', [1]],
+    ['urn:example:custom:2.0:User:list', ['a', 'b']],
+    [ENT, [{ department: 'Navigation', manager: { value: 'm-1' } }]],
+    ['title', []],
+    ['constructor', []],
+    ['toString.name', []],
+    ['urn:example:other:2.0:User:x', []],
+  ];
+  test.each(cases)('%s', (text, values) => {
+    expect(readPath(user, path(text))).toEqual(values);
+  });
+});
+
+test('a URN without a version ends before its last part', () => {
+  expect(parsePath('urn:acme:people:badge')).toMatchObject({ urn: 'urn:acme:people', attribute: 'badge' });
+});
+
+test('a misspelt URN is a URN of its own', () => {
+  const urn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0User';
+  expect(parsePath(`${urn}:department`)).toMatchObject({ urn, attribute: 'department' });
+  expect(parsePath(urn)).toMatchObject({ urn, attribute: undefined });
+});
+
+describe('a path with a fault names the place', () => {
+  const cases: [string, number][] = [
+    ['', 0],
+    ['name.', 0],
+    ['.name', 0],
+    ['name.givenName.more', 0],
+    ['emails[type eq "work"', 21],
+    ['emails[foo', 10],
+    ['emails[type eq ].value', 15],
+    ['emails[type xx "work"].value', 12],
+    ['emails[type eq "work].value', 15],
+    ['emails[type eq "work"]value', 22],
+    ['emails[type eq "work"].value.more', 22],
+    ['emails[value[type eq "x"] eq "y"]', 12],
+    ['name.givenName[a eq "b"]', 14],
+    ['two words', 4],
+    ['__proto__.polluted', 0],
+  ];
+  test.each(cases)('%s', (text, position) => {
+    const fault = parsePath(text) as PathFault;
+    expect(fault).toEqual({ fault: expect.any(String), position });
+  });
+});
+
+test('a filter that is nested too deeply is a fault, however deep', () => {
+  expect(parsePath(`emails[${'('.repeat(2000)}`)).toEqual({ fault: expect.any(String), position: 56 });
+});
+
+test('a path that is too long is a fault', () => {
+  expect(parsePath('x'.repeat(5000))).toMatchObject({ position: 4096 });
+});
+
+function path(text: string): AttributePath {
+  const parsed = parsePath(text);
+  if ('fault' in parsed) throw new Error(`${text}: ${parsed.fault} at ${parsed.position}`);
+  return parsed;
+}
