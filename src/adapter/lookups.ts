@@ -1,0 +1,132 @@
+import type { Log, TravelAnswer, TravelFailure, TravelLookups } from '../bridge/ports.ts';
+import type { Lookups } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { ofCollection } from './answers.ts';
+import type { TravelClient } from './client.ts';
+import { type LookupParts, lookupParts } from './lookup-parts.ts';
+import type { TravelPaths } from './paths.ts';
+import { readTravelUser } from './travel-user.ts';
+
+const FRESH_MS = 60_000;
+/** A refresh on demand answers what was read this recently: a batch of people with an unknown cost center is one reading. */
+const MOMENTS_MS = 3_000;
+/** After a reading that failed: long enough not to hammer, short enough that nobody waits long once the API is back. */
+const FAILED_MS = 1_000;
+/** After one that failed in part, while older values serve. */
+const PARTIAL_MS = 5_000;
+
+/** The lookups of one travel account, with a way to say that they are out of date. */
+export interface CachedLookups extends TravelLookups {
+  /** The next `current` or `refresh` reads anew: something changed in the travel service. */
+  expire(): void;
+}
+
+/** Where lookups come from, and how long they serve. */
+export interface LookupSettings {
+  client: TravelClient;
+  paths: TravelPaths;
+  now(): number;
+  log: Pick<Log, 'warn'>;
+  freshMs?: number;
+}
+
+interface Reading {
+  /** How often the lookups had been expired when it began: a change since then may be missing in it. */
+  epoch: number;
+  answer: Promise<TravelAnswer<Lookups>>;
+  /** When it ended, and how long it serves from then on; undefined while it runs. */
+  ended: { at: number; serves: Record<Question, number> } | undefined;
+}
+
+type Question = 'current' | 'refresh';
+
+/** Reads the lookups when they are asked for; callers who ask at the same time share one reading. */
+export function travelLookups(settings: LookupSettings): CachedLookups {
+  const { client, paths, now } = settings;
+  const read = reader(lookupParts(client, paths), settings);
+  let epoch = 0;
+  let last: Reading | undefined;
+  const ask = (question: Question): Promise<TravelAnswer<Lookups>> => {
+    if (!last || last.epoch !== epoch || hasRunOut(last, question, now())) last = read(epoch, last);
+    return last.answer;
+  };
+  return {
+    current: () => ask('current'),
+    refresh: () => ask('refresh'),
+    expire: () => {
+      epoch += 1;
+    },
+    self: remembered(client, paths.whoami),
+  };
+}
+
+function hasRunOut({ ended }: Reading, question: Question, now: number): boolean {
+  return ended !== undefined && now - ended.at >= ended.serves[question];
+}
+
+/** Begins a reading after the one before has ended, whose older values must not replace newer ones. */
+function reader(
+  parts: LookupParts,
+  { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
+): (epoch: number, before: Reading | undefined) => Reading {
+  const kept: Partial<Lookups> = {};
+  return (epoch, before) => {
+    const carryOut = async (): Promise<TravelAnswer<Lookups>> => {
+      await before?.answer;
+      const failure = await readParts(parts, kept, log);
+      const value = complete(kept);
+      const wait = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
+      reading.ended = { at: now(), serves: { current: wait, refresh: Math.min(wait, MOMENTS_MS) } };
+      return value ? { kind: 'ok', value } : (failure ?? { kind: 'unavailable', text: 'nothing was read' });
+    };
+    const reading: Reading = { epoch, answer: carryOut(), ended: undefined };
+    return reading;
+  };
+}
+
+/** Reads all parts into `kept`; one that cannot be read keeps its last read value. Answers the first failure. */
+async function readParts(
+  parts: LookupParts,
+  kept: Partial<Lookups>,
+  log: Pick<Log, 'warn'>,
+): Promise<TravelFailure | undefined> {
+  const read = async <Part extends keyof Lookups>(part: Part): Promise<TravelFailure | undefined> => {
+    const answer = await parts[part]();
+    if (answer.kind === 'ok') {
+      kept[part] = answer.value;
+      return undefined;
+    }
+    const failure = answer.kind === 'unavailable' ? answer.text : answer.kind;
+    log.warn({ part, failure, stale: kept[part] !== undefined }, 'a part of the lookups could not be read');
+    return answer;
+  };
+  const failures = await Promise.all([
+    read('customFields'),
+    read('costCenters'),
+    read('billingProfiles'),
+    read('travelPolicies'),
+    read('scimUserMappings'),
+  ]);
+  return failures.find((failure) => failure !== undefined);
+}
+
+function complete(kept: Partial<Lookups>): Lookups | undefined {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = kept;
+  if (!customFields || !costCenters || !billingProfiles || !travelPolicies || !scimUserMappings)
+    return undefined;
+  return { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings };
+}
+
+/** Who the credential belongs to cannot change while it is used, so it is asked until it is known. */
+function remembered(client: TravelClient, path: string): () => Promise<TravelAnswer<TravelUser>> {
+  let asked: Promise<TravelAnswer<TravelUser>> | undefined;
+  const ask = async () => {
+    const answer = await client.call({ method: 'GET', path }, ({ data }) => readTravelUser(data));
+    if (answer.kind !== 'ok') asked = undefined;
+    return ofCollection(`GET ${path}`, answer);
+  };
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}

@@ -1,0 +1,53 @@
+import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
+import { list, readable, record, text, texts } from './fields.ts';
+
+const plain = [
+  'billingProfileId',
+  'costCenterId',
+  'currency',
+  'dateOfBirth',
+  'firstName',
+  'gender',
+  'lang',
+  'lastName',
+  'managerId',
+  'phoneNumber',
+  'travelPolicyId',
+] as const satisfies readonly (keyof TravelUser)[];
+
+const addressParts = ['city', 'countryCode', 'postalCode', 'region', 'streetAddress'] as const;
+
+/**
+ * Reads a traveler with tolerance: fields that are unknown or of another type are passed over, enum values are taken as
+ * they come. Undefined when there is no id or no email, without which nothing can be decided about anybody.
+ */
+export function readTravelUser(value: unknown): TravelUser | undefined {
+  const source = record(value);
+  const id = text(source?.id);
+  const email = text(source?.email);
+  if (!source || id === undefined || email === undefined) return undefined;
+  const { address, customFields, roles, separateIcsEmails } = source;
+  const parts = record(address);
+  return {
+    id,
+    email,
+    archived: source.archived === true,
+    createdAt: text(source.createdAt) ?? '',
+    ...texts(source, plain),
+    ...(parts ? { address: texts(parts, addressParts) } : {}),
+    ...(Array.isArray(customFields) ? { customFields: readable(customFields, readCustomFieldValue) } : {}),
+    ...(Array.isArray(roles) ? { roles: readable(roles, text) } : {}),
+    ...(typeof separateIcsEmails === 'boolean' ? { separateIcsEmails } : {}),
+  };
+}
+
+function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {
+  const source = record(value);
+  const customFieldId = text(source?.customFieldId);
+  if (!source || customFieldId === undefined) return undefined;
+  const values = list(source.values).flatMap((item) => {
+    const members = record(item);
+    return members ? [texts(members, ['customFieldOptionId', 'data', 'displayName'])] : [];
+  });
+  return { customFieldId, ...texts(source, ['name']), values };
+}

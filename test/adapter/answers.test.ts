@@ -1,0 +1,233 @@
+import type { ServerResponse } from 'node:http';
+import type { ClientSettings } from '../../src/adapter/client.ts';
+import type { TravelAnswer } from '../../src/bridge/ports.ts';
+import { json, type TravelServer, travelServer } from './travel-server.ts';
+
+const invalid = {
+  code: 'validationFailed',
+  message: 'Two fields are invalid.',
+  invalid: [
+    { field: 'email', value: 'ada', code: 'email', message: 'Must be an address.' },
+    { field: 'address.countryCode', value: 7, code: 'country' },
+    { value: 'nameless' },
+    'no object',
+  ],
+};
+const invalidFields = [
+  { field: 'email', code: 'email', message: 'Must be an address.' },
+  { field: 'address.countryCode', code: 'country', message: 'country' },
+];
+const call = 'PATCH /api/users/u1';
+
+interface Row {
+  title: string;
+  answer: (response: ServerResponse) => unknown;
+  meaning: TravelAnswer<unknown>;
+  settings?: Partial<ClientSettings>;
+}
+
+const rows: Row[] = [
+  {
+    title: '200 with data is what was asked for',
+    answer: (response) => json(response, 200, { data: { id: 'u1' }, meta: { total: 1 }, more: true }),
+    meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: { total: 1 } } },
+  },
+  {
+    title: '201 with data is what was asked for',
+    answer: (response) => json(response, 201, { data: { id: 'u1' } }),
+    meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: undefined } },
+  },
+  {
+    title: '401 with an empty body is our credential',
+    answer: (response) => response.writeHead(401).end(),
+    meaning: { kind: 'unauthorized' },
+  },
+  {
+    title: '401 with a page of a gateway is our credential, too',
+    answer: (response) => response.writeHead(401).end('<html>Sign in</html>'),
+    meaning: { kind: 'unauthorized' },
+  },
+  {
+    title: '403 is forbidden',
+    answer: (response) => json(response, 403, { code: 'forbidden', message: 'No.' }),
+    meaning: { kind: 'forbidden' },
+  },
+  {
+    title: '404 is not found',
+    answer: (response) => json(response, 404, { code: 'notFound', message: 'No such user.' }),
+    meaning: { kind: 'notFound' },
+  },
+  {
+    title: '404 with an empty body is not found',
+    answer: (response) => response.writeHead(404).end(),
+    meaning: { kind: 'notFound' },
+  },
+  {
+    title: '404 with a page of a gateway says nothing about the user',
+    answer: (response) => response.writeHead(404).end('default backend - 404'),
+    meaning: { kind: 'unavailable', text: `${call}: 404` },
+  },
+  {
+    title: '403 with a page of a gateway says nothing about the user',
+    answer: (response) => response.writeHead(403).end('<html>Blocked</html>'),
+    meaning: { kind: 'unavailable', text: `${call}: 403` },
+  },
+  {
+    title: '409 is a conflict',
+    answer: (response) => json(response, 409, { code: 'conflict', message: 'Taken.' }),
+    meaning: { kind: 'conflict' },
+  },
+  {
+    title: '422 names the fields that were refused',
+    answer: (response) => json(response, 422, invalid),
+    meaning: { kind: 'invalid', fields: invalidFields },
+  },
+  {
+    title: '422 without a body is invalid with no field named',
+    answer: (response) => response.writeHead(422).end(),
+    meaning: { kind: 'invalid', fields: [] },
+  },
+  {
+    title: '400 names what it names',
+    answer: (response) => json(response, 400, { ...invalid, code: 'invalidParam' }),
+    meaning: { kind: 'invalid', fields: invalidFields },
+  },
+  {
+    title: '400 without a field is invalid all the same, and not tried for ever',
+    answer: (response) => json(response, 400, { code: 'badRequest', message: 'No data.' }),
+    meaning: { kind: 'invalid', fields: [] },
+  },
+  {
+    title: '413 is a request that can only be refused again',
+    answer: (response) => json(response, 413, { code: 'badRequest', message: 'Too large.' }),
+    meaning: { kind: 'invalid', fields: [] },
+  },
+  {
+    title: '429 is unavailable for the seconds it says',
+    answer: (response) => json(response, 429, { code: 'tooMany' }, { 'retry-after': '7' }),
+    meaning: { kind: 'unavailable', text: `${call}: 429`, retryAfterMs: 7_000 },
+  },
+  {
+    title: '503 is unavailable until the date it says',
+    answer: (response) =>
+      response.writeHead(503, { 'retry-after': 'Thu, 01 Jan 2026 00:01:30 GMT' }).end('Down for a moment'),
+    meaning: { kind: 'unavailable', text: `${call}: 503`, retryAfterMs: 90_000 },
+  },
+  {
+    title: 'a Retry-After that has passed is no wait',
+    answer: (response) => response.writeHead(503, { 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT' }).end(),
+    meaning: { kind: 'unavailable', text: `${call}: 503`, retryAfterMs: 0 },
+  },
+  {
+    title: 'a Retry-After that cannot be read is passed over',
+    answer: (response) => response.writeHead(503, { 'retry-after': 'soon' }).end(),
+    meaning: { kind: 'unavailable', text: `${call}: 503` },
+  },
+  ...[405, 408, 418, 500, 501, 502, 504].map((status) => ({
+    title: `${status} is unavailable`,
+    answer: (response: ServerResponse) =>
+      json(response, status, { code: 'internalError', message: 'secret' }),
+    meaning: { kind: 'unavailable' as const, text: `${call}: ${status}` },
+  })),
+  {
+    title: 'a redirect is unavailable',
+    answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+    meaning: { kind: 'unavailable', text: `${call}: 302` },
+  },
+  {
+    title: 'garbage is unavailable',
+    answer: (response) => response.writeHead(200).end('{"data": {"id": "u1"'),
+    meaning: { kind: 'unavailable', text: `${call}: the answer cannot be read` },
+  },
+  {
+    title: 'a success without data is unavailable',
+    answer: (response) => json(response, 200, { user: {} }),
+    meaning: { kind: 'unavailable', text: `${call}: the answer cannot be read` },
+  },
+  {
+    title: 'a success without a body is unavailable',
+    answer: (response) => response.writeHead(200).end(),
+    meaning: { kind: 'unavailable', text: `${call}: the answer cannot be read` },
+  },
+  {
+    title: 'a reset before the answer is unavailable',
+    answer: (response) => response.socket?.resetAndDestroy(),
+    meaning: { kind: 'unavailable', text: `${call}: ECONNRESET` },
+  },
+  {
+    title: 'half an answer is unavailable',
+    answer: (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"data": ', () => response.socket?.destroy());
+    },
+    meaning: { kind: 'unavailable', text: expect.stringContaining(`${call}: E`) },
+  },
+  {
+    title: 'an answer that never comes is unavailable when its time is over',
+    answer: () => {},
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 50 ms` },
+    settings: { timeoutMs: 50 },
+  },
+  {
+    title: 'an answer that drips is unavailable when its time is over',
+    answer: (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(drip));
+    },
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 80 ms` },
+    settings: { timeoutMs: 80 },
+  },
+  {
+    title: 'an answer of more than 8 MB is unavailable',
+    answer: (response) => response.end(`{"data":"${'x'.repeat(8_000_000)}"}`),
+    meaning: { kind: 'unavailable', text: `${call}: ERR_BAD_RESPONSE` },
+  },
+];
+
+describe('what an answer of the travel API means (DESIGN §6)', () => {
+  let server: TravelServer;
+  afterEach(() => server.close());
+
+  test.each(rows)('$title', async ({ answer, meaning, settings }) => {
+    server = await travelServer((_, response) => answer(response));
+    const request = { method: 'PATCH', path: '/api/users/u1', data: { firstName: 'Ada' } } as const;
+
+    expect(await server.client(settings).call(request, (body) => body)).toEqual(meaning);
+
+    expect(server.requests).toEqual([
+      {
+        method: 'PATCH',
+        url: '/api/users/u1',
+        body: '{"data":{"firstName":"Ada"}}',
+        headers: expect.objectContaining({
+          authorization: 'Bearer key-1',
+          accept: 'application/json',
+          'content-type': 'application/json',
+        }),
+      },
+    ]);
+  });
+
+  test('a refused connection is unavailable', async () => {
+    server = await travelServer(() => {});
+    const client = server.client();
+    await server.close();
+    const answer = await client.call({ method: 'GET', path: '/api/whoami' }, (body) => body);
+    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/whoami: ECONNREFUSED' });
+  });
+
+  test('data that its reader cannot read is unavailable', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: 7 }));
+    const answer = await server.client().call({ method: 'GET', path: '/api/users/u1' }, () => undefined);
+    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users/u1: the answer cannot be read' });
+  });
+
+  test('the text of a failure names no address, query or credential', async () => {
+    server = await travelServer((_, response) => response.writeHead(500).end());
+    const request = { method: 'GET', path: '/api/users', query: { emails: 'ada@corp.example' } } as const;
+    const answer = await server.client().call(request, (body) => body);
+    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users: 500' });
+    expect(server.requests[0]?.url).toBe('/api/users?emails=ada%40corp.example');
+  });
+});

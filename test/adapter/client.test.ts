@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http';
+import { json, type TravelServer, travelServer } from './travel-server.ts';
+
+const get = { method: 'GET', path: '/api/whoami' } as const;
+const body = <T>(value: T): T => value;
+
+describe('the client of the travel API', () => {
+  let server: TravelServer;
+  afterEach(() => server.close());
+
+  test('keeps its connection for the next call', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const client = server.client();
+    for (let call = 0; call < 5; call += 1) await client.call(get, body);
+    expect(server.requests).toHaveLength(5);
+    expect(server.sockets).toHaveLength(1);
+  });
+
+  test('keeps its connection after a failure that was answered', async () => {
+    server = await travelServer((_, response) =>
+      json(response, 422, { code: 'validationFailed', invalid: [] }),
+    );
+    const client = server.client();
+    await client.call(get, body);
+    await client.call(get, body);
+    expect(server.sockets).toHaveLength(1);
+  });
+
+  test('does not follow a redirect', async () => {
+    server = await travelServer((_, response) => response.writeHead(307, { location: '/elsewhere' }).end());
+    await server.client().call(get, body);
+    expect(server.requests.map(({ url }) => url)).toEqual(['/api/whoami']);
+  });
+
+  test('adds paths to a base URL that has one, with or without a slash at its end', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    await server.client({ url: `${server.url}/travel/` }).call(get, body);
+    expect(server.requests[0]?.url).toBe('/travel/api/whoami');
+  });
+
+  test('has at most so many calls on their way at once, and serves the others in order', async () => {
+    const open: ServerResponse[] = [];
+    const arrived = gate();
+    server = await travelServer((_, response) => {
+      open.push(response);
+      arrived.open(open.length);
+    });
+    const client = server.client({ atOnce: 2 });
+    const calls = [0, 1, 2, 3].map((n) => client.call({ method: 'GET', path: `/api/users/${n}` }, body));
+
+    await arrived.reached(2);
+    expect(open).toHaveLength(2);
+    answer(open[0]);
+    await arrived.reached(3);
+    expect(server.requests[2]?.url).toBe('/api/users/2');
+    for (const response of open.slice(1)) answer(response);
+    await arrived.reached(4);
+    answer(open[3]);
+
+    expect((await Promise.all(calls)).every(({ kind }) => kind === 'ok')).toBe(true);
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  test('a call whose turn does not come in its time is unavailable and was not sent', async () => {
+    server = await travelServer(() => {});
+    const client = server.client({ atOnce: 1, timeoutMs: 5_000 });
+    const held = client.call(get, body);
+    const late = await client.call({ ...get, path: '/api/users/late', timeoutMs: 40 }, body);
+    expect(late).toEqual({ kind: 'unavailable', text: 'GET /api/users/late: no answer within 40 ms' });
+    expect(server.requests.map(({ url }) => url)).toEqual(['/api/whoami']);
+    await server.close();
+    expect((await held).kind).toBe('unavailable');
+  });
+
+  test('starts at most so many calls within any second', async () => {
+    let now = 0;
+    const clock = {
+      now: () => now,
+      wait: async (ms: number) => {
+        now += ms;
+      },
+    };
+    const starts: number[] = [];
+    server = await travelServer((_, response) => {
+      starts.push(now);
+      json(response, 200, { data: {} });
+    });
+    const client = server.client({ perSecond: 2, atOnce: 1, clock });
+    for (let call = 0; call < 3; call += 1) await client.call(get, body);
+    now += 400;
+    await client.call(get, body);
+    await client.call(get, body);
+    now += 5_000;
+    await client.call(get, body);
+    expect(starts).toEqual([0, 0, 1_000, 1_400, 2_000, 7_000]);
+  });
+});
+
+function answer(response: ServerResponse | undefined): void {
+  if (response && !response.writableEnded) json(response, 200, { data: {} });
+}
+
+/** Lets a test go on when the server has been reached so many times. */
+function gate(): { open(count: number): void; reached(count: number): Promise<void> } {
+  let count = 0;
+  const waiting: { count: number; resolve(): void }[] = [];
+  return {
+    open: (reached) => {
+      count = reached;
+      for (const { count: wanted, resolve } of waiting) if (wanted <= count) resolve();
+    },
+    reached: (wanted) =>
+      new Promise((resolve) => {
+        if (wanted <= count) resolve();
+        else waiting.push({ count: wanted, resolve });
+      }),
+  };
+}

@@ -1,0 +1,286 @@
+import { type CachedLookups, travelLookups } from '../../src/adapter/lookups.ts';
+import { defaultPaths } from '../../src/adapter/paths.ts';
+import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
+
+const collections: Record<string, object[]> = {
+  '/api/custom-fields': [
+    { id: 'f1', name: 'Title', dataType: 'text', resourceType: 'user', disabled: false, mandatory: true },
+    {
+      id: 'f2',
+      name: 'Floor',
+      dataType: 'option',
+      resourceType: 'user',
+      disabled: true,
+      validationRegexp: '^.$',
+    },
+    { id: 'f3', name: 'Reason', dataType: 'text', resourceType: 'tripProject', disabled: false },
+  ],
+  '/api/custom-fields/f2/options': [
+    { id: 'o1', data: '1', disabled: false, customFieldId: 'f2' },
+    { id: 'o2', data: '2', disabled: true, customFieldId: 'f2' },
+  ],
+  '/api/cost-centers': [{ id: 'c1', name: 'R&D', archived: true }],
+  '/api/billing-profiles': [{ id: 'b1', name: 'Main', archived: false, lang: 'fr' }],
+  '/api/travel-policies': [{ id: 'p1', name: 'Default', default: true }],
+  '/api/scim-user-mappings': [
+    { id: 'm1', scimAttribute: 'title', customFieldId: 'f1' },
+    { id: 'm2', scimAttribute: 'nickName', userAttribute: 'firstName' },
+    { id: 'm3', customFieldId: 'f1' },
+  ],
+};
+const lookups = {
+  customFields: [
+    { id: 'f1', name: 'Title', dataType: 'text', disabled: false, options: [] },
+    {
+      id: 'f2',
+      name: 'Floor',
+      dataType: 'option',
+      disabled: true,
+      validationRegexp: '^.$',
+      options: [
+        { id: 'o1', data: '1', disabled: false },
+        { id: 'o2', data: '2', disabled: true },
+      ],
+    },
+  ],
+  costCenters: [{ id: 'c1', name: 'R&D', archived: true }],
+  billingProfiles: [{ id: 'b1', name: 'Main', archived: false }],
+  travelPolicies: [{ id: 'p1', name: 'Default', archived: false }],
+  scimUserMappings: [
+    { scimAttribute: 'title', customFieldId: 'f1' },
+    { scimAttribute: 'nickName', userAttribute: 'firstName' },
+  ],
+};
+
+const pathOf = ({ url }: Recorded) => url.split('?')[0] ?? '';
+const serve: Answerer = (request, response) => {
+  const data = collections[pathOf(request)] ?? [];
+  json(response, 200, { data, meta: { total: data.length } });
+};
+
+interface House {
+  server: TravelServer;
+  lookups: CachedLookups;
+  clock: { now: number };
+  warnings: object[];
+  reads(path: string): number;
+}
+
+describe('lookups in the travel API', () => {
+  let house: House;
+  afterEach(() => house.server.close());
+
+  async function build(answer: Answerer): Promise<House> {
+    const server = await travelServer(answer);
+    const clock = { now: 1_000_000 };
+    const warnings: object[] = [];
+    house = {
+      server,
+      clock,
+      warnings,
+      lookups: travelLookups({
+        client: server.client(),
+        paths: defaultPaths,
+        now: () => clock.now,
+        log: { warn: (fields) => warnings.push(fields) },
+      }),
+      reads: (path) => server.requests.filter((request) => pathOf(request) === path).length,
+    };
+    return house;
+  }
+
+  test('are read from every collection, 100 at a time, with the options of the fields that have any', async () => {
+    const { server, lookups: cached } = await build(serve);
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+    expect(server.requests.map(({ method, url }) => `${method} ${url}`).sort()).toEqual([
+      'GET /api/billing-profiles?limit=100&offset=0',
+      'GET /api/cost-centers?limit=100&offset=0',
+      'GET /api/custom-fields/f2/options?limit=100&offset=0',
+      'GET /api/custom-fields?limit=100&offset=0',
+      'GET /api/scim-user-mappings?limit=100&offset=0',
+      'GET /api/travel-policies?limit=100&offset=0',
+    ]);
+  });
+
+  test('are paged through to the end', async () => {
+    const centers = Array.from({ length: 250 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    const { server, lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      return json(response, 200, { data: centers.slice(offset, offset + 100), meta: { total: 250 } });
+    });
+    const answer = await cached.current();
+    expect(answer.kind === 'ok' && answer.value.costCenters.map(({ id }) => id)).toEqual(
+      centers.map(({ id }) => id),
+    );
+    const pages = server.requests.filter((request) => pathOf(request) === '/api/cost-centers');
+    expect(pages.map(({ url }) => url)).toEqual(
+      [0, 100, 200].map((n) => `/api/cost-centers?limit=100&offset=${n}`),
+    );
+  });
+
+  test('are read again when something is deleted in the middle, so that nothing is passed over', async () => {
+    let centers = Array.from({ length: 150 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      json(response, 200, { data: centers.slice(offset, offset + 100), meta: { total: centers.length } });
+      centers = centers.filter(({ id }) => id !== 'c0');
+    });
+    const answer = await cached.current();
+    expect(answer.kind === 'ok' && answer.value.costCenters.map(({ id }) => id)).toEqual(
+      centers.map(({ id }) => id),
+    );
+  });
+
+  test('that come without totals are believed when two readings agree', async () => {
+    const full = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      return json(response, 200, { data: request.url.endsWith('offset=0') ? full : [] });
+    });
+    const answer = await cached.current();
+    expect(answer.kind === 'ok' && answer.value.costCenters.length).toBe(100);
+  });
+
+  test('are kept for a minute, then read again', async () => {
+    const { lookups: cached, clock, reads } = await build(serve);
+    await cached.current();
+    clock.now += 59_999;
+    await cached.current();
+    expect(reads('/api/cost-centers')).toBe(1);
+    clock.now += 1;
+    await cached.current();
+    expect(reads('/api/cost-centers')).toBe(2);
+  });
+
+  test('are read anew on demand, but not again within moments', async () => {
+    const { lookups: cached, clock, reads } = await build(serve);
+    await cached.current();
+    clock.now += 3_000;
+    await cached.refresh();
+    await cached.refresh();
+    expect(reads('/api/cost-centers')).toBe(2);
+    clock.now += 3_000;
+    await cached.refresh();
+    expect(reads('/api/cost-centers')).toBe(3);
+  });
+
+  test('are read anew at once when a change was noticed', async () => {
+    const { lookups: cached, reads } = await build(serve);
+    await cached.current();
+    cached.expire();
+    await cached.current();
+    await cached.refresh();
+    expect(reads('/api/cost-centers')).toBe(2);
+  });
+
+  test('a change that is noticed while they are read is in the next answer', async () => {
+    let name = 'before';
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      json(response, 200, { data: [{ id: 'c1', name }], meta: { total: 1 } });
+      name = 'after';
+    });
+    const running = cached.current();
+    cached.expire();
+    const next = cached.current();
+    expect(await running).toMatchObject({ value: { costCenters: [{ name: 'before' }] } });
+    expect(await next).toMatchObject({ value: { costCenters: [{ name: 'after' }] } });
+  });
+
+  test('callers at the same time share one reading', async () => {
+    const { lookups: cached, reads } = await build(serve);
+    await Promise.all([cached.current(), cached.refresh(), cached.current()]);
+    expect(reads('/api/cost-centers')).toBe(1);
+  });
+
+  test('a part that cannot be read keeps its last read value, and is tried again soon', async () => {
+    let isDown = false;
+    let name = 'before';
+    const {
+      lookups: cached,
+      clock,
+      warnings,
+    } = await build((request, response) => {
+      if (pathOf(request) === '/api/cost-centers')
+        return json(response, 200, { data: [{ id: 'c1', name }], meta: { total: 1 } });
+      if (isDown && pathOf(request).endsWith('/options')) return json(response, 503, {});
+      return serve(request, response);
+    });
+    await cached.current();
+    isDown = true;
+    name = 'after';
+    clock.now += 60_000;
+    expect(await cached.current()).toEqual({
+      kind: 'ok',
+      value: { ...lookups, costCenters: [{ id: 'c1', name: 'after', archived: false }] },
+    });
+    expect(warnings).toEqual([
+      { part: 'customFields', failure: 'GET /api/custom-fields/f2/options: 503', stale: true },
+    ]);
+    clock.now += 5_000;
+    isDown = false;
+    await cached.current();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('that were never readable are a failure, tried again after a second', async () => {
+    let isDown = true;
+    const {
+      lookups: cached,
+      clock,
+      reads,
+    } = await build((request, response) =>
+      isDown && pathOf(request) === '/api/travel-policies'
+        ? json(response, 500, {})
+        : serve(request, response),
+    );
+    const failure = { kind: 'unavailable', text: 'GET /api/travel-policies: 500' };
+    expect(await cached.current()).toEqual(failure);
+    isDown = false;
+    expect(await cached.current()).toEqual(failure);
+    expect(reads('/api/travel-policies')).toBe(1);
+    clock.now += 1_000;
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+  });
+
+  test('a collection that is not found is a failure and not an empty one', async () => {
+    const { lookups: cached } = await build((request, response) =>
+      pathOf(request) === '/api/scim-user-mappings'
+        ? json(response, 404, { code: 'notFound' })
+        : serve(request, response),
+    );
+    expect(await cached.current()).toEqual({
+      kind: 'unavailable',
+      text: "GET /api/scim-user-mappings: 404, check the travel API's address and paths",
+    });
+  });
+
+  test('a wrong credential is told as such', async () => {
+    const { lookups: cached } = await build((_, response) => response.writeHead(401).end());
+    expect(await cached.current()).toEqual({ kind: 'unauthorized' });
+    expect(await cached.self()).toEqual({ kind: 'unauthorized' });
+  });
+
+  test('whose credential is used is asked until it is known, and then never again', async () => {
+    let isDown = true;
+    const { lookups: cached, reads } = await build((_, response) =>
+      isDown
+        ? json(response, 503, {})
+        : json(response, 200, {
+            data: { id: 'u0', email: 'admin@corp.example', archived: false, createdAt: 'x' },
+          }),
+    );
+    expect((await cached.self()).kind).toBe('unavailable');
+    isDown = false;
+    const [first, second] = await Promise.all([cached.self(), cached.self()]);
+    expect(first).toEqual({
+      kind: 'ok',
+      value: { id: 'u0', email: 'admin@corp.example', archived: false, createdAt: 'x' },
+    });
+    expect(second).toBe(first);
+    await cached.self();
+    expect(reads('/api/whoami')).toBe(2);
+  });
+});

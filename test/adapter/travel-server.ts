@@ -1,0 +1,70 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type ClientSettings, type TravelClient, travelClient } from '../../src/adapter/client.ts';
+
+export interface Recorded {
+  method: string;
+  /** Path and query as they came. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export type Answerer = (request: Recorded, response: ServerResponse) => unknown;
+
+export interface TravelServer {
+  url: string;
+  requests: Recorded[];
+  sockets: Socket[];
+  /** A client of this server; closed with it. */
+  client(settings?: Partial<ClientSettings>): TravelClient;
+  close(): Promise<void>;
+}
+
+/** A travel API that answers as it is told, on a port of its own, and remembers what it was sent. */
+export async function travelServer(answer: Answerer): Promise<TravelServer> {
+  const requests: Recorded[] = [];
+  const sockets: Socket[] = [];
+  const clients: TravelClient[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = '', url = '', headers } = request;
+    const recorded = { method, url, headers, body: Buffer.concat(chunks).toString() };
+    requests.push(recorded);
+    answer(recorded, response);
+  });
+  server.on('connection', (socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    requests,
+    sockets,
+    client: (settings = {}) => {
+      const client = travelClient({ url, token: 'key-1', clock, ...settings });
+      clients.push(client);
+      return client;
+    },
+    close: async () => {
+      for (const client of clients) client.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A clock that stands still; nothing may have to wait for it. */
+const clock = { now: () => Date.UTC(2026, 0, 1), wait: async () => {} };
+
+/** Answers with a status and a JSON body. */
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}

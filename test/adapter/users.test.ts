@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { defaultPaths } from '../../src/adapter/paths.ts';
+import { readTravelUser } from '../../src/adapter/travel-user.ts';
+import { travelUsers } from '../../src/adapter/users.ts';
+import { json, type TravelServer, travelServer } from './travel-server.ts';
+
+const ada = {
+  id: 'u1',
+  type: 'user',
+  createdAt: '2026-01-01T00:00:00Z',
+  email: 'Ada@corp.example',
+  archived: false,
+  separateIcsEmails: false,
+};
+const { type: _, ...adaRead } = ada;
+
+describe('travelers over HTTP', () => {
+  let server: TravelServer;
+  afterEach(() => server.close());
+
+  const wire = () => server.requests.map(({ method, url, body }) => [method, url, body]);
+
+  test('each method is one request', async () => {
+    server = await travelServer(({ method }, response) =>
+      json(response, method === 'POST' ? 201 : 200, { data: ada }),
+    );
+    const users = travelUsers(server.client(), defaultPaths);
+    const ok = { kind: 'ok', value: adaRead };
+    expect(await users.create({ email: 'Ada@corp.example' })).toEqual(ok);
+    expect(await users.read('u1')).toEqual(ok);
+    expect(await users.patch('u1', { firstName: null })).toEqual(ok);
+    expect(await users.remove('u1')).toEqual(ok);
+    expect(wire()).toEqual([
+      ['POST', '/api/users', '{"data":{"email":"Ada@corp.example"}}'],
+      ['GET', '/api/users/u1', ''],
+      ['PATCH', '/api/users/u1', '{"data":{"firstName":null}}'],
+      ['DELETE', '/api/users/u1', ''],
+    ]);
+  });
+
+  test('the path of users can be set', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: ada }));
+    await travelUsers(server.client(), { users: '/v2/people' }).read('u1');
+    expect(wire()).toEqual([['GET', '/v2/people/u1', '']]);
+  });
+
+  test('an id cannot lead to another path', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: ada }));
+    const users = travelUsers(server.client(), defaultPaths);
+    await users.read('../whoami?x=1#y');
+    expect(wire()).toEqual([['GET', '/api/users/..%2Fwhoami%3Fx%3D1%23y', '']]);
+    for (const id of ['', '.', '..']) {
+      expect(await users.read(id)).toEqual({ kind: 'notFound' });
+      expect(await users.patch(id, {})).toEqual({ kind: 'notFound' });
+      expect(await users.remove(id)).toEqual({ kind: 'notFound' });
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('looks for addresses among archived travelers, too, without case', async () => {
+    const archived = { ...ada, id: 'u2', email: 'eve@corp.example', archived: true };
+    server = await travelServer((_, response) =>
+      json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
+    );
+    const answer = await travelUsers(server.client(), defaultPaths).byEmail([
+      'ada@CORP.example',
+      'eve@corp.example',
+    ]);
+    expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
+    expect(wire()).toEqual([
+      ['GET', '/api/users?emails=ada%40CORP.example,eve%40corp.example&limit=100', ''],
+    ]);
+  });
+
+  test('a travel API that passes over the address filter finds nobody else', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: [ada], meta: { total: 1 } }));
+    const users = travelUsers(server.client(), defaultPaths);
+    expect(await users.byEmail(['eve@corp.example'])).toEqual({ kind: 'ok', value: [] });
+  });
+
+  test('no address is no request', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: [] }));
+    expect(await travelUsers(server.client(), defaultPaths).byEmail([])).toEqual({ kind: 'ok', value: [] });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('a look-up by address ends within its own time', async () => {
+    server = await travelServer(() => {});
+    const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ada@corp.example'], 40);
+    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users: no answer within 40 ms' });
+  });
+
+  test('pages name their total', async () => {
+    server = await travelServer((_, response) =>
+      json(response, 200, { data: [ada, { id: 'no email' }], meta: { total: 321, limit: 100 } }),
+    );
+    const answer = await travelUsers(server.client(), defaultPaths).page(200, 100);
+    expect(answer).toEqual({ kind: 'ok', value: { users: [adaRead], total: 321 } });
+    expect(wire()).toEqual([['GET', '/api/users?offset=200&limit=100', '']]);
+  });
+
+  test('a full page without a total says that there may be more', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: [ada, ada] }));
+    const users = travelUsers(server.client(), defaultPaths);
+    expect(await users.page(10, 2)).toMatchObject({ value: { total: 13 } });
+    expect(await users.page(10, 3)).toMatchObject({ value: { total: 12 } });
+  });
+
+  test('a page that is no list is unavailable', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: ada }));
+    expect(await travelUsers(server.client(), defaultPaths).page(0, 10)).toMatchObject({
+      kind: 'unavailable',
+    });
+  });
+
+  test('a collection that is not found says nothing about anybody in it', async () => {
+    server = await travelServer((_, response) => json(response, 404, { code: 'notFound' }));
+    const users = travelUsers(server.client(), defaultPaths);
+    for (const answer of [
+      await users.create({}),
+      await users.byEmail(['a@b.example']),
+      await users.page(0, 1),
+    ])
+      expect(answer).toMatchObject({ kind: 'unavailable', text: expect.stringContaining('/api/users: 404') });
+    expect(await users.read('u1')).toEqual({ kind: 'notFound' });
+  });
+});
+
+describe('reading a traveler', () => {
+  const whole = {
+    ...adaRead,
+    address: {
+      city: 'Paris',
+      countryCode: 'FR',
+      postalCode: '75002',
+      region: 'IDF',
+      streetAddress: '12 rue',
+    },
+    billingProfileId: 'b',
+    costCenterId: 'c',
+    currency: 'EUR',
+    customFields: [{ customFieldId: 'f', name: 'Floor', values: [{ customFieldOptionId: 'o', data: '3' }] }],
+    dateOfBirth: '1990-02-28',
+    firstName: 'Ada',
+    gender: 'female',
+    lang: 'en',
+    lastName: 'Lovelace',
+    managerId: 'u2',
+    phoneNumber: '+33 612345678',
+    roles: ['manager'],
+    travelPolicyId: 'p',
+  };
+
+  test('keeps every field of the specification', () => {
+    expect(readTravelUser(whole)).toEqual(whole);
+  });
+
+  test('passes over fields it does not know, takes enum values as they come', () => {
+    const future = { ...whole, gender: 'x', roles: ['manager', 'pilot'], loyalty: { tier: 1 } };
+    expect(readTravelUser(future)).toEqual({ ...whole, gender: 'x', roles: ['manager', 'pilot'] });
+  });
+
+  test('passes over fields of another type', () => {
+    const odd = {
+      ...adaRead,
+      firstName: 7,
+      lastName: null,
+      address: 'Paris',
+      roles: 'admin',
+      customFields: {},
+      separateIcsEmails: 'yes',
+      archived: 'yes',
+    };
+    const { separateIcsEmails: __, ...rest } = adaRead;
+    expect(readTravelUser(odd)).toEqual(rest);
+    const mixed = {
+      ...adaRead,
+      roles: ['guest', 3],
+      customFields: [7, { customFieldId: 'f', values: ['a', { data: 'b' }] }],
+    };
+    expect(readTravelUser(mixed)).toEqual({
+      ...adaRead,
+      roles: ['guest'],
+      customFields: [{ customFieldId: 'f', values: [{ data: 'b' }] }],
+    });
+  });
+
+  test('takes nothing from a prototype', () => {
+    expect(readTravelUser(JSON.parse('{"__proto__": {"id": "u1", "email": "a@b.example"}}'))).toBeUndefined();
+  });
+
+  test('never throws, and never makes a traveler without an id and an email', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const user = readTravelUser(value);
+        expect(user === undefined || (typeof user.id === 'string' && typeof user.email === 'string')).toBe(
+          true,
+        );
+      }),
+    );
+  });
+});
