@@ -58,6 +58,11 @@ const connection = z.strictObject({
           'Base URL of the travel API, without /api; "embedded" for the one that comes along. Default: TRAVEL_API_URL.',
         ),
       keyEnv: environmentName.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
+      account: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.'),
       paths: paths.default({}),
       timeoutMs: z
         .int()
@@ -116,6 +121,8 @@ export interface ConnectionSettings {
   id: string;
   mapping: Mapping;
   scimToken: string | undefined;
+  /** The travel account; connections with the same one share its travelers. */
+  account: string;
   travelApi: {
     url: string;
     key: string | undefined;
@@ -142,10 +149,10 @@ export interface Settings {
 const unsupported = ['DATABASE_URL', 'TLS_CERT', 'TLS_KEY', 'REQUIRE_HTTPS', 'TRUSTED_PROXIES'];
 
 /**
- * Reads the environment and the settings file with its mapping files. `fallback` is the file to use when
+ * Reads the environment and the settings file with its mapping files. `home` is the program's folder, whose file is used when
  * JETBRIDGE_CONFIG is unset and the folder has none. Throws a SettingsFault that lists every fault.
  */
-export function readSettings(environment: Record<string, string | undefined>, fallback: string): Settings {
+export function readSettings(environment: Record<string, string | undefined>, home: string): Settings {
   const faults: Fault[] = unsupported
     .filter((name) => environment[name])
     .map((name) => ({
@@ -157,7 +164,7 @@ export function readSettings(environment: Record<string, string | undefined>, fa
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const variables = environmentSchema.safeParse(present);
   if (!variables.success) faults.push(...faultsOf('environment', variables.error, ''));
-  const file = settingsFile(environment.JETBRIDGE_CONFIG, fallback);
+  const file = settingsFile(environment.JETBRIDGE_CONFIG, home);
   const parsed = settingsSchema.safeParse(readJson(file, faults));
   if (!parsed.success) faults.push(...faultsOf(shown(file), parsed.error, '$'));
   if (!parsed.success || !variables.success) throw new SettingsFault(faults);
@@ -183,10 +190,10 @@ export function readSettings(environment: Record<string, string | undefined>, fa
   };
 }
 
-function settingsFile(named: string | undefined, fallback: string): string {
+function settingsFile(named: string | undefined, home: string): string {
   if (named) return resolve(named);
   const here = resolve('config/jetbridge.json');
-  return existsSync(here) ? here : fallback;
+  return existsSync(here) ? here : join(home, 'config/jetbridge.json');
 }
 
 interface Incomplete {
@@ -200,8 +207,9 @@ interface Incomplete {
 
 function complete({ id, settings, file, present, url, faults }: Incomplete): ConnectionSettings | undefined {
   const mapping = readMapping(join(dirname(file), settings.mapping), faults);
-  const { keyEnv, url: own, ...travelApi } = settings.travelApi;
+  const { keyEnv, url: own, account, ...travelApi } = settings.travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
+  const ownAccount = api.url === 'embedded' ? 'embedded' : `${api.url} ${keyEnv}`;
   const tokenName = settings.scimTokenEnv ?? (id === 'default' ? 'SCIM_TOKEN' : undefined);
   const at = (path: string, problem: string, remedy: string) =>
     faults.push({ file: shown(file), path: `$.connections.${id}.${path}`, problem, remedy });
@@ -223,6 +231,7 @@ function complete({ id, settings, file, present, url, faults }: Incomplete): Con
   return {
     id,
     mapping,
+    account: account ?? ownAccount,
     scimToken: tokenName && present[tokenName],
     travelApi: api,
     policies: settings.policies,

@@ -57,7 +57,7 @@ export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
   const travel = fakeTravel();
   const time = clock();
   const connections = ['default', ...(options.more ?? [])].map((id) => connectionOf(id, travel, options));
-  for (const { id, account } of connections) await ensureConnection(database, { id, account }, time.now());
+  for (const { id, account } of connections) await ensureConnection(database, { id, account });
   const store = bridgeStore(database);
   let last = 0;
   const house = bridge({

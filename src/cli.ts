@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { check } from './commands/check.ts';
+import { demo } from './commands/demo.ts';
+import { importTravelers } from './commands/import.ts';
+import { preview } from './commands/preview.ts';
+import { replayRecorded } from './commands/replay.ts';
+import { serve } from './commands/serve.ts';
+import { createToken, listTokens, revokeToken } from './commands/tokens.ts';
+import { SettingsFault } from './config.ts';
+import { DatabaseInUse } from './store/database.ts';
+
+/** What a command works with: the environment, and the folder the program was installed in. */
+export interface Shell {
+  environment: Record<string, string | undefined>;
+  /** The program's own folder, with its config and demo. */
+  home: string;
+  print(text: string): void;
+  complain(text: string): void;
+}
+
+/** Exit codes: 0 done, 1 found a fault, 2 wrong use. */
+type Exit = 0 | 1;
+
+/** Runs one command line and answers the exit code. */
+export async function run(argv: string[], home: string): Promise<number> {
+  const shell: Shell = {
+    environment: process.env,
+    home,
+    print: (text) => process.stdout.write(`${text}\n`),
+    complain: (text) => process.stderr.write(`${text}\n`),
+  };
+  let exit: Exit = 0;
+  const program = commands(shell, (code) => {
+    exit = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exit;
+  } catch (error) {
+    return exitOf(error, shell);
+  }
+}
+
+function exitOf(error: unknown, shell: Shell): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof SettingsFault || error instanceof DatabaseInUse) {
+    shell.complain(error.message);
+    return 1;
+  }
+  throw error;
+}
+
+function commands(shell: Shell, done: (exit: Exit) => void): Command {
+  const program = new Command('jetbridge')
+    .description('A SCIM 2.0 provisioning bridge for business travel.')
+    .version(versionOf(shell.home))
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => shell.print(text.trimEnd()), writeErr: (text) => shell.complain(text.trimEnd()) });
+  const action =
+    <A extends unknown[]>(work: (...values: A) => Promise<Exit>) =>
+    async (...values: A) =>
+      done(await work(...values));
+  program.command('serve').description('serve everything on one port').action(action(() => serve(shell)));
+  program
+    .command('check')
+    .description('check the settings and mapping files, and tell every fault with its place')
+    .action(action(() => check(shell)));
+  program
+    .command('preview')
+    .description('show what a SCIM user becomes in the travel service, rule by rule')
+    .requiredOption('--input <file>', 'a SCIM user as JSON')
+    .option('--mapping <file>', 'a mapping file; default: the one of the default connection')
+    .action(action((options: { input: string; mapping?: string }) => preview(shell, options)));
+  addReplay(program, shell, action);
+  program
+    .command('import')
+    .description('read all travelers now, for every connection; the server must not be running on the same data')
+    .action(action(() => importTravelers(shell)));
+  addTokens(program, shell, action);
+  program
+    .command('demo')
+    .description('play a recorded day of Okta and of Entra ID on a throw-away database')
+    .action(action(() => demo(shell)));
+  return program;
+}
+
+type Action = <A extends unknown[]>(work: (...values: A) => Promise<Exit>) => (...values: A) => Promise<void>;
+
+function addReplay(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('replay')
+    .description('play recorded exchanges against a running service; exit 1 on a mismatch')
+    .argument('<path>', 'a scenario file, or a folder of them')
+    .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2')
+    .requiredOption('--token <token>', 'a bearer token of it')
+    .option('--variable <name=value...>', 'more variables for the scenarios', [])
+    .action(
+      action((path: string, options: { url: string; token: string; variable: string[] }) =>
+        replayRecorded(shell, path, options),
+      ),
+    );
+}
+
+function addTokens(program: Command, shell: Shell, action: Action): void {
+  const tokens = program.command('tokens').description('the bearer tokens of identity providers');
+  tokens
+    .command('create')
+    .description('make a token and print it, once')
+    .option('--connection <id>', 'the connection it opens', 'default')
+    .option('--name <name>', 'what you call it', 'unnamed')
+    .option('--days <days>', 'days until it expires; default: never', wholeDays)
+    .action(action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)));
+  tokens.command('list').description('list the tokens').action(action(() => listTokens(shell)));
+  tokens
+    .command('revoke')
+    .description('end a token at once')
+    .argument('<id>', 'its id, as listed')
+    .action(action((id: string) => revokeToken(shell, id)));
+}
+
+function wholeDays(text: string): number {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
+  return days;
+}
+
+function versionOf(home: string): string {
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
