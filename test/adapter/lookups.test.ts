@@ -124,8 +124,9 @@ describe('lookups in the travel API', () => {
     const { lookups: cached } = await build((request, response) => {
       if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
       const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
-      json(response, 200, { data: centers.slice(offset, offset + 100), meta: { total: centers.length } });
+      const page = { data: centers.slice(offset, offset + 100), meta: { total: centers.length } };
       centers = centers.filter(({ id }) => id !== 'c0');
+      return json(response, 200, page);
     });
     const answer = await cached.current();
     expect(answer.kind === 'ok' && answer.value.costCenters.map(({ id }) => id)).toEqual(
@@ -179,8 +180,9 @@ describe('lookups in the travel API', () => {
     let name = 'before';
     const { lookups: cached } = await build((request, response) => {
       if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
-      json(response, 200, { data: [{ id: 'c1', name }], meta: { total: 1 } });
+      const page = { data: [{ id: 'c1', name }], meta: { total: 1 } };
       name = 'after';
+      return json(response, 200, page);
     });
     const running = cached.current();
     cached.expire();
