@@ -1,5 +1,5 @@
 import type { Kysely, Migration } from 'kysely';
-import type { ColumnTypes } from './index.ts';
+import type { ColumnTypes } from './column-types.ts';
 
 /** The travel service's tables; see `TravelTables` for what they mean. */
 export function travelTables(types: ColumnTypes): Migration {

@@ -1,0 +1,55 @@
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { authenticate, callerOf } from './authentication.ts';
+import { catalog } from './catalog.ts';
+import { retrieve, type Surroundings } from './collection.ts';
+import { ApiError, errorBody } from './errors.ts';
+import type { Credentials, Log } from './ports.ts';
+import { user } from './resources/user.ts';
+import { forbidden, resourceRouter } from './router.ts';
+
+/** What the travel service is made of. */
+export interface TravelOptions extends Surroundings {
+  credentials: Credentials;
+  log: Log;
+}
+
+/** The travel service's JSON API, to be mounted under /api. Nothing is told without a credential, not even what exists. */
+export function travelApp({ credentials, log, ...surroundings }: TravelOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(authenticate(surroundings.store, credentials));
+  app.get('/whoami', async (_request, response) => {
+    const caller = callerOf(response);
+    response.json({
+      data: await retrieve({ resource: user, surroundings }, { parentId: '', id: caller, caller }),
+    });
+  });
+  app.all('/whoami', forbidden);
+  for (const resource of catalog) app.use(resourceRouter(resource, surroundings));
+  app.use((request) => {
+    throw new ApiError('notFound', `There is nothing at ${request.path.slice(0, 200)}.`);
+  });
+  app.use(answerErrors(log));
+  return app;
+}
+
+/** The one place where failures become answers; what is not made for the client stays in the log. */
+function answerErrors(log: Log): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    const known = error instanceof ApiError ? error : fromExpress(error);
+    if (known.status >= 500) log.error({ err: error }, 'the travel service failed');
+    response.status(known.status).json(errorBody(known));
+  };
+}
+
+/** What express and its body parser refuse: a broken path, encoding or body. */
+function fromExpress(error: unknown): ApiError {
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  if (status === 413) return new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 });
+  if (status === 415)
+    return new ApiError('badRequest', 'The encoding of the body is not supported.', { status: 415 });
+  if (status === 400) return new ApiError('badRequest', 'The request cannot be read; its body must be JSON.');
+  return new ApiError('internalError', 'The travel service failed.', { cause: error });
+}

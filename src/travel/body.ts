@@ -1,0 +1,53 @@
+import express, { type RequestHandler } from 'express';
+import { ApiError } from './errors.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
+
+/** The deepest nesting a body may have; no resource comes near it. */
+const DEPTH = 32;
+
+/** Reads JSON of up to 1 MB; a body of another media type is 415. */
+export function readBody(): RequestHandler[] {
+  const types = ['application/json', 'application/*+json'];
+  const json = express.json({ type: types, limit: '1mb' });
+  const onlyJson: RequestHandler = (request, _response, next) => {
+    // `is` answers null where there is no body: that is the fault of a missing `data`, not of its media type.
+    if (request.is(types) === false) {
+      throw new ApiError('badRequest', 'The body must be application/json.', { status: 415 });
+    }
+    next();
+  };
+  return [onlyJson, json];
+}
+
+/** The resource object of a request, `{"data": {…}}`. */
+export function dataOf(body: unknown): JsonObject {
+  const data = isObject(body) ? body['data'] : undefined;
+  if (!isObject(data)) throw new ApiError('badRequest', 'The body must be an object with a "data" object.');
+  refuseUnkeepable(data);
+  return data;
+}
+
+/**
+ * What no database keeps or no object should have: NUL and lone surrogates (PostgreSQL refuses them), `__proto__`, and
+ * nesting so deep that a recursion over it would fail. It is looked for without recursion.
+ */
+function refuseUnkeepable(data: JsonObject): void {
+  const open: { value: Json; depth: number }[] = [{ value: data, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, depth } = next;
+    if (depth > DEPTH) throw new ApiError('badRequest', `The body is nested deeper than ${DEPTH} levels.`);
+    if (typeof value === 'string') refuseText(value);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '__proto__') throw new ApiError('badRequest', 'No member may be called "__proto__".');
+      refuseText(name);
+      open.push({ value: inner, depth: depth + 1 });
+    }
+  }
+}
+
+function refuseText(text: string): void {
+  if (/[\0\p{Surrogate}]/u.test(text)) {
+    throw new ApiError('badRequest', 'Strings must be well-formed Unicode without NUL characters.');
+  }
+}

@@ -1,0 +1,21 @@
+import type { Resource } from './resource.ts';
+import { billingProfile } from './resources/billing-profile.ts';
+import { costCenter } from './resources/cost-center.ts';
+import { customField } from './resources/custom-field.ts';
+import { customFieldOption } from './resources/custom-field-option.ts';
+import { projectCode } from './resources/project-code.ts';
+import { scimUserMapping } from './resources/scim-user-mapping.ts';
+import { travelPolicy } from './resources/travel-policy.ts';
+import { user } from './resources/user.ts';
+
+/** Every resource of the travel service. */
+export const catalog: Resource[] = [
+  user,
+  billingProfile,
+  costCenter,
+  projectCode,
+  customField,
+  customFieldOption,
+  travelPolicy,
+  scimUserMapping,
+];

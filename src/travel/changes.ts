@@ -1,0 +1,79 @@
+import { type Collection, existing, parentOf, present, type Target } from './collection.ts';
+import { ApiError } from './errors.ts';
+import type { JsonObject } from './json.ts';
+import { mergePatch } from './merge-patch.ts';
+import type { TravelWriting } from './ports.ts';
+import { type Outcome, save } from './save.ts';
+import { refuseForeignFields } from './validation.ts';
+
+/** POST: a new resource. */
+export function create(collection: Collection, target: Target, body: JsonObject): Promise<JsonObject> {
+  const { resource, surroundings } = collection;
+  const { parentId, caller } = target;
+  refuseForeignFields(resource, body);
+  return committed(collection, async (within) => {
+    const parent = await parentOf(resource, within, target);
+    const id = surroundings.newId(resource.idForm);
+    const created = { type: resource.type, id, parentId, createdAt: surroundings.now(), doc: {} };
+    const draft = { resource, within, caller, parent, operation: 'create' as const };
+    return save(draft, created, mergePatch({}, body));
+  });
+}
+
+/** PATCH: "follows JSON merge patch semantics" (RFC 7396); the result is what is validated. */
+export function patch(collection: Collection, target: Target, body: JsonObject): Promise<JsonObject> {
+  return update(collection, target, { operation: 'patch', body, base: (doc) => doc });
+}
+
+/** PUT: "Attributes missing from the body are removed", but nobody is archived or brought back by leaving `archived` out. */
+export function replace(collection: Collection, target: Target, body: JsonObject): Promise<JsonObject> {
+  const base = ({ archived }: JsonObject): JsonObject => (archived === undefined ? {} : { archived });
+  return update(collection, target, { operation: 'replace', body, base });
+}
+
+/** DELETE: answers the resource as it was. */
+export function remove(collection: Collection, target: Target): Promise<JsonObject> {
+  const { resource } = collection;
+  return committed(collection, async (within) => {
+    const before = await existing(resource, within, target);
+    resource.rules?.checkDelete?.(before, target.caller);
+    if (await within.isReferredTo(before)) {
+      throw new ApiError('conflict', `Other resources refer to this ${resource.type}.`);
+    }
+    const answer = await present(resource, before, within);
+    await within.remove(before);
+    return { answer, changed: [before.id] };
+  });
+}
+
+interface Update {
+  operation: 'patch' | 'replace';
+  body: JsonObject;
+  /** The part of what is there that the body is merged into. */
+  base(doc: JsonObject): JsonObject;
+}
+
+function update(
+  collection: Collection,
+  target: Target,
+  { operation, body, base }: Update,
+): Promise<JsonObject> {
+  const { resource } = collection;
+  refuseForeignFields(resource, body);
+  return committed(collection, async (within) => {
+    const before = await existing(resource, within, target);
+    const parent = await parentOf(resource, within, target);
+    const draft = { resource, within, caller: target.caller, parent, operation, before: before.doc };
+    return save(draft, before, mergePatch(base(before.doc), body));
+  });
+}
+
+/** Does the work in a transaction, and tells of the changes once they are durable. */
+async function committed(
+  { resource, surroundings: { store, onChange } }: Collection,
+  work: (within: TravelWriting) => Promise<Outcome>,
+): Promise<JsonObject> {
+  const { answer, changed } = await store.write(resource.type, work);
+  for (const id of changed) onChange(resource.type, id);
+  return answer;
+}

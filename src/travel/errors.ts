@@ -1,0 +1,57 @@
+/** One fault in a body or a query (specification, "Error body"). */
+export interface Invalid {
+  /** Nested fields use dots. */
+  field: string;
+  /** As received; left out when nothing was. */
+  value?: string | number;
+  code: string;
+  message: string;
+}
+
+/** The codes of an error body, with the status that goes with each. */
+const statuses = {
+  badRequest: 400,
+  invalidParam: 400,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  validationFailed: 422,
+  internalError: 500,
+} as const;
+
+type Code = keyof typeof statuses;
+
+/** A failure that the client is told; its message is made for the client. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: Code;
+  readonly invalid: Invalid[];
+
+  constructor(
+    code: Code,
+    message: string,
+    details: { invalid?: Invalid[]; status?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = details.status ?? statuses[code];
+    this.invalid = details.invalid ?? [];
+  }
+}
+
+/** The body of a failure; `invalid` is present when something is named (specification, "Error body"). */
+export function errorBody(error: ApiError): object {
+  const { code, message, invalid } = error;
+  return invalid.length > 0 ? { code, message, invalid } : { code, message };
+}
+
+/** 422: the resource would not be valid. At most a hundred faults are told, so that an answer is never larger than its question. */
+export function validationFailed(invalid: Invalid[]): ApiError {
+  return new ApiError('validationFailed', 'The resource is not valid.', { invalid: invalid.slice(0, 100) });
+}
+
+/** 404: there is no such resource. */
+export function notFound(type: string): ApiError {
+  return new ApiError('notFound', `There is no such ${type}.`);
+}

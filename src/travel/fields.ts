@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { isCountry } from './countries.ts';
+
+/** A string. */
+export const text = z.string();
+
+/** A string that is searched or sorted by, so that it has a bound; required means that it also says something. */
+export const label = checked('required', 'must not be empty', (value) => value.trim() !== '').refine(
+  (value) => value.length <= 255,
+  fault('pattern', 'must be at most 255 characters long'),
+);
+
+/** A boolean that is false when nothing is said, and always answered. */
+export const flag = z.boolean().default(false);
+
+/** `en` or `fr`. */
+export const lang = checked('lang', 'must be one of en, fr', (value) => value === 'en' || value === 'fr');
+
+/** A two-letter country code. */
+export const country = checked('country', 'must be a two-letter country code', isCountry);
+
+/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets. The domain needs a dot. */
+export const email = checked(
+  'email',
+  'must be a valid email address',
+  (value) => value.length <= 254 && EMAIL.test(value),
+);
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)+$/i;
+
+/** "International number. A space between region code and number is mandatory." */
+export const phoneNumber = checked(
+  'pattern',
+  'must be an international number with a space after the region code, e.g. +33 612345678',
+  (value) => /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/.test(value),
+);
+
+/** A day that exists, YYYY-MM-DD. */
+export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate);
+
+/** A currency code (ISO 4217 by its shape; the list changes). */
+export const currency = checked('pattern', 'must be a currency code such as EUR', (value) =>
+  /^[A-Z]{3}$/.test(value),
+);
+
+/** One of a closed list. */
+export function oneOf(values: readonly string[]) {
+  return checked('enum', `must be one of ${values.join(', ')}`, (value) => values.includes(value));
+}
+
+/** Any JSON without nulls, for what the specification leaves open. */
+export const anything: z.ZodType = z.lazy(() =>
+  z.union([z.string(), z.number(), z.boolean(), z.array(anything), z.record(z.string(), anything)]),
+);
+
+/** A string that passes a test, or else the fault has this code. */
+export function checked(code: string, message: string, test: (value: string) => boolean) {
+  return z.string().refine(test, fault(code, message));
+}
+
+function fault(code: string, error: string) {
+  return { error, params: { code }, abort: true };
+}
+
+function isDate(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const time = Date.parse(`${value}T00:00:00Z`);
+  // 30 February is read as 1 March: what was read must say what was written.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}

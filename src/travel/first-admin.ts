@@ -1,0 +1,29 @@
+import type { Surroundings } from './collection.ts';
+import { keysOf } from './resource.ts';
+import { ADMIN, user } from './resources/user.ts';
+import { validated } from './validation.ts';
+
+/** The id of the oldest active admin; when there is none, one is made, as every credential belongs to an admin. */
+export async function ensureFirstAdmin({
+  store,
+  now,
+  newId,
+}: Omit<Surroundings, 'onChange'>): Promise<string> {
+  return store.write(user.type, async (within) => {
+    const [admin] = await within.find({ type: user.type, name: ADMIN.name, values: [ADMIN.value], limit: 1 });
+    if (admin) return admin.id;
+    const doc = validated(user, {
+      email: 'admin@jetbridge.local',
+      firstName: 'Travel',
+      lastName: 'Admin',
+      roles: ['admin'],
+    });
+    const made = { type: user.type, id: newId(user.idForm), parentId: '', createdAt: now(), doc };
+    const clash = await within.insert(made, keysOf(user, made));
+    if (clash)
+      throw new Error(
+        `There is no active admin, and a user has the address ${String(doc['email'])} already.`,
+      );
+    return made.id;
+  });
+}

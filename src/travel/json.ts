@@ -1,0 +1,25 @@
+/** A JSON value. */
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  [name: string]: Json;
+}
+
+/** True for a JSON object: not an array, not null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The string that an object has under a name, if it has one. */
+export function textOf(object: JsonObject, name: string): string | undefined {
+  const value = object[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * The form in which words are compared and sorted without case. Made here and never in SQL: SQLite folds ASCII only.
+ */
+export function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod';
+import type { Invalid } from './errors.ts';
+import { fold, type JsonObject, textOf } from './json.ts';
+import type { Keys, NamedValue, ResourceRef, StoredResource, TravelReading, TravelWriting } from './ports.ts';
+
+/** What a client may do with a resource; everything else is 403 forbidden. */
+export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
+
+/** A change of one resource, after its schema has accepted it and before it is kept. */
+export interface Change {
+  operation: 'create' | 'patch' | 'replace';
+  id: string;
+  parent: StoredResource | undefined;
+  /** The user on whose behalf it is made. */
+  caller: string;
+  before: JsonObject | undefined;
+  wanted: JsonObject;
+  within: TravelWriting;
+  /** Keeps another resource of the same type in the same transaction. */
+  alsoSave(other: StoredResource): Promise<void>;
+}
+
+/** What a resource obeys beyond its schema, its unique fields and its references. A rule may also throw an ApiError. */
+export interface Rules {
+  /** Answers the document to keep, which is what was wanted unless the rule puts it in another form. */
+  check?(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }>;
+  checkDelete?(resource: StoredResource, caller: string): void;
+  /** Values to be found by, besides those of `sortBy` and `filters`. */
+  index?(resource: StoredResource): NamedValue[];
+  /** References that are deeper in the document than a field. */
+  references?(doc: JsonObject): ResourceRef[];
+  /** The documents as they are answered, in the same order. */
+  present?(resources: StoredResource[], reading: TravelReading): Promise<JsonObject[]>;
+}
+
+/** The declaration of one resource: routes, validation, pages and conformance tests derive from it. */
+export interface ResourceDeclaration {
+  /** The constant `type` of the specification. */
+  type: string;
+  /** The last segment of the collection's path. */
+  path: string;
+  /** A: 24 hexadecimal characters. B: at most 50 characters, labelled uuid. */
+  idForm: 'A' | 'B';
+  /** The fields a client may write. */
+  schema: z.ZodObject;
+  /** Fields a client may not write, besides `id`, `type` and `createdAt`. */
+  readOnly?: string[];
+  operations: Operation[];
+  /** Required fields by which a list may be sorted, besides `createdAt`; none: not even by that. */
+  sortBy: string[];
+  filters: ('archived' | 'emails')[];
+  /** Fields whose value only one resource of the type may have; `fold`: without case. */
+  unique?: { field: string; fold: boolean }[];
+  references?: { field: string; to: string }[];
+  /** The type whose items this collection is nested under, and that collection's path. */
+  parent?: { type: string; path: string };
+  rules?: Rules;
+  /** A body that creates one in an empty account. */
+  example: JsonObject;
+}
+
+/** A declaration with what follows from it. */
+export interface Resource extends ResourceDeclaration {
+  /** What a body must not name. */
+  readOnly: string[];
+  collectionPath: string;
+  itemPath: string;
+}
+
+/** Completes a declaration. */
+export function defineResource(declaration: ResourceDeclaration): Resource {
+  const { parent, path, readOnly = [] } = declaration;
+  const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
+  return {
+    ...declaration,
+    readOnly: ['id', 'type', 'createdAt', ...readOnly],
+    collectionPath,
+    itemPath: `${collectionPath}/:itemId`,
+  };
+}
+
+/** What a resource is found by. */
+export function keysOf(resource: Resource, stored: StoredResource): Keys {
+  const { doc } = stored;
+  const searched = new Set([...resource.sortBy, ...(resource.filters.includes('emails') ? ['email'] : [])]);
+  return {
+    archived: doc['archived'] === true,
+    unique: (resource.unique ?? []).map(({ field, fold: folded }) => {
+      const value = textOf(doc, field) ?? '';
+      return { name: field, value: folded ? fold(value) : value };
+    }),
+    index: [
+      ...[...searched].map((name) => ({ name, value: fold(textOf(doc, name) ?? '') })),
+      ...(resource.rules?.index?.(stored) ?? []),
+    ],
+    references: referencesOf(resource, stored),
+  };
+}
+
+function referencesOf(resource: Resource, { doc, parentId }: StoredResource): ResourceRef[] {
+  const fields = (resource.references ?? []).flatMap(({ field, to }) => {
+    const id = textOf(doc, field);
+    return id === undefined ? [] : [{ type: to, id }];
+  });
+  const parent = resource.parent ? [{ type: resource.parent.type, id: parentId }] : [];
+  return [...fields, ...parent, ...(resource.rules?.references?.(doc) ?? [])];
+}

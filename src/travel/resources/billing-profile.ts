@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { country, email, flag, label, lang, text } from '../fields.ts';
+import { defineResource } from '../resource.ts';
+
+/** Who is billed, and where. */
+export const billingProfile = defineResource({
+  type: 'billingProfile',
+  path: 'billing-profiles',
+  idForm: 'A',
+  schema: z.strictObject({
+    address: z
+      .strictObject({
+        city: text.optional(),
+        country: country.optional(),
+        line1: text.optional(),
+        line2: text.optional(),
+        postalCode: text.optional(),
+        state: text.optional(),
+      })
+      .optional(),
+    archived: flag,
+    companyName: text.optional(),
+    email,
+    lang,
+    name: label,
+    taxId: text.optional(),
+    travelPolicyId: text.optional(),
+  }),
+  readOnly: ['paymentMethodSummary'],
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: ['name'],
+  filters: ['archived'],
+  references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],
+  example: {
+    address: { line1: '1 rue de la Paix', postalCode: '75002', city: 'Paris', country: 'FR' },
+    companyName: 'Example SAS',
+    email: 'billing@example.com',
+    lang: 'fr',
+    name: 'Headquarters',
+    taxId: 'FR40303265045',
+  },
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { flag, label, text } from '../fields.ts';
+import { defineResource } from '../resource.ts';
+
+/** What travel is booked on. */
+export const costCenter = defineResource({
+  type: 'costCenter',
+  path: 'cost-centers',
+  idForm: 'A',
+  schema: z.strictObject({
+    archived: flag,
+    name: label,
+    travelPolicyId: text.optional(),
+  }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: ['name'],
+  filters: ['archived'],
+  references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],
+  example: { name: 'Research' },
+});

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Invalid } from '../errors.ts';
+import { oneOf, text } from '../fields.ts';
+import { readOne } from '../ports.ts';
+import { type Change, defineResource } from '../resource.ts';
+import { item } from '../validation.ts';
+
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+/** The SCIM attributes that can be mapped: a closed list. */
+export const scimAttributes = [
+  'displayName',
+  'name.honorificPrefix',
+  'name.honorificSuffix',
+  'name.middleName',
+  'nickName',
+  'title',
+  'userType',
+  `${ENTERPRISE}:employeeNumber`,
+  `${ENTERPRISE}:organization`,
+  `${ENTERPRISE}:division`,
+  `${ENTERPRISE}:department`,
+] as const;
+
+/** Which SCIM attribute fills which user attribute or custom field. */
+export const scimUserMapping = defineResource({
+  type: 'scimUserMapping',
+  path: 'scim-user-mappings',
+  idForm: 'A',
+  schema: z.strictObject({
+    customFieldId: text.optional(),
+    scimAttribute: oneOf(scimAttributes),
+    userAttribute: oneOf(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber']).optional(),
+  }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: [],
+  filters: [],
+  unique: [{ field: 'scimAttribute', fold: false }],
+  references: [{ field: 'customFieldId', to: 'customField' }],
+  rules: { check },
+  example: { scimAttribute: 'title', userAttribute: 'firstName' },
+});
+
+/** "A SCIM attribute maps either to a custom field or to a user attribute": to exactly one, and to a field of users. */
+async function check({ wanted, within }: Change) {
+  const { customFieldId, userAttribute } = wanted;
+  const invalid: Invalid[] = [];
+  if (customFieldId === undefined && userAttribute === undefined) {
+    invalid.push(item('required', ['customFieldId'], wanted, 'or "userAttribute" is mandatory'));
+  }
+  if (customFieldId !== undefined && userAttribute !== undefined) {
+    invalid.push(item('exclusive', ['userAttribute'], wanted, 'cannot be set along with "customFieldId"'));
+  }
+  if (typeof customFieldId === 'string') {
+    const field = await readOne(within, 'customField', customFieldId);
+    if (field && field.doc['resourceType'] !== 'user') {
+      invalid.push(item('reference', ['customFieldId'], wanted, 'must be a custom field of users'));
+    }
+  }
+  return { doc: wanted, invalid };
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { flag, label, oneOf, text } from '../fields.ts';
+import { type Change, defineResource } from '../resource.ts';
+
+const kind = oneOf(['comfort', 'strict', 'custom']).optional();
+const percentage = z.number().optional();
+const cabin = { cabinClass: text.optional() };
+const timedCabin = z.strictObject({ ...cabin, maxDuration: z.int().optional() }).optional();
+const untimedCabin = z.strictObject(cabin).optional();
+
+const hotelBudget = z.strictObject({
+  kind,
+  custom: z.strictObject({ flexibilityPercentage: percentage }).optional(),
+});
+
+const flight = z.strictObject({
+  kind,
+  skipWhenGreenerAlternative: z.boolean().optional(),
+  custom: z
+    .strictObject({
+      longHaul: untimedCabin,
+      mediumHaul: timedCabin,
+      shortHaul: timedCabin,
+      lowCostWhenPossible: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+const rail = z.strictObject({
+  kind,
+  custom: z
+    .strictObject({
+      fareType: oneOf(['flex', 'semiFlex']).optional(),
+      longHaul: untimedCabin,
+      shortHaul: timedCabin,
+    })
+    .optional(),
+});
+
+const transportBudget = z.strictObject({
+  common: z.strictObject({ flexibilityPercentage: percentage }).optional(),
+  flight: flight.optional(),
+  rail: rail.optional(),
+});
+
+/** Actions, cabin classes and categories are open: the specification shows values, and says that there are others. */
+const action = { action: text.optional() };
+const plain = z.strictObject(action).optional();
+const price = z
+  .strictObject({ ...action, amount: z.number().optional(), currency: text.optional() })
+  .optional();
+
+const smartSettings = z.strictObject({
+  hotelIsNotCancellable: plain,
+  maxCarRentalAcrissCategory: z.strictObject({ ...action, category: text.optional() }).optional(),
+  maxTripFlightPrice: price,
+  maxTripHotelPrice: price,
+  maxTripPrice: price,
+  maxTripRailPrice: price,
+  minBookingLeadTime: z.strictObject({ ...action, days: z.int().optional() }).optional(),
+  tripDestination: z
+    .strictObject({
+      denyCountries: z.array(text).optional(),
+      forceApprovalCountries: z.array(text).optional(),
+    })
+    .optional(),
+  tripIsOutOfBudget: plain,
+  tripIsWithinBudget: plain,
+});
+
+/** What may be booked, and who must agree. */
+export const travelPolicy = defineResource({
+  type: 'travelPolicy',
+  path: 'travel-policies',
+  idForm: 'A',
+  schema: z.strictObject({
+    control: oneOf(['full', 'none', 'notif', 'smart']),
+    default: flag,
+    defaultApproverId: text.optional(),
+    hotelBudget,
+    name: label,
+    smartSettings: smartSettings.optional(),
+    transportBudget,
+  }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: ['name'],
+  filters: [],
+  references: [{ field: 'defaultApproverId', to: 'user' }],
+  rules: {
+    check: unsetOtherDefault,
+    index: ({ doc }) => (doc['default'] === true ? [{ name: DEFAULT, value: SET }] : []),
+  },
+  example: {
+    control: 'smart',
+    hotelBudget: { kind: 'custom', custom: { flexibilityPercentage: 10 } },
+    name: 'Everyone',
+    transportBudget: {
+      common: { flexibilityPercentage: 5 },
+      flight: {
+        kind: 'custom',
+        custom: { longHaul: { cabinClass: 'premiumEco' }, lowCostWhenPossible: true },
+      },
+      rail: { kind: 'strict' },
+    },
+  },
+});
+
+const DEFAULT = 'default';
+const SET = 'set';
+
+/** One travel policy is the default: another that becomes it takes the mark away. */
+async function unsetOtherDefault({ id, wanted, within, alsoSave }: Change) {
+  if (wanted['default'] === true) {
+    const holders = await within.find({ type: 'travelPolicy', name: DEFAULT, values: [SET], limit: 2 });
+    for (const other of holders.filter((holder) => holder.id !== id)) {
+      await alsoSave({ ...other, doc: { ...other.doc, default: false } });
+    }
+  }
+  return { doc: wanted, invalid: [] };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { ApiError, type Invalid } from '../errors.ts';
+import { anything, country, currency, date, email, flag, lang, oneOf, phoneNumber, text } from '../fields.ts';
+import { type JsonObject, textOf } from '../json.ts';
+import type { StoredResource } from '../ports.ts';
+import { type Change, defineResource } from '../resource.ts';
+import { item } from '../validation.ts';
+import { checkedCustomFields, customFieldReferences } from './custom-field-check.ts';
+import { customFieldValues, presentCustomFields, valuesOf } from './custom-field-values.ts';
+
+const address = z.strictObject({
+  city: text.optional(),
+  countryCode: country.optional(),
+  postalCode: text.optional(),
+  region: text.optional(),
+  streetAddress: text.optional(),
+});
+
+const role = oneOf([
+  'accountant',
+  'admin',
+  'authAdmin',
+  'guest',
+  'guestCreator',
+  'manager',
+  'organizer',
+  'premium',
+]);
+
+const roles = z.array(role).transform((given) => [...new Set(given)]);
+
+/** A traveler. */
+export const user = defineResource({
+  type: 'user',
+  path: 'users',
+  idForm: 'B',
+  schema: z.strictObject({
+    address: address.optional(),
+    archived: flag,
+    billingProfileId: text.optional(),
+    costCenterId: text.optional(),
+    currency: currency.optional(),
+    customFields: customFieldValues.optional(),
+    dateOfBirth: date.optional(),
+    email,
+    firstName: text.optional(),
+    gender: oneOf(['female', 'male']).optional(),
+    lang: lang.optional(),
+    lastName: text.optional(),
+    managerId: text.optional(),
+    phoneNumber: phoneNumber.optional(),
+    roles: roles.optional(),
+    separateIcsEmails: flag,
+    travelerPrefs: z.object({ flightSeatPosition: text.optional() }).catchall(anything).optional(),
+    travelPolicyId: text.optional(),
+  }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: ['email'],
+  filters: ['archived', 'emails'],
+  unique: [{ field: 'email', fold: true }],
+  references: [
+    { field: 'billingProfileId', to: 'billingProfile' },
+    { field: 'costCenterId', to: 'costCenter' },
+    { field: 'managerId', to: 'user' },
+    { field: 'travelPolicyId', to: 'travelPolicy' },
+  ],
+  rules: {
+    check,
+    checkDelete: ({ id }, caller) => keepCaller(id, caller, false),
+    index: ({ doc }) => (isAdmin(doc) ? [ADMIN] : []),
+    references: (doc) => customFieldReferences(valuesOf(doc)),
+    present: presentCustomFields,
+  },
+  example: {
+    address: { city: 'Paris', countryCode: 'FR', postalCode: '75002', streetAddress: '1 rue de la Paix' },
+    currency: 'EUR',
+    dateOfBirth: '1992-02-29',
+    email: 'Ada.Lovelace@example.com',
+    firstName: 'Ada',
+    gender: 'female',
+    lang: 'en',
+    lastName: 'Lovelace',
+    phoneNumber: '+33 612345678',
+    roles: ['organizer'],
+    travelerPrefs: { flightSeatPosition: 'aisle' },
+  },
+});
+
+/** The index under which users are found who may use the API. */
+export const ADMIN = { name: 'admin', value: 'active' };
+
+/** "The credential must belong to a user with the `admin` role", and to one who is not archived. */
+export function isAdmin(doc: JsonObject): boolean {
+  return doc['archived'] !== true && Array.isArray(doc['roles']) && doc['roles'].includes('admin');
+}
+
+async function check(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }> {
+  const { id, caller, wanted } = change;
+  keepCaller(id, caller, isAdmin(wanted));
+  const { customFields, invalid } = await checkedCustomFields(change);
+  if (textOf(wanted, 'managerId') === id) {
+    invalid.push(item('reference', ['managerId'], wanted, 'must be somebody else'));
+  }
+  // Replaced in place, so that the order of the fields stays.
+  const fields = Object.entries(wanted).map(([name, value]) => [
+    name,
+    name === 'customFields' ? customFields : value,
+  ]);
+  return { doc: Object.fromEntries(fields), invalid };
+}
+
+/** Nobody takes the API away from themselves: there would be no way back. */
+function keepCaller(id: StoredResource['id'], caller: string, staysAdmin: boolean): void {
+  if (id === caller && !staysAdmin) {
+    throw new ApiError('forbidden', 'The user on whose behalf the call is made must stay an active admin.');
+  }
+}
