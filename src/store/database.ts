@@ -1,8 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CompiledQuery, type DatabaseConnection, Kysely, Migrator, SqliteDialect, SqliteDriver } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  Migrator,
+  SqliteDialect,
+  SqliteDriver,
+} from 'kysely';
 import { openSqlite } from './driver.ts';
-import { type ColumnTypes, migrations } from './migrations/index.ts';
+import type { ColumnTypes } from './migrations/column-types.ts';
+import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 
 /** The database and the few things that differ between its dialects. */
@@ -25,23 +33,38 @@ const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
 export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
   mkdirSync(directory, { recursive: true });
   const release = exclusive ? await lock(directory) : () => {};
-  const sqlite = await openSqlite(join(directory, 'jetbridge.db'));
-  sqlite.exec(
-    'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
-  );
-  const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
-  await migrate(db);
-  return {
-    db,
-    isDuplicate: (error) => error instanceof Error && error.message.includes('UNIQUE constraint failed'),
-    ping: async () => {
-      await db.selectFrom('connection').select('id').limit(1).execute();
-    },
-    close: async () => {
-      await db.destroy();
-      release();
-    },
-  };
+  try {
+    const db = await openMigrated(join(directory, 'jetbridge.db'));
+    return {
+      db,
+      isDuplicate: (error) => error instanceof Error && error.message.includes('UNIQUE constraint failed'),
+      ping: async () => {
+        await db.selectFrom('connection').select('id').limit(1).execute();
+      },
+      close: async () => {
+        await db.destroy();
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function openMigrated(file: string): Promise<Kysely<Tables>> {
+  const sqlite = await openSqlite(file);
+  try {
+    sqlite.exec(
+      'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
+    );
+    const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
+    await migrate(db);
+    return db;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
 }
 
 /** An exclusive transaction on a file of its own: the operating system ends it with the process, so it cannot go stale. */
@@ -90,5 +113,14 @@ class ImmediateSqliteDialect extends SqliteDialect {
 class ImmediateSqliteDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** SQLite rolls back by itself when the disk is full; what the caller must learn is that, not that nothing is left to undo. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.rollbackTransaction(connection);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('no transaction is active'))) throw error;
+    }
   }
 }

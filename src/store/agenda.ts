@@ -1,0 +1,96 @@
+import { type Kysely, sql } from 'kysely';
+import type { Agenda } from '../bridge/ports.ts';
+import { batches } from './batches.ts';
+import type { Database } from './database.ts';
+import { keyOf } from './keys.ts';
+import { stateCounts } from './state-counts.ts';
+import type { Tables } from './tables.ts';
+
+/** The agenda in a database. */
+export function agenda({ db }: Database): Agenda {
+  return {
+    due: (now, limit, connections) => due(db, { now, limit, connections }),
+    touch: async (connection, ids, now) => {
+      for (const batch of batches(ids)) {
+        await touching(db, now).where('connection_id', '=', connection).where('id', 'in', batch).execute();
+      }
+    },
+    touchWaiting: async (account, email, now) => {
+      await touching(db, now)
+        .where('account', '=', account)
+        .where('waiting_for', '=', keyOf(email))
+        .execute();
+    },
+    touchStale: (connection, rulesVersion, limit, now) =>
+      touchStale(db, { connection, rulesVersion, limit, now }),
+    counts: () => stateCounts(db),
+  };
+}
+
+/** Each connection's own queue, merged: one with a long queue that is not asked for costs the others nothing. */
+async function due(
+  db: Kysely<Tables>,
+  { now, limit, connections }: { now: number; limit: number; connections: string[] },
+): Promise<{ connection: string; id: string }[]> {
+  const rows: { connection_id: string; id: string; next_attempt_at: number }[] = [];
+  for (const connection of connections) {
+    const queue = await db
+      .selectFrom('identity')
+      .select(['connection_id', 'id', 'next_attempt_at'])
+      .where('connection_id', '=', connection)
+      .where('state', '=', sql.lit('dirty'))
+      .where('next_attempt_at', '<=', now)
+      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
+      .orderBy('next_attempt_at')
+      .limit(limit)
+      .execute();
+    rows.push(...queue);
+  }
+  return rows
+    .sort((left, right) => left.next_attempt_at - right.next_attempt_at)
+    .slice(0, limit)
+    .map(({ connection_id, id }) => ({ connection: connection_id, id }));
+}
+
+/** Due now, unless it was due before: being touched again never costs an identity its place. */
+function touching(db: Kysely<Tables>, now: number) {
+  return db.updateTable('identity').set((row) => ({
+    state: 'dirty',
+    revision: row('revision', '+', 1),
+    next_attempt_at: row
+      .case()
+      .when(row.and([row('state', '=', 'dirty'), row('next_attempt_at', '<=', now)]))
+      .then(row.ref('next_attempt_at'))
+      .else(now)
+      .end(),
+  }));
+}
+
+/** Those that are dirty already are not touched again: they will be translated with the rules of the day. */
+async function touchStale(
+  db: Kysely<Tables>,
+  {
+    connection,
+    rulesVersion,
+    limit,
+    now,
+  }: { connection: string; rulesVersion: string; limit: number; now: number },
+): Promise<number> {
+  const stale = await db
+    .selectFrom('identity')
+    .select('id')
+    .where('connection_id', '=', connection)
+    .where('claimed', '=', sql.lit(1))
+    .where('state', '<>', sql.lit('dirty'))
+    // Two ranges, which an index answers, in place of "unequal", which none does.
+    .where((row) =>
+      row.or([row('rules_version', '<', rulesVersion), row('rules_version', '>', rulesVersion)]),
+    )
+    .limit(limit)
+    .execute();
+  for (const batch of batches(stale)) {
+    const ids = batch.map(({ id }) => id);
+    await touching(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
+  }
+  return stale.length;
+}

@@ -1,0 +1,19 @@
+import { agenda } from './agenda.ts';
+import type { Database } from './database.ts';
+import { groups } from './groups.ts';
+import { identities } from './identities.ts';
+import { imports } from './imports.ts';
+import { leases } from './leases.ts';
+import { references } from './references.ts';
+
+/** Everything that the bridge keeps, in a database. */
+export function bridgeStore(database: Database) {
+  return {
+    identities: identities(database),
+    leases: leases(database),
+    agenda: agenda(database),
+    references: references(database),
+    imports: imports(database),
+    groups: groups(database),
+  };
+}

@@ -1,0 +1,109 @@
+/** Every table of the bridge. Times are epoch milliseconds, booleans 0 or 1, JSON is text. */
+export interface BridgeTables {
+  connection: ConnectionTable;
+  tally: TallyTable;
+  token: TokenTable;
+  identity: IdentityTable;
+  identity_email: IdentityEmailTable;
+  identity_reference: IdentityReferenceTable;
+  scim_group: GroupTable;
+  group_member: GroupMemberTable;
+}
+
+interface ConnectionTable {
+  id: string;
+  account: string;
+}
+
+/** How many rows of a kind a connection has, kept in the transaction that adds or removes them. */
+interface TallyTable {
+  connection_id: string;
+  /** Identities that are `live`, tombstones (`dead`), and groups. */
+  kind: 'live' | 'dead' | 'group';
+  count: number;
+}
+
+interface TokenTable {
+  id: string;
+  hash: string;
+  name: string;
+  connection_id: string;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+/** An identity. Each part that is searched for stands in a column of its own beside the JSON that it comes from. */
+export interface IdentityTable {
+  connection_id: string;
+  id: string;
+  /** The connection's travel account, for what is unique or searched across connections. */
+  account: string;
+  desired: string;
+  user_name_key: string | null;
+  external_id: string | null;
+  /** Fixed when it is inserted, so that a list never reorders. */
+  incomplete: 0 | 1;
+  claimed: 0 | 1;
+  state: string;
+  version: number;
+  revision: number;
+  /** Empty when it was never translated. */
+  rules_version: string;
+  travel_id: string | null;
+  applied: string;
+  refused: string;
+  observed: string | null;
+  travel_email_key: string | null;
+  creating: string | null;
+  creating_key: string | null;
+  waiting_for: string | null;
+  findings: string;
+  trace: string;
+  lease_token: string | null;
+  lease_until: number | null;
+  attempts: number;
+  /** 0 means at once: databases do not agree where nulls sort. */
+  next_attempt_at: number;
+  created_at: number;
+  last_modified: number;
+  deleted_at: number | null;
+  /** When an import last saw its traveler; 0 for never. */
+  seen_at: number;
+}
+
+interface IdentityEmailTable {
+  connection_id: string;
+  identity_id: string;
+  email_key: string;
+}
+
+interface IdentityReferenceTable {
+  connection_id: string;
+  identity_id: string;
+  position: number;
+  raw: string;
+  raw_key: string;
+  target: string | null;
+  travel_id: string | null;
+}
+
+interface GroupTable {
+  connection_id: string;
+  id: string;
+  attributes: string;
+  display_name_key: string | null;
+  external_id: string | null;
+  version: number;
+  created_at: number;
+  last_modified: number;
+}
+
+interface GroupMemberTable {
+  connection_id: string;
+  group_id: string;
+  value: string;
+  display: string | null;
+  type: string | null;
+  position: number;
+}

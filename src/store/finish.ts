@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely';
+import type { Outcome } from '../bridge/identity.ts';
+import { atomically } from './atomically.ts';
+import type { Database } from './database.ts';
+import { eraseUnclaimedOf } from './erase.ts';
+import { outcomeColumns } from './identity-row.ts';
+import type { Tables } from './tables.ts';
+
+/** An identity, and the token under which it is held. */
+interface Held {
+  connection: string;
+  id: string;
+  token: string;
+}
+
+/** What came of a reconciliation, and which revision it knew. */
+interface Reached {
+  revision: number;
+  outcome: Outcome;
+}
+
+/**
+ * Keeps an outcome and gives the lease back. It writes the reconciler's side of the row only, under the token: an IdP
+ * may have written the other side meanwhile, and then there is work again at once.
+ */
+export async function finish(
+  { db, isDuplicate }: Database,
+  held: Held,
+  reached: Reached,
+): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
+  try {
+    return await atomically<'kept' | 'moved' | 'lost' | 'taken'>(db, ['kept', 'moved'], async (tx) => {
+      const obstacle = await clearWay(tx, held, reached.outcome.travelId);
+      if (obstacle) return obstacle;
+      const written = await write(tx, held, reached);
+      if (!written) return 'lost';
+      return written.revision === reached.revision ? 'kept' : 'moved';
+    });
+  } catch (error) {
+    // Two who link one traveler at the same moment: the index decides.
+    if (isDuplicate(error)) return 'taken';
+    throw error;
+  }
+}
+
+/** Takes unclaimed rows of a traveler that becomes linked out of the way; tells when somebody else has it. */
+async function clearWay(
+  tx: Kysely<Tables>,
+  { connection, id, token }: Held,
+  travelId: string | undefined,
+): Promise<'lost' | 'taken' | undefined> {
+  const before = await tx
+    .selectFrom('identity')
+    .select(['account', 'travel_id'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('lease_token', '=', token)
+    .executeTakeFirst();
+  if (!before) return 'lost';
+  if (travelId === undefined || travelId === before.travel_id) return undefined;
+  const { account } = before;
+  const other = await tx
+    .selectFrom('identity')
+    .select('id')
+    .where('account', '=', account)
+    .where('travel_id', '=', travelId)
+    .where('claimed', '=', sql.lit(1))
+    .executeTakeFirst();
+  if (other) return 'taken';
+  await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
+  return undefined;
+}
+
+async function write(
+  tx: Kysely<Tables>,
+  { connection, id, token }: Held,
+  { revision, outcome }: Reached,
+): Promise<{ revision: number } | undefined> {
+  const { state, next_attempt_at, ...columns } = outcomeColumns(outcome);
+  return tx
+    .updateTable('identity')
+    .set((row) => {
+      const isCurrent = row('revision', '=', revision);
+      return {
+        ...columns,
+        state: row.case().when(isCurrent).then(state).else('dirty').end(),
+        next_attempt_at: row
+          .case()
+          .when(isCurrent)
+          .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
+          .else(row.cast<number>(row.val(0), 'bigint'))
+          .end(),
+        lease_token: null,
+        lease_until: null,
+      };
+    })
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('lease_token', '=', token)
+    .returning('revision')
+    .executeTakeFirst();
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Kysely } from 'kysely';
+import type { Group, Groups, Member } from '../bridge/ports.ts';
+import { atomically } from './atomically.ts';
+import type { Database } from './database.ts';
+import { fromText, toText } from './json.ts';
+import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
+import { changeMembers } from './members.ts';
+import type { Tables } from './tables.ts';
+import { tally } from './tally.ts';
+
+type Change = Parameters<Groups['change']>[2];
+type Changed = 'done' | 'unchanged' | 'stale';
+
+/** Keeps a new group with its members. */
+export async function insertGroup(
+  { db, isDuplicate }: Database,
+  group: Group,
+  members: Member[],
+): Promise<'done' | 'duplicate'> {
+  const { connection, id, attributes, version, createdAt, lastModified } = group;
+  try {
+    await db.transaction().execute(async (tx) => {
+      const times = { created_at: createdAt, last_modified: lastModified };
+      await tx
+        .insertInto('scim_group')
+        .values({ connection_id: connection, id, ...attributeColumns(attributes), version, ...times })
+        .execute();
+      await changeMembers(tx, group, [{ kind: 'add', members }]);
+      await tally(tx, connection, { kind: 'group', by: 1 });
+    });
+    return 'done';
+  } catch (error) {
+    if (isDuplicate(error)) return 'duplicate';
+    throw error;
+  }
+}
+
+/** Changes a group, or removes it, at the expected version only; what changes nothing is not written. */
+export async function changeGroup(
+  { db, isDuplicate }: Database,
+  group: Group,
+  { expected, change }: { expected: number; change: Change },
+): Promise<Changed | 'duplicate'> {
+  try {
+    return await atomically<Changed>(db, ['done'], async (tx) => {
+      if (change === 'delete') return remove(tx, group, expected);
+      const before = await tx
+        .selectFrom('scim_group')
+        .select('attributes')
+        .where('connection_id', '=', group.connection)
+        .where('id', '=', group.id)
+        .where('version', '=', expected)
+        .executeTakeFirst();
+      if (!before) return 'stale';
+      const hasOtherMembers = await changeMembers(tx, group, change.members);
+      const isSame = !hasOtherMembers && isDeepStrictEqual(fromText(before.attributes), change.attributes);
+      return isSame ? 'unchanged' : write(tx, { ...group, attributes: change.attributes }, expected);
+    });
+  } catch (error) {
+    if (isDuplicate(error)) return 'duplicate';
+    throw error;
+  }
+}
+
+async function write(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
+  const { numUpdatedRows } = await tx
+    .updateTable('scim_group')
+    .set({
+      ...attributeColumns(group.attributes),
+      version: group.version,
+      last_modified: group.lastModified,
+    })
+    .where('connection_id', '=', group.connection)
+    .where('id', '=', group.id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n ? 'done' : 'stale';
+}
+
+async function remove(tx: Kysely<Tables>, { connection, id }: Group, expected: number): Promise<Changed> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('scim_group')
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) return 'stale';
+  await tally(tx, connection, { kind: 'group', by: -1 });
+  return 'done';
+}
+
+function attributeColumns(attributes: Group['attributes']) {
+  return {
+    attributes: toText(attributes),
+    display_name_key: keyOfAttribute(attributes.displayName, keyOf),
+    external_id: keyOfAttribute(attributes.externalId, exactKey),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool } from 'kysely';
+import type { Group, GroupMatch, Groups, Member } from '../bridge/ports.ts';
+import { batches } from './batches.ts';
+import type { Database } from './database.ts';
+import { changeGroup, insertGroup } from './group-changes.ts';
+import { fromText } from './json.ts';
+import { exactKey, keyOf } from './keys.ts';
+import { toMember } from './members.ts';
+import type { Tables } from './tables.ts';
+import { tallied } from './tally.ts';
+
+/** The groups in a database. */
+export function groups(database: Database): Groups {
+  const { db } = database;
+  return {
+    byId: async (connection, id) => {
+      const row = await matching(db, connection, [{ by: 'id', value: id }])
+        .selectAll()
+        .executeTakeFirst();
+      return row && toGroup(row);
+    },
+    page: async (connection, matches, offset, limit) => {
+      const total = await totalOf(db, connection, matches);
+      if (limit === 0 || offset >= total) return { total, groups: [] };
+      const rows = await matching(db, connection, matches)
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit)
+        .offset(offset)
+        .execute();
+      return { total, groups: rows.map(toGroup) };
+    },
+    members: (connection, groupIds) => members(db, connection, groupIds),
+    groupsOf: (connection, userIds) => groupsOf(db, connection, userIds),
+    insert: (group, list) => insertGroup(database, group, list),
+    change: (group, expected, change) => changeGroup(database, group, { expected, change }),
+  };
+}
+
+async function totalOf(db: Kysely<Tables>, connection: string, matches: GroupMatch[]): Promise<number> {
+  if (matches.length === 0) return tallied(db, connection, 'group');
+  const counted = matching(db, connection, matches).select((row) => row.fn.countAll<number>().as('count'));
+  return Number((await counted.executeTakeFirst())?.count ?? 0);
+}
+
+function matching(db: Kysely<Tables>, connection: string, matches: GroupMatch[]) {
+  return db
+    .selectFrom('scim_group')
+    .where('connection_id', '=', connection)
+    .where((row) => row.and(matches.map((match) => condition(row, connection, match))));
+}
+
+function condition(
+  row: ExpressionBuilder<Tables, 'scim_group'>,
+  connection: string,
+  { by, value }: GroupMatch,
+): Expression<SqlBool> {
+  switch (by) {
+    case 'id':
+      return row('id', '=', value);
+    case 'displayName':
+      return row('display_name_key', '=', keyOf(value));
+    case 'externalId':
+      return row('external_id', '=', exactKey(value));
+    case 'member': {
+      const memberships = row.selectFrom('group_member').select('group_id');
+      return row('id', 'in', memberships.where('connection_id', '=', connection).where('value', '=', value));
+    }
+  }
+}
+
+async function members(
+  db: Kysely<Tables>,
+  connection: string,
+  groupIds: string[],
+): Promise<Map<string, Member[]>> {
+  const found = new Map(groupIds.map((id): [string, Member[]] => [id, []]));
+  for (const batch of batches(groupIds)) {
+    const rows = await db
+      .selectFrom('group_member')
+      .select(['group_id', 'value', 'display', 'type'])
+      .where('connection_id', '=', connection)
+      .where('group_id', 'in', batch)
+      .orderBy('group_id')
+      .orderBy('position')
+      .execute();
+    for (const row of rows) found.get(row.group_id)?.push(toMember(row));
+  }
+  return found;
+}
+
+async function groupsOf(
+  db: Kysely<Tables>,
+  connection: string,
+  userIds: string[],
+): Promise<Map<string, { value: string; display: string }[]>> {
+  const found = new Map(userIds.map((id): [string, { value: string; display: string }[]] => [id, []]));
+  for (const batch of batches(userIds)) {
+    const rows = await db
+      .selectFrom('group_member')
+      .innerJoin('scim_group', (join) =>
+        join
+          .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
+          .onRef('scim_group.id', '=', 'group_member.group_id'),
+      )
+      .select(['group_member.value as user', 'scim_group.id as value', 'scim_group.attributes'])
+      .where('group_member.connection_id', '=', connection)
+      .where('group_member.value', 'in', batch)
+      .orderBy('scim_group.created_at')
+      .orderBy('scim_group.id')
+      .execute();
+    for (const { user, value, attributes } of rows)
+      found.get(user)?.push({ value, display: displayOf(attributes) });
+  }
+  return found;
+}
+
+function displayOf(attributes: string): string {
+  const { displayName } = fromText<Group['attributes']>(attributes);
+  return typeof displayName === 'string' ? displayName : '';
+}
+
+function toGroup(row: Selectable<Tables['scim_group']>): Group {
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    attributes: fromText(row.attributes),
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+  };
+}

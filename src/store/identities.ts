@@ -1,0 +1,118 @@
+import { type Kysely, sql } from 'kysely';
+import type { Identity } from '../bridge/identity.ts';
+import type { Identities, IdentityMatch, IdentityPage } from '../bridge/ports.ts';
+import { commit } from './commit.ts';
+import type { Database } from './database.ts';
+import { toIdentity } from './identity-row.ts';
+import { exactKey, keyOf } from './keys.ts';
+import type { Tables } from './tables.ts';
+import { tallied } from './tally.ts';
+
+/** The identities in a database. */
+export function identities(database: Database): Identities {
+  const { db } = database;
+  return {
+    byId: async (connection, id) => {
+      const row = await db
+        .selectFrom('identity')
+        .selectAll()
+        .where('connection_id', '=', connection)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row && toIdentity(row);
+    },
+    find: (connection, match) => find(db, connection, match),
+    page: (connection, offset, limit) => page(db, connection, { offset, limit }),
+    commit: (connection, changes) => commit(database, connection, changes),
+    holder: (account, match) => holder(db, account, match),
+  };
+}
+
+async function find(db: Kysely<Tables>, connection: string, match: IdentityMatch): Promise<Identity[]> {
+  const rows = await db
+    .selectFrom('identity')
+    .selectAll()
+    .where('connection_id', '=', connection)
+    .where((row) => {
+      switch (match.by) {
+        case 'id':
+          return row('id', '=', match.value);
+        case 'userName':
+          return row('user_name_key', '=', keyOf(match.value));
+        case 'externalId':
+          return row('external_id', '=', exactKey(match.value));
+        case 'travelId':
+          return row('travel_id', '=', match.value);
+        case 'travelEmail':
+          return row('travel_email_key', '=', keyOf(match.value));
+        case 'email':
+          return row(
+            'id',
+            'in',
+            row
+              .selectFrom('identity_email')
+              .select('identity_id')
+              .where('connection_id', '=', connection)
+              .where('email_key', '=', keyOf(match.value)),
+          );
+      }
+    })
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(toIdentity);
+}
+
+async function page(
+  db: Kysely<Tables>,
+  connection: string,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<IdentityPage> {
+  const total = await tallied(db, connection, 'live');
+  if (limit === 0 || offset >= total) return { total, identities: [] };
+  // The skipped rows are counted off in the index; only those of the page are read.
+  const rows = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('identity')
+        .select(['id as page_id', 'incomplete as page_incomplete', 'created_at as page_created_at'])
+        .where('connection_id', '=', connection)
+        .where('deleted_at', 'is', null)
+        .orderBy('incomplete')
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit)
+        .offset(offset)
+        .as('page'),
+    )
+    .innerJoin('identity', 'identity.id', 'page.page_id')
+    .selectAll('identity')
+    .where('connection_id', '=', connection)
+    .orderBy('page_incomplete')
+    .orderBy('page_created_at')
+    .orderBy('page_id')
+    .execute();
+  return { total, identities: rows.map(toIdentity) };
+}
+
+async function holder(
+  db: Kysely<Tables>,
+  account: string,
+  match: Parameters<Identities['holder']>[1],
+): Promise<Identity | undefined> {
+  const row = await db
+    .selectFrom('identity')
+    .selectAll()
+    .where('account', '=', account)
+    .where('claimed', '=', sql.lit(1))
+    .where('travel_id', 'is not', null)
+    .where((of) =>
+      'travelId' in match
+        ? of('travel_id', '=', match.travelId)
+        : of('travel_email_key', '=', keyOf(match.travelEmail)),
+    )
+    .orderBy((of) => of.case().when('deleted_at', 'is', null).then(0).else(1).end())
+    .orderBy('created_at', 'desc')
+    .executeTakeFirst();
+  return row && toIdentity(row);
+}

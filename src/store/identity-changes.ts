@@ -1,0 +1,103 @@
+import type { Kysely } from 'kysely';
+import type { Identity } from '../bridge/identity.ts';
+import { eraseUnclaimedOf } from './erase.ts';
+import { addEmails, replaceEmails } from './identity-emails.ts';
+import { creatingColumns, desiredColumns, observedColumns, toRow } from './identity-row.ts';
+import { toText } from './json.ts';
+import { leaveGroups } from './memberships.ts';
+import type { Tables } from './tables.ts';
+import { tally } from './tally.ts';
+
+/** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
+export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
+  const { connection, id, claimed, travelId, createdAt } = identity;
+  const { account } = await tx
+    .selectFrom('connection')
+    .select('account')
+    .where('id', '=', connection)
+    .executeTakeFirstOrThrow();
+  if (claimed && travelId !== undefined)
+    await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
+  await tx
+    .insertInto('identity')
+    .values(toRow(identity, account, createdAt))
+    .execute();
+  await addEmails(tx, [identity]);
+  await tally(tx, connection, { kind: identity.deletedAt === undefined ? 'live' : 'dead', by: 1 });
+}
+
+/** Writes the IdP's side at the expected version; false when that has moved. */
+export async function update(tx: Kysely<Tables>, identity: Identity, expected: number): Promise<boolean> {
+  const { connection, id } = identity;
+  const before = await tx
+    .selectFrom('identity')
+    .select(['account', 'claimed', 'travel_id', 'deleted_at'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  if (!before) return false;
+  const claims = before.claimed === 0 && identity.claimed;
+  if (claims && before.travel_id !== null) {
+    await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
+  }
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({ ...written(identity, claims), revision: row('revision', '+', 1) }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await replaceEmails(tx, identity);
+  await followLife(tx, identity, before.deleted_at === null);
+  return true;
+}
+
+/** The IdP's side of an identity; the reconciler's is left alone, as it may be at work on it. */
+function written(identity: Identity, claims: boolean) {
+  return {
+    ...desiredColumns(identity.desired),
+    ...(claims ? { applied: toText(identity.applied) } : {}),
+    claimed: identity.claimed ? (1 as const) : (0 as const),
+    state: identity.state,
+    version: identity.version,
+    attempts: identity.attempts,
+    next_attempt_at: identity.nextAttemptAt ?? 0,
+    last_modified: identity.lastModified,
+    deleted_at: identity.deletedAt ?? null,
+  };
+}
+
+async function followLife(tx: Kysely<Tables>, identity: Identity, wasLive: boolean): Promise<void> {
+  const isLive = identity.deletedAt === undefined;
+  if (wasLive === isLive) return;
+  const by = isLive ? 1 : -1;
+  await tally(tx, identity.connection, { kind: 'live', by });
+  await tally(tx, identity.connection, { kind: 'dead', by: -by });
+  if (!isLive) await leaveGroups(tx, identity.connection, [identity.id]);
+}
+
+/** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone. */
+export async function release(tx: Kysely<Tables>, connection: string, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({
+      ...creatingColumns(undefined),
+      ...observedColumns(undefined),
+      travel_id: null,
+      applied: toText({}),
+      waiting_for: null,
+      state: 'synced',
+      attempts: 0,
+      next_attempt_at: 0,
+      lease_token: null,
+      lease_until: null,
+      revision: row('revision', '+', 1),
+    }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

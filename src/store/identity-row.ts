@@ -1,0 +1,107 @@
+import type { Identity, Outcome } from '../bridge/identity.ts';
+import type { ScimResource } from '../schema/resource.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import type { IdentityTable } from './bridge-tables.ts';
+import { fromText, toText } from './json.ts';
+import { emailKeys, exactKey, keyOf, keyOfAttribute } from './keys.ts';
+
+/** The identity that a row holds. */
+export function toIdentity(row: IdentityTable): Identity {
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    desired: fromText(row.desired),
+    claimed: row.claimed === 1,
+    state: row.state as Identity['state'], // Only identities' states are ever written.
+    version: row.version,
+    revision: row.revision,
+    rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
+    travelId: row.travel_id ?? undefined,
+    applied: fromText(row.applied),
+    refused: fromText(row.refused),
+    observed: row.observed === null ? undefined : fromText(row.observed),
+    creating: row.creating ?? undefined,
+    waitingFor: row.waiting_for ?? undefined,
+    findings: fromText(row.findings),
+    trace: fromText(row.trace),
+    leasedUntil: row.lease_until ?? undefined,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at === 0 ? undefined : row.next_attempt_at,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+    deletedAt: row.deleted_at ?? undefined,
+  };
+}
+
+/** The row of a new identity; nobody holds it. */
+export function toRow(identity: Identity, account: string, seenAt: number): IdentityTable {
+  return {
+    connection_id: identity.connection,
+    id: identity.id,
+    account,
+    ...desiredColumns(identity.desired),
+    ...outcomeColumns(identity),
+    incomplete: isIncomplete(identity.desired) ? 1 : 0,
+    claimed: identity.claimed ? 1 : 0,
+    version: identity.version,
+    revision: identity.revision,
+    lease_token: null,
+    lease_until: null,
+    created_at: identity.createdAt,
+    last_modified: identity.lastModified,
+    deleted_at: identity.deletedAt ?? null,
+    seen_at: seenAt,
+  };
+}
+
+/** What a row keeps of a desired state, apart from the emails. */
+export function desiredColumns(
+  desired: ScimResource,
+): Pick<IdentityTable, 'desired' | 'user_name_key' | 'external_id'> {
+  return {
+    desired: toText(desired),
+    user_name_key: keyOfAttribute(desired.userName, keyOf),
+    external_id: keyOfAttribute(desired.externalId, exactKey),
+  };
+}
+
+/** What a row keeps of the outcome of a reconciliation. */
+export function outcomeColumns(outcome: Outcome) {
+  return {
+    ...observedColumns(outcome.observed),
+    ...creatingColumns(outcome.creating),
+    travel_id: outcome.travelId ?? null,
+    applied: toText(outcome.applied),
+    refused: toText(outcome.refused),
+    waiting_for: outcome.waitingFor === undefined ? null : keyOf(outcome.waitingFor),
+    findings: toText(outcome.findings),
+    trace: toText(outcome.trace),
+    rules_version: outcome.rulesVersion ?? '',
+    state: outcome.state,
+    attempts: outcome.attempts,
+    next_attempt_at: outcome.nextAttemptAt ?? 0,
+  } satisfies Partial<IdentityTable>;
+}
+
+/** What a row keeps of a traveler as seen. */
+export function observedColumns(
+  observed: TravelUser | undefined,
+): Pick<IdentityTable, 'observed' | 'travel_email_key'> {
+  if (!observed) return { observed: null, travel_email_key: null };
+  return { observed: toText(observed), travel_email_key: keyOf(observed.email) };
+}
+
+/** What a row keeps of an announced create. */
+export function creatingColumns(
+  creating: string | undefined,
+): Pick<IdentityTable, 'creating' | 'creating_key'> {
+  if (creating === undefined) return { creating: null, creating_key: null };
+  return { creating, creating_key: keyOf(creating) };
+}
+
+/** Lists end with those who came without a full name or any address (DESIGN §4.6): a first page shows whole people. */
+function isIncomplete(desired: ScimResource): boolean {
+  const { name } = desired;
+  if (typeof name !== 'object' || name === null || Array.isArray(name)) return true;
+  return !name.givenName || !name.familyName || emailKeys(desired).every((email) => email === '');
+}

@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely';
+import type { Identity } from '../bridge/identity.ts';
+import type { Imports } from '../bridge/ports.ts';
+import { batches } from './batches.ts';
+import type { Database } from './database.ts';
+import { toIdentity } from './identity-row.ts';
+import { observe } from './observe.ts';
+import { sweep } from './sweep.ts';
+import type { Tables } from './tables.ts';
+import { saveUnclaimed } from './unclaimed.ts';
+
+/** What imports know and keep, in a database. */
+export function imports({ db }: Database): Imports {
+  return {
+    known: (connection, travelIds) => known(db, connection, travelIds),
+    linkedElsewhere: (connection, account, travelIds) =>
+      linkedElsewhere(db, { connection, account }, travelIds),
+    openCreates: async (account) => {
+      const rows = await db
+        .selectFrom('identity')
+        .select('creating_key')
+        .where('account', '=', account)
+        .where('creating_key', 'is not', null)
+        .execute();
+      return rows.flatMap(({ creating_key }) => creating_key ?? []);
+    },
+    saveUnclaimed: (identities, seenAt) => saveUnclaimed(db, identities, seenAt),
+    observe: (connection, seen, seenAt) => observe(db, connection, { seen, seenAt }),
+    sweep: (connection, since) => sweep(db, connection, since),
+  };
+}
+
+async function known(db: Kysely<Tables>, connection: string, travelIds: string[]): Promise<Identity[]> {
+  const found: Identity[] = [];
+  for (const batch of batches(travelIds)) {
+    const rows = await db
+      .selectFrom('identity')
+      .selectAll()
+      .where('connection_id', '=', connection)
+      .where('travel_id', 'in', batch)
+      .execute();
+    found.push(...rows.map(toIdentity));
+  }
+  return found;
+}
+
+async function linkedElsewhere(
+  db: Kysely<Tables>,
+  { connection, account }: { connection: string; account: string },
+  travelIds: string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const batch of batches(travelIds)) {
+    const rows = await db
+      .selectFrom('identity')
+      .select('travel_id')
+      .where('account', '=', account)
+      .where('travel_id', 'in', batch)
+      .where('claimed', '=', sql.lit(1))
+      .where('connection_id', '<>', connection)
+      .execute();
+    found.push(...rows.flatMap(({ travel_id }) => travel_id ?? []));
+  }
+  return found;
+}

@@ -1,0 +1,53 @@
+import type { Kysely } from 'kysely';
+import type { Outcome } from '../bridge/identity.ts';
+import type { Leases } from '../bridge/ports.ts';
+import type { Database } from './database.ts';
+import { finish } from './finish.ts';
+import { creatingColumns, toIdentity } from './identity-row.ts';
+import type { Tables } from './tables.ts';
+
+/** The leases in a database. */
+export function leases(database: Database): Leases {
+  const { db } = database;
+  const held = (connection: string, id: string, token: string) =>
+    db
+      .updateTable('identity')
+      .where('connection_id', '=', connection)
+      .where('id', '=', id)
+      .where('lease_token', '=', token);
+  return {
+    take: (connection, id, lease) => take(db, { connection, id }, lease),
+    announce: async (connection, id, token, creating) => {
+      const announced = await held(connection, id, token).set(creatingColumns(creating)).executeTakeFirst();
+      return announced.numUpdatedRows > 0n;
+    },
+    finish: (connection, id, token, revision, outcome: Outcome) =>
+      finish(database, { connection, id, token }, { revision, outcome }),
+    release: async (connection, id, token) => {
+      await held(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
+    },
+    releaseAll: async () => {
+      await db
+        .updateTable('identity')
+        .set({ lease_token: null, lease_until: null })
+        .where('lease_until', 'is not', null)
+        .execute();
+    },
+  };
+}
+
+async function take(
+  db: Kysely<Tables>,
+  { connection, id }: { connection: string; id: string },
+  { token, until, now }: { token: string; until: number; now: number },
+) {
+  const row = await db
+    .updateTable('identity')
+    .set({ lease_token: token, lease_until: until })
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', now)]))
+    .returningAll()
+    .executeTakeFirst();
+  return row && toIdentity(row);
+}

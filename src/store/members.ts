@@ -1,0 +1,133 @@
+import type { Kysely } from 'kysely';
+import type { Member, MemberChange } from '../bridge/ports.ts';
+import { batches } from './batches.ts';
+import type { Tables } from './tables.ts';
+
+interface Owner {
+  connection: string;
+  id: string;
+}
+
+/** What the steps came to: members that were there and are not, or not so, and members that were not there. */
+interface Difference {
+  gone: Map<string, Member>;
+  come: Set<string>;
+}
+
+/**
+ * Makes the steps on a group's members in their order, without reading the others, and tells whether the members
+ * differ from what they were. Who is a member already stays as added first.
+ */
+export async function changeMembers(
+  tx: Kysely<Tables>,
+  group: Owner,
+  steps: MemberChange[],
+): Promise<boolean> {
+  const difference: Difference = { gone: new Map(), come: new Set() };
+  for (const step of steps) {
+    switch (step.kind) {
+      case 'add':
+        await add(tx, group, { members: step.members, difference });
+        break;
+      case 'remove':
+        await remove(tx, group, { values: step.values, difference });
+        break;
+      case 'replace':
+        await replace(tx, group, { members: step.members, difference });
+    }
+  }
+  return difference.gone.size + difference.come.size > 0;
+}
+
+async function add(
+  tx: Kysely<Tables>,
+  { connection, id }: Owner,
+  { members, difference }: { members: Member[]; difference: Difference },
+): Promise<void> {
+  const last = await tx
+    .selectFrom('group_member')
+    .select((row) => row.fn.max('position').as('position'))
+    .where('connection_id', '=', connection)
+    .where('group_id', '=', id)
+    .executeTakeFirst();
+  let position = last?.position ?? -1;
+  for (const batch of batches(unique(members))) {
+    const rows = batch.map(({ value, display, type }) => {
+      position += 1;
+      const texts = { display: display ?? null, type: type ?? null };
+      return { connection_id: connection, group_id: id, value, ...texts, position };
+    });
+    const added = await tx
+      .insertInto('group_member')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['value', 'display', 'type'])
+      .execute();
+    for (const row of added) {
+      const before = difference.gone.get(row.value);
+      if (before && isSame(before, toMember(row))) difference.gone.delete(row.value);
+      else difference.come.add(row.value);
+    }
+  }
+}
+
+async function remove(
+  tx: Kysely<Tables>,
+  { connection, id }: Owner,
+  { values, difference }: { values: string[]; difference: Difference },
+): Promise<void> {
+  for (const batch of batches(values)) {
+    const removed = await tx
+      .deleteFrom('group_member')
+      .where('connection_id', '=', connection)
+      .where('group_id', '=', id)
+      .where('value', 'in', batch)
+      .returning(['value', 'display', 'type'])
+      .execute();
+    for (const row of removed) {
+      if (!difference.come.delete(row.value)) difference.gone.set(row.value, toMember(row));
+    }
+  }
+}
+
+async function replace(
+  tx: Kysely<Tables>,
+  group: Owner,
+  { members, difference }: { members: Member[]; difference: Difference },
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('group_member')
+    .select(['value', 'display', 'type'])
+    .where('connection_id', '=', group.connection)
+    .where('group_id', '=', group.id)
+    .execute();
+  const wanted = new Map(unique(members).map((member) => [member.value, member]));
+  const stays = ({ value, ...texts }: (typeof rows)[number]): boolean => {
+    const member = wanted.get(value);
+    return member !== undefined && isSame(member, toMember({ value, ...texts }));
+  };
+  const [staying, leaving] = [rows.filter(stays), rows.filter((row) => !stays(row))];
+  await remove(tx, group, { values: leaving.map(({ value }) => value), difference });
+  for (const { value } of staying) wanted.delete(value);
+  await add(tx, group, { members: [...wanted.values()], difference });
+}
+
+/** Each value once; the first stays. */
+function unique(members: Member[]): Member[] {
+  const found = new Map<string, Member>();
+  for (const member of members) if (!found.has(member.value)) found.set(member.value, member);
+  return [...found.values()];
+}
+
+function isSame(left: Member, right: Member): boolean {
+  return left.display === right.display && left.type === right.type;
+}
+
+/** The member that a row holds. */
+export function toMember(row: { value: string; display: string | null; type: string | null }): Member {
+  return {
+    value: row.value,
+    ...(row.display === null ? {} : { display: row.display }),
+    ...(row.type === null ? {} : { type: row.type }),
+  };
+}

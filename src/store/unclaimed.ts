@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely';
+import type { Identity } from '../bridge/identity.ts';
+import { batches } from './batches.ts';
+import { followTravelers, type Known } from './follow.ts';
+import { addEmails } from './identity-emails.ts';
+import { toRow } from './identity-row.ts';
+import { keyOf } from './keys.ts';
+import type { Tables } from './tables.ts';
+import { tally } from './tally.ts';
+
+/** Short transactions, so that a write of an IdP never waits long for an import. */
+const BATCH = 100;
+
+/**
+ * Adds unclaimed identities, and lets those that are known follow their traveler. Passed over is whoever must not be
+ * shown: a traveler that is linked in the account or just being made, and one whose userName somebody has.
+ */
+export async function saveUnclaimed(
+  db: Kysely<Tables>,
+  identities: Identity[],
+  seenAt: number,
+): Promise<void> {
+  for (const connection of new Set(identities.map((identity) => identity.connection))) {
+    const own = identities.filter((identity) => identity.connection === connection);
+    for (const batch of batches(own, BATCH)) {
+      await db.transaction().execute((tx) => saveBatch(tx, connection, { batch, seenAt }));
+    }
+  }
+}
+
+async function saveBatch(
+  tx: Kysely<Tables>,
+  connection: string,
+  { batch, seenAt }: { batch: Identity[]; seenAt: number },
+): Promise<void> {
+  const { account } = await tx
+    .selectFrom('connection')
+    .select('account')
+    .where('id', '=', connection)
+    .executeTakeFirstOrThrow();
+  const travelIds = batch.map(travelIdOf);
+  const linked = await linkedOf(tx, account, travelIds);
+  const free = batch.filter((identity) => !linked.has(travelIdOf(identity)));
+  const known = await knownOf(tx, connection, travelIds);
+  await followTravelers(
+    tx,
+    free.flatMap((identity) => {
+      const before = known.get(travelIdOf(identity));
+      return before ? { before, identity } : [];
+    }),
+    seenAt,
+  );
+  const open = await openOf(tx, account, batch.map(addressOf));
+  const newcomers = free.filter(
+    (identity) => !known.has(travelIdOf(identity)) && !open.has(addressOf(identity)),
+  );
+  await add(tx, newcomers, { account, seenAt });
+}
+
+/** An unclaimed identity comes from a traveler; one without would be a fault of the importer. */
+function travelIdOf({ travelId }: Identity): string {
+  return travelId ?? '';
+}
+
+function addressOf({ observed }: Identity): string {
+  return keyOf(observed?.email ?? '');
+}
+
+async function linkedOf(
+  tx: Kysely<Tables>,
+  account: string,
+  travelIds: string[],
+): Promise<Set<string | null>> {
+  const rows = await tx
+    .selectFrom('identity')
+    .select('travel_id')
+    .where('account', '=', account)
+    .where('travel_id', 'in', travelIds)
+    .where('claimed', '=', sql.lit(1))
+    .execute();
+  return new Set(rows.map(({ travel_id }) => travel_id));
+}
+
+async function knownOf(
+  tx: Kysely<Tables>,
+  connection: string,
+  travelIds: string[],
+): Promise<Map<string | null, Known>> {
+  const rows = await tx
+    .selectFrom('identity')
+    .select(['id', 'travel_id', 'version', 'desired', 'observed'])
+    .where('connection_id', '=', connection)
+    .where('travel_id', 'in', travelIds)
+    .execute();
+  return new Map(rows.map((row) => [row.travel_id, row]));
+}
+
+/** Addresses whose create is announced: such a traveler belongs to the identity that is making it. */
+async function openOf(tx: Kysely<Tables>, account: string, addresses: string[]): Promise<Set<string | null>> {
+  const rows = await tx
+    .selectFrom('identity')
+    .select('creating_key')
+    .where('account', '=', account)
+    .where('creating_key', 'in', addresses)
+    .execute();
+  return new Set(rows.map(({ creating_key }) => creating_key));
+}
+
+async function add(
+  tx: Kysely<Tables>,
+  newcomers: Identity[],
+  { account, seenAt }: { account: string; seenAt: number },
+): Promise<void> {
+  const [first] = newcomers;
+  if (!first) return;
+  const rows = await tx
+    .insertInto('identity')
+    .values(newcomers.map((identity) => toRow(identity, account, seenAt)))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .execute();
+  const added = new Set(rows.map(({ id }) => id));
+  const owners = newcomers.filter(({ id }) => added.has(id));
+  await addEmails(tx, owners);
+  await tally(tx, first.connection, { kind: 'live', by: owners.length });
+}
