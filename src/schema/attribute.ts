@@ -1,7 +1,8 @@
 /** The characteristics of an attribute (RFC 7643 §2.2, §7). */
 export interface Attribute {
   name: string;
-  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
+  /** `any` is that of an attribute no schema declares; /Schemas never shows it. */
+  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex' | 'any';
   multiValued: boolean;
   description: string;
   required: boolean;
@@ -47,6 +48,16 @@ export function complex(
   { subAttributes, ...traits }: Traits & { subAttributes: readonly Attribute[] },
 ): Attribute {
   return { ...attribute(name, description, { ...traits, type: 'complex' }), subAttributes };
+}
+
+/** An attribute of an extension that no schema declares: any value, compared without case. */
+export function undeclared(name: string): Attribute {
+  return attribute(name, '', { type: 'any' });
+}
+
+/** The sub-attribute of that name, if the attribute can have it. */
+export function subAttribute(parent: Attribute, name: string): Attribute | undefined {
+  return parent.type === 'any' ? undeclared(name) : findAttribute(parent.subAttributes, name);
 }
 
 /** The definition of that name, compared without case (RFC 7643 §2.1). */

@@ -15,6 +15,7 @@ const attributeName = /^\$?[A-Za-z][\w$-]*$/;
  */
 export function splitName(text: string): QualifiedName | undefined {
   if (!/^urn:/i.test(text)) return withNames(undefined, text);
+  if (!/^[!-~]+$/.test(text)) return undefined;
   const parts = text.split(':');
   const version = parts.findLastIndex((part) => /^\d+(\.\d+)*$/.test(part));
   if (version < 2 || version === parts.length - 1) return afterLastColon(parts);

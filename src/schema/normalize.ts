@@ -1,0 +1,109 @@
+import { type Attribute, undeclared } from './attribute.ts';
+import { SchemaFault } from './fault.ts';
+import { splitName } from './names.ts';
+import { isSafeName } from './open-value.ts';
+import { isObject, ownKey, ownValue } from './own.ts';
+import type { Json, JsonObject, ScimResource } from './resource.ts';
+import { type Resolved, type ResourceType, resolve } from './resource-type.ts';
+import { checkedText } from './text.ts';
+import { isUnassigned, normalizeValue } from './values.ts';
+
+/** A body as it is kept, and the names in it that no schema knows. */
+export interface Normalized {
+  resource: ScimResource;
+  dropped: string[];
+}
+
+/**
+ * Reads the body of a POST or PUT (RFC 7644 §3.3, §3.5.1): canonical names and types, the values verbatim, without what
+ * is read-only, write-only or unassigned. Attributes of unknown extensions are kept, unknown core attributes are not.
+ */
+export function normalize(type: ResourceType, body: JsonObject): Normalized {
+  checkSchemas(type, ownValue(body, 'schemas'));
+  const normalized: Normalized = { resource: {}, dropped: [] };
+  addAll(type, normalized, body);
+  checkRequired(type, normalized.resource);
+  return normalized;
+}
+
+/** What must be there is text with something in it; `name` and `emails` may be missing all the same (DESIGN §4.8). */
+export function checkRequired(type: ResourceType, resource: ScimResource): void {
+  for (const { name, required, type: kind } of type.schema.attributes) {
+    const value = resource[name];
+    if (required && kind === 'string' && (typeof value !== 'string' || value.trim() === '')) {
+      throw new SchemaFault('value', `${name} is required.`);
+    }
+  }
+}
+
+/** Whether an attribute is the client's to write. */
+export function isWritable({ mutability }: Attribute): boolean {
+  return mutability === 'readWrite' || mutability === 'immutable';
+}
+
+/** Missing and empty lists are forgiven; a list without this resource's schema belongs to something else. */
+function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
+  if (isUnassigned(schemas)) return;
+  const listed = Array.isArray(schemas) ? schemas : [schemas];
+  const core = type.schema.id.toLowerCase();
+  if (!listed.some((urn) => typeof urn === 'string' && urn.toLowerCase() === core)) {
+    throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
+  }
+}
+
+function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
+  for (const [key, value] of Object.entries(body)) {
+    const name = splitName(key);
+    if (!name || name.sub !== undefined) into.dropped.push(key);
+    else add(type, into, { ...resolve(type, name), isQualified: name.urn !== undefined, key, value });
+  }
+}
+
+interface Entry extends Resolved {
+  isQualified: boolean;
+  key: string;
+  value: Json;
+}
+
+function add(type: ResourceType, into: Normalized, entry: Entry): void {
+  const { urn, attribute, name } = entry;
+  if (name === undefined) addContainer(type, into, entry);
+  else if (urn === undefined && !attribute) into.dropped.push(entry.key);
+  else if (isSafeName(name) && (!attribute || isWritable(attribute))) {
+    const value = normalizeValue(attribute ?? undeclared(name), entry.value);
+    if (urn === undefined) assign(into.resource, name, value);
+    else setInExtension(into.resource, { urn, name, value, isQualified: entry.isQualified });
+  }
+}
+
+/** The object under a URN: an extension, or (some clients do) the core schema itself. */
+function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: Entry): void {
+  if (isUnassigned(value) || value === '') return;
+  if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
+  for (const [inner, innerValue] of Object.entries(value)) {
+    const resolved = resolve(type, { urn: urn ?? type.schema.id, attribute: inner });
+    add(type, into, { ...resolved, isQualified: true, key: inner, value: innerValue });
+  }
+}
+
+/** A name without its URN gives way to one that has it. */
+function setInExtension(
+  resource: ScimResource,
+  {
+    urn,
+    name,
+    value,
+    isQualified,
+  }: { urn: string; name: string; value: Json | undefined; isQualified: boolean },
+): void {
+  const key = ownKey(resource, urn) ?? urn;
+  const extension = ownValue(resource, key);
+  const container = isObject(extension) ? extension : {};
+  if (!isQualified && Object.hasOwn(container, name)) return;
+  assign(container, checkedText(name, key), value);
+  if (Object.keys(container).length > 0) resource[key] = container;
+}
+
+function assign(container: JsonObject, name: string, value: Json | undefined): void {
+  if (value !== undefined) container[name] = value;
+}

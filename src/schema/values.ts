@@ -1,0 +1,107 @@
+import { type Attribute, findAttribute } from './attribute.ts';
+import { SchemaFault } from './fault.ts';
+import { openValue } from './open-value.ts';
+import { isObject, ownValue } from './own.ts';
+import type { Json, JsonObject } from './resource.ts';
+import { checkedText } from './text.ts';
+
+/** More than anybody has; bounds what one resource costs. */
+const MAX_ELEMENTS = 1000;
+
+/**
+ * A value as it is kept: canonical names and types, the text itself verbatim (DESIGN §4.2). Undefined: unassigned, as
+ * null and `[]` are (RFC 7643 §2.5), and `""` where text alone makes no sense.
+ */
+export function normalizeValue(attribute: Attribute, value: Json): Json | undefined {
+  if (attribute.type === 'any') return openValue(value, attribute.name);
+  return attribute.multiValued ? elements(attribute, value) : single(attribute, value);
+}
+
+/** The sub-attributes of a complex value that were given; undefined ones are to be cleared. */
+export function normalizeParts(attribute: Attribute, value: Json): Map<string, Json | undefined> {
+  const unwrapped = unwrap(attribute, value);
+  if (!isObject(unwrapped)) return new Map(partOfText(attribute, unwrapped));
+  const parts = new Map<string, Json | undefined>();
+  for (const [name, inner] of Object.entries(unwrapped)) {
+    const part = findAttribute(attribute.subAttributes, name);
+    if (part) parts.set(part.name, cleared(attribute, normalizeValue(part, inner)));
+  }
+  return parts;
+}
+
+/** Whether a value says that there is none. */
+export function isUnassigned(value: Json | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function elements(attribute: Attribute, value: Json): Json[] | undefined {
+  const given = (Array.isArray(value) ? value : [value]).filter((element) => element !== null);
+  if (given.length > MAX_ELEMENTS) throw new SchemaFault('value', `${attribute.name} has too many values.`);
+  const kept = given.flatMap((element) => {
+    if (Array.isArray(element)) throw wrongType(attribute, 'an array of values');
+    return single(attribute, element) ?? [];
+  });
+  return kept.length > 0 ? onePrimary(kept) : undefined;
+}
+
+/** "The primary attribute value true MUST appear no more than once" (RFC 7643 §2.4): the first one keeps it. */
+function onePrimary(kept: Json[]): Json[] {
+  const first = kept.findIndex((element) => isObject(element) && element['primary'] === true);
+  return kept.map((element, index) =>
+    index > first && isObject(element) && element['primary'] === true
+      ? { ...element, primary: false }
+      : element,
+  );
+}
+
+function single(attribute: Attribute, value: Json): Json | undefined {
+  const unwrapped = unwrap(attribute, value);
+  if (isUnassigned(unwrapped)) return undefined;
+  if (attribute.type === 'complex') return complexValue(attribute, unwrapped);
+  if (attribute.type === 'boolean') return toBoolean(attribute, unwrapped);
+  if (typeof unwrapped !== 'string' && typeof unwrapped !== 'number') throw wrongType(attribute, 'a string');
+  if (unwrapped === '' && attribute.type !== 'string') return undefined;
+  return checkedText(String(unwrapped), attribute.name);
+}
+
+/** `[value]` for `value`, and `[{ "value": value }]`, which old Entra sends for simple attributes. */
+function unwrap(attribute: Attribute, value: Json): Json {
+  if (!Array.isArray(value) || value.length === 0) return value;
+  const [only = null, ...more] = value;
+  if (more.length > 0 || Array.isArray(only)) throw wrongType(attribute, 'a single value');
+  return attribute.type !== 'complex' && isObject(only) ? (ownValue(only, 'value') ?? null) : only;
+}
+
+function complexValue(attribute: Attribute, value: Json): JsonObject | undefined {
+  const kept = [...normalizeParts(attribute, value)].flatMap(([name, part]) =>
+    part === undefined ? [] : [[name, part] as const],
+  );
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** Text for a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
+function partOfText(attribute: Attribute, text: Json): [string, Json | undefined][] {
+  if (text === '' || text === null) return [];
+  const part = findAttribute(attribute.subAttributes, 'value');
+  if (!part) throw wrongType(attribute, 'an object');
+  return [[part.name, normalizeValue(part, text)]];
+}
+
+/** In a reference, such as manager, empty text refers to nobody (DESIGN §4.2). */
+function cleared(attribute: Attribute, part: Json | undefined): Json | undefined {
+  const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
+  return isReference && part === '' ? undefined : part;
+}
+
+/** Entra sends "True" and "False"; no other text is a boolean, lest "False" become true. */
+function toBoolean(attribute: Attribute, value: Json): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const text = typeof value === 'string' ? value.toLowerCase() : undefined;
+  if (text === '') return undefined;
+  if (text !== 'true' && text !== 'false') throw wrongType(attribute, 'true or false');
+  return text === 'true';
+}
+
+function wrongType(attribute: Attribute, wanted: string): SchemaFault {
+  return new SchemaFault('value', `The value of ${attribute.name} must be ${wanted}.`);
+}

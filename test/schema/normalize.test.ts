@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { SchemaFault } from '../../src/schema/fault.ts';
+import { normalize } from '../../src/schema/normalize.ts';
+import { type JsonObject, urns } from '../../src/schema/resource.ts';
+import { groupType, userType } from '../../src/schema/resource-type.ts';
+
+const ENT = urns.enterprise;
+
+/** A body with a userName, as it is kept without it. */
+function kept(body: JsonObject): JsonObject {
+  const { userName, ...rest } = normalize(userType, { userName: 'ada', ...body }).resource;
+  expect(userName).toBe('ada');
+  return rest;
+}
+
+describe('a value is kept in its canonical form', () => {
+  const cases: [string, JsonObject, JsonObject][] = [
+    ['a boolean', { active: false }, { active: false }],
+    ['"True" is true', { active: 'True' }, { active: true }],
+    ['"False" is false', { active: 'False' }, { active: false }],
+    ['[{ value: "False" }] is false', { active: [{ value: 'False' }] }, { active: false }],
+    ['a single value in an array', { title: ['Lead'] }, { title: 'Lead' }],
+    ['a number where text belongs', { [ENT]: { employeeNumber: 55 } }, { [ENT]: { employeeNumber: '55' } }],
+    [
+      'names in any case',
+      { USERTYPE: 'x', Name: { GIVENNAME: 'A' } },
+      { userType: 'x', name: { givenName: 'A' } },
+    ],
+    ['URNs in any case', { [ENT.toUpperCase()]: { Department: 'D' } }, { [ENT]: { department: 'D' } }],
+    ['the core URN before a name', { [`${urns.user}:title`]: 'T' }, { title: 'T' }],
+    ['the core URN around names', { [urns.user]: { title: 'T' } }, { title: 'T' }],
+    ['an extension URN before a name', { [`${ENT}:department`]: 'D' }, { [ENT]: { department: 'D' } }],
+    ['manager as text', { [ENT]: { manager: 'm1' } }, { [ENT]: { manager: { value: 'm1' } } }],
+    ['manager as a number', { [ENT]: { manager: 7 } }, { [ENT]: { manager: { value: '7' } } }],
+    [
+      'manager as an array',
+      { [ENT]: { manager: [{ $ref: null, value: 'm1' }] } },
+      { [ENT]: { manager: { value: 'm1' } } },
+    ],
+    ['manager as ""', { [ENT]: { manager: '' } }, {}],
+    ['manager as null', { [ENT]: { manager: null } }, {}],
+    ['manager with empty parts', { [ENT]: { manager: { managerId: '', displayName: '' } } }, {}],
+    ['manager without its URN', { manager: 'm1' }, { [ENT]: { manager: { value: 'm1' } } }],
+    [
+      'the qualified name wins',
+      { department: 'a', [ENT]: { department: 'b' } },
+      { [ENT]: { department: 'b' } },
+    ],
+    [
+      'the qualified name wins, whatever comes first',
+      { [ENT]: { department: 'b' }, department: 'a' },
+      { [ENT]: { department: 'b' } },
+    ],
+    ['one object for many', { emails: { value: 'a@b' } }, { emails: [{ value: 'a@b' }] }],
+    ['text for many', { emails: 'a@b' }, { emails: [{ value: 'a@b' }] }],
+    ['texts for many', { emails: ['a@b', 'c@d'] }, { emails: [{ value: 'a@b' }, { value: 'c@d' }] }],
+    ['null elements', { emails: [null, { value: 'a@b', type: null }] }, { emails: [{ value: 'a@b' }] }],
+    [
+      'types that nobody published',
+      { emails: [{ value: 'a@b', type: 'Personal' }] },
+      { emails: [{ value: 'a@b', type: 'Personal' }] },
+    ],
+    ['text that is JSON', { roles: [{ value: '{"id":"1"}' }] }, { roles: [{ value: '{"id":"1"}' }] }],
+    [
+      'null, [] and {} are unassigned',
+      { title: null, emails: [], name: {}, [ENT]: { department: null } },
+      {},
+    ],
+    ['empty text stays', { title: '', name: { familyName: '' } }, { title: '', name: { familyName: '' } }],
+    ['empty text for a reference is unassigned', { profileUrl: '', photos: [{ value: '' }] }, {}],
+    ['empty text for a boolean is unassigned', { active: '' }, {}],
+    ['read-only and secret attributes', { id: 'x', meta: {}, groups: [{ value: 'g' }], password: 'p' }, {}],
+    [
+      'travelUserId is read-only',
+      { [urns.travel]: { travelUserId: 't', currency: 'EUR' } },
+      { [urns.travel]: { currency: 'EUR' } },
+    ],
+    [
+      'a string boolean of the travel extension',
+      { [urns.travel]: { separateIcsEmails: 'False' } },
+      { [urns.travel]: { separateIcsEmails: false } },
+    ],
+    ['unknown core attributes', { favColor: 'blue', 'name.givenName': 'x', constructor: { a: 1 } }, {}],
+    ['unknown attributes of an extension', { [ENT]: { badge: [1, null] } }, { [ENT]: { badge: [1] } }],
+    [
+      'unknown extensions',
+      { 'urn:x:y:2.0:User': { a: { b: [null, 'c'] }, d: null } },
+      { 'urn:x:y:2.0:User': { a: { b: ['c'] } } },
+    ],
+  ];
+  test.each(cases)('%s', (_title, body, expected) => {
+    expect(kept(body)).toEqual(expected);
+  });
+
+  test('only the first of several primary values stays primary', () => {
+    const emails = [
+      { value: 'a', primary: true },
+      { value: 'b', primary: true },
+    ];
+    expect(kept({ emails })).toEqual({
+      emails: [
+        { value: 'a', primary: true },
+        { value: 'b', primary: false },
+      ],
+    });
+  });
+});
+
+describe('what cannot be kept is refused', () => {
+  const cases: [string, JsonObject][] = [
+    ['no userName', { userName: null }],
+    ['a blank userName', { userName: ' ' }],
+    ['a boolean that is none', { active: 'yes' }],
+    ['a number for a boolean', { active: 1 }],
+    ['an object for text', { title: { value: 'x' } }],
+    ['a boolean for text', { title: true }],
+    ['two values for one', { title: ['a', 'b'] }],
+    ['text for a complex value', { name: 'Ada Lovelace' }],
+    ['arrays in arrays', { emails: [['a']] }],
+    ['an extension that is no object', { [ENT]: 'x' }],
+    ['NUL', { displayName: 'a\0b' }],
+    ['NUL in an extension', { 'urn:x:y:2.0:User': { a: ['\0'] } }],
+    ['NUL in a name of an extension', { 'urn:x:y:2.0:User': { 'a\0': 1 } }],
+    ['text of a megabyte', { title: 'x'.repeat(1_000_000) }],
+    ['a thousand and one values', { emails: Array.from({ length: 1001 }, (_, n) => `${n}@x`) }],
+    [
+      'an extension nested too deeply',
+      { 'urn:x:y:2.0:User': JSON.parse(`{"a":${'['.repeat(5000)}1${']'.repeat(5000)}}`) },
+    ],
+  ];
+  test.each(cases)('%s', (_title, body) => {
+    expect(() => normalize(userType, { userName: 'ada', ...body })).toThrow(SchemaFault);
+  });
+});
+
+describe('schemas', () => {
+  test.each([[undefined], [null], [[]], [urns.user], [[urns.user.toLowerCase(), 'urn:x']]])(
+    '%j is accepted',
+    (schemas) => {
+      expect(() =>
+        normalize(userType, { userName: 'a', ...(schemas === undefined ? {} : { schemas }) }),
+      ).not.toThrow();
+    },
+  );
+  test.each([[[urns.group]], [['urn:scim:schemas:core:1.0']], ['x'], [5], [[urns.enterprise]]])(
+    '%j is not',
+    (schemas) => {
+      expect(() => normalize(userType, { userName: 'a', schemas })).toThrow(
+        expect.objectContaining({ kind: 'schemas' }),
+      );
+    },
+  );
+});
+
+test('a group needs a displayName', () => {
+  expect(() => normalize(groupType, { externalId: 'x' })).toThrow('displayName is required.');
+});
+
+test('what is dropped is told', () => {
+  expect(normalize(userType, { userName: 'a', favColor: 1, 'http://x': 2 }).dropped).toEqual([
+    'favColor',
+    'http://x',
+  ]);
+});
+
+test('__proto__ changes nothing that others inherit, at any place', () => {
+  const body: JsonObject = JSON.parse(
+    `{"userName":"a","__proto__":{"x":1},"name":{"__proto__":{"x":1}},"urn:x:y:2.0:User":{"__proto__":{"x":1},"a":{"__proto__":{"x":1},"b":1}}}`,
+  );
+  const { resource } = normalize(userType, body);
+  expect(resource).toEqual({ userName: 'a', 'urn:x:y:2.0:User': { a: { b: 1 } } });
+  expect('x' in resource).toBe(false);
+  expect('x' in {}).toBe(false);
+});
+
+test('any JSON is kept or refused with a fault, and what was kept stays as it is', () => {
+  const name = fc.constantFrom(
+    'userName',
+    'active',
+    'emails',
+    'name',
+    ENT,
+    `${ENT}:manager`,
+    'urn:a:b:2.0:User',
+    'x',
+  );
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.jsonValue() as fc.Arbitrary<never>), (body) => {
+      try {
+        const { resource } = normalize(userType, body);
+        expect(normalize(userType, resource).resource).toEqual(resource);
+      } catch (error) {
+        expect(error).toBeInstanceOf(SchemaFault);
+      }
+    }),
+  );
+});
