@@ -34,6 +34,7 @@ const paths = z
     billingProfiles: z.string().startsWith('/'),
     costCenters: z.string().startsWith('/'),
     customFields: z.string().startsWith('/'),
+    customFieldOptions: z.string().startsWith('/').includes('{id}'),
     travelPolicies: z.string().startsWith('/'),
     scimUserMappings: z.string().startsWith('/'),
   })
@@ -62,7 +63,9 @@ const connection = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.'),
+        .describe(
+          'Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.',
+        ),
       paths: paths.default({}),
       timeoutMs: z
         .int()

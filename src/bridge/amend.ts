@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../schema/resource.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
@@ -72,10 +73,11 @@ async function send(task: Task, addressed: Addressed, rounds: number): Promise<S
   const read = next.needsCurrent ? await look(task, draft, travelId) : draft;
   if (read === 'gone' || 'end' in read) return read;
   task.checkpoint('beforeSend');
-  const answer = await task.connection.travel.patch(travelId, toMergePatch(next, read.observed));
+  const body = toMergePatch(next, read.observed);
+  const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') return send(task, { draft: kept(read, next, answer.value), fields }, rounds - 1);
-  const left = leftOver(task, { draft: read, fields }, { plan: next, failure: answer });
+  const left = leftOver(task, { draft: read, fields }, { plan: next, body, failure: answer });
   return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
 }
 
@@ -87,7 +89,7 @@ function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
 function leftOver(
   task: Task,
   { draft, fields }: Addressed,
-  { plan: tried, failure }: { plan: Plan; failure: TravelFailure },
+  { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
 ): Settled | Gone | Addressed {
   switch (failure.kind) {
     case 'notFound':
@@ -107,6 +109,7 @@ function leftOver(
       const keys = fieldsOfInvalid(
         failure.fields.map(({ field }) => field),
         tried,
+        body,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
       return turnedDown(task, { draft, fields }, refusalsOf(tried, keys, reason));
@@ -124,24 +127,18 @@ interface Refusal {
 
 /** The named keys, or all that were sent when none was named. */
 function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
-  return (keys.length > 0 ? keys : Object.keys(tried.set)).map((key) => ({ key, reason }));
+  return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
+    key,
+    reason,
+  }));
 }
 
-function turnedDown(task: Task, { draft, fields }: Addressed, refusals: Refusal[]): Settled | Addressed {
-  const known = refusals.filter(({ key }) => fields[key]?.kind === 'value');
-  if (known.length === 0) {
-    // A removal was refused: nothing to remember a value by, so it rests until something changes.
-    const [first] = refusals;
-    return settled(
-      noting(draft, findings.refused(first?.key ?? '*', undefined, first?.reason ?? '')),
-      'refused',
-    );
-  }
+function turnedDown(task: Task, { draft, fields }: Addressed, refusals: Refusal[]): Addressed {
   return {
     draft: refusing(
       task,
       draft,
-      known.map((refusal) => ({ ...refusal, wanted: fields })),
+      refusals.map((refusal) => ({ ...refusal, wanted: fields })),
     ),
     fields,
   };
@@ -164,8 +161,10 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   return settled(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
-/** True while the refused value is what is wanted. */
+/** True while the refused value, or the refused removal, is what is wanted. */
 function isWanted(fields: Fields, draft: Draft, key: FieldKey): boolean {
+  const refused = draft.refused[key]?.value;
   const field = fields[key];
-  return field?.kind === 'value' && isDeepStrictEqual(field.value, draft.refused[key]?.value);
+  if (field?.kind !== 'value') return refused === null && key in draft.applied;
+  return isDeepStrictEqual(field.value, refused);
 }

@@ -1,4 +1,5 @@
-import { fieldsOfInvalid, keep, plan, toCreate } from '../translator/plan.ts';
+import type { JsonObject } from '../schema/resource.ts';
+import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { awaiting, holderOf } from './address.ts';
 import { amend, type Gone } from './amend.ts';
@@ -57,10 +58,11 @@ async function create(task: Task, draft: Draft, rounds: number): Promise<Settled
     rules: task.basis.rules,
   });
   task.checkpoint('beforeSend');
-  const answer = await task.connection.travel.create(toCreate(next));
+  const body = toCreate(next);
+  const answer = await task.connection.travel.create(body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value));
-  return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next });
+  return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next, body });
 }
 
 /** The first wanted address that the travel API has not refused and nobody known has. */
@@ -109,7 +111,8 @@ interface Failed {
   wanted: Fields;
   failure: TravelFailure;
   rounds: number;
-  plan: ReturnType<typeof plan>;
+  plan: Plan;
+  body: JsonObject;
 }
 
 async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Settled | Gone> {
@@ -128,6 +131,7 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
       const named = fieldsOfInvalid(
         failure.fields.map(({ field }) => field),
         tried.plan,
+        tried.body,
       );
       if (named.length === 0)
         return settled(noting(draft, findings.refused('*', undefined, 'no field was named')), 'pending');

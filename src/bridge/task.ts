@@ -74,7 +74,9 @@ export function refusing(
   const added: Refused = {};
   for (const { key, reason, wanted } of refusals) {
     const field = wanted[key];
-    if (field?.kind === 'value') added[key] = { value: field.value, basis: task.basis.version, reason };
+    // A removal that is refused is remembered as null.
+    const value = field?.kind === 'value' ? field.value : null;
+    added[key] = { value, basis: task.basis.version, reason };
   }
   return { ...draft, refused: { ...draft.refused, ...added } };
 }

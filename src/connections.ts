@@ -1,0 +1,54 @@
+import { travelClient } from './adapter/client.ts';
+import { travelLookups } from './adapter/lookups.ts';
+import { defaultPaths } from './adapter/paths.ts';
+import { travelUsers } from './adapter/users.ts';
+import type { Connection } from './bridge/connection.ts';
+import type { Surroundings } from './bridge/ports.ts';
+import type { ConnectionSettings } from './config.ts';
+
+/** A connection with its way to the travel API. */
+export interface Connected {
+  connection: Connection;
+  /** What was looked up is out of date. */
+  expire(): void;
+  close(): void;
+}
+
+/** Where the embedded travel service is reached, and by which key. */
+export interface Embedding {
+  url: string;
+  key: string;
+}
+
+/** Connects one connection of the settings to its travel API; the adapter cannot tell the embedded one from a real one. */
+export function connect(
+  settings: ConnectionSettings,
+  embedding: Embedding,
+  surroundings: Surroundings,
+): Connected {
+  const { id, account, mapping, policies, travelApi } = settings;
+  const isEmbedded = travelApi.url === 'embedded';
+  const client = travelClient({
+    url: isEmbedded ? embedding.url : travelApi.url,
+    token: isEmbedded ? embedding.key : (travelApi.key ?? ''),
+    clock: surroundings,
+    timeoutMs: travelApi.timeoutMs,
+    atOnce: travelApi.concurrency,
+    // Our own service, in this process, needs no sparing.
+    perSecond: isEmbedded ? undefined : travelApi.perSecond,
+  });
+  const paths = { ...defaultPaths, ...defined(travelApi.paths) };
+  const lookups = travelLookups({ client, paths, now: surroundings.now, log: surroundings.log });
+  return {
+    connection: { id, account, mapping, policies, travel: travelUsers(client, paths), lookups },
+    expire: lookups.expire,
+    close: client.close,
+  };
+}
+
+/** Without the entries that are undefined, which would hide a default. */
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
