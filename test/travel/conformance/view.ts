@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import type { Resource } from '../../../src/travel/resource.ts';
+import { type House, openHouse } from '../house.ts';
+import { collectionOf, sample } from '../samples.ts';
+
+/** The house of the test that runs, with the collection of one resource in view. */
+export interface View {
+  readonly house: House;
+  /** The path of the collection. */
+  readonly path: string;
+  post(data: unknown): ReturnType<House['send']>;
+  /** Creates the sample of this number. */
+  make(number?: number): Promise<JsonObject & { id: string }>;
+}
+
+/** Gives every test of a suite a house of its own. */
+export function viewOf(resource: Resource): View {
+  let house: House;
+  let path: string;
+  beforeEach(async () => {
+    house = await openHouse();
+    path = await collectionOf(house, resource);
+    house.changes.length = 0;
+  });
+  afterEach(() => house.close());
+  return {
+    get house() {
+      return house;
+    },
+    get path() {
+      return path;
+    },
+    post: (data) => house.send('post', path, { data }),
+    make: (number = 0) => house.make(path, sample(resource, number)),
+  };
+}
+
+/** One item of `invalid`. */
+export function fault(field: string, code: string): unknown {
+  return expect.objectContaining({ field, code, message: expect.any(String) });
+}
+
+/** The body of a failure. */
+export function refused(code: string, invalid?: unknown[]): unknown {
+  const body = { code, message: expect.any(String) };
+  return invalid === undefined ? body : { ...body, invalid };
+}

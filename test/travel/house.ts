@@ -1,0 +1,89 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express, { type Express } from 'express';
+import request from 'supertest';
+import { hashSecret, newSecret } from '../../src/http/bearer.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import { travelResources } from '../../src/store/travel-resources.ts';
+import { travelApp } from '../../src/travel/app.ts';
+import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
+import type { JsonObject } from '../../src/travel/json.ts';
+
+/** The travel service, mounted as in production, on a database of its own. */
+export interface House {
+  app: Express;
+  /** The first admin and the key that acts on their behalf. */
+  admin: string;
+  key: string;
+  changes: string[];
+  logged: string[];
+  /** Lets the clock go on. */
+  pass(ms: number): void;
+  /** Makes a key for a user. */
+  keyFor(userId: string): Promise<string>;
+  send(method: Method, path: string, body?: unknown): request.Test;
+  /** Creates a resource and answers it. */
+  make(path: string, data: JsonObject): Promise<JsonObject & { id: string }>;
+  close(): Promise<void>;
+}
+
+export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
+
+/** Noon on the day of the specification's date, in the middle of a second. */
+export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 789);
+
+export async function openHouse(): Promise<House> {
+  const directory = mkdtempSync(join(tmpdir(), 'travel-'));
+  const database = await openEmbedded(directory, false);
+  const [store, keys] = [travelResources(database), apiKeys(database)];
+  let time = NOON;
+  const surroundings = {
+    store,
+    now: () => time,
+    newId: (form: 'A' | 'B') => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
+  };
+  const changes: string[] = [];
+  const logged: string[] = [];
+  const travel = travelApp({
+    ...surroundings,
+    credentials: keys.userOf,
+    onChange: (type, id) => changes.push(`${type} ${id}`),
+    log: { error: (fields) => logged.push(String('err' in fields ? fields.err : '')) },
+  });
+  const app = express().use('/api', travel);
+  const admin = await ensureFirstAdmin(surroundings);
+  const keyFor = async (userId: string): Promise<string> => {
+    const key = newSecret('travel');
+    await keys.add({ hash: hashSecret(key), name: 'test', userId, createdAt: time });
+    return key;
+  };
+  const key = await keyFor(admin);
+  const send = (method: Method, path: string, body?: unknown): request.Test => {
+    const sent = request(app)[method](`/api${path}`).set('Authorization', `Bearer ${key}`);
+    return body === undefined ? sent : sent.send(body as object);
+  };
+  return {
+    app,
+    admin,
+    key,
+    changes,
+    logged,
+    keyFor,
+    send,
+    pass: (ms) => {
+      time += ms;
+    },
+    make: async (path, data) => {
+      const answer = await send('post', path, { data });
+      if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+      return answer.body.data;
+    },
+    close: async () => {
+      await database.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
