@@ -1,0 +1,129 @@
+import type { Json, ScimResource } from '../schema/resource.ts';
+import { type Decision, decide } from './decide.ts';
+import { compilePattern } from './pattern.ts';
+import {
+  type Context,
+  type Fault,
+  missed,
+  type Reader,
+  type Reading,
+  unresolved,
+  unusable,
+} from './reading.ts';
+import type { Rule, Target } from './rules.ts';
+import { same } from './same.ts';
+import { readText } from './simple-readers.ts';
+import type { CustomField } from './snapshot.ts';
+import { ruleSource } from './sources.ts';
+import { textOf } from './values.ts';
+
+/** The target of a rule that sets a custom field. */
+export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
+
+/** Finds the custom field that a rule sets: by its id, or by its name, of which an exact one is preferred. */
+export function findField({ by, value }: CustomFieldTarget, fields: CustomField[]): CustomField | Fault {
+  const found = by === 'id' ? fields.filter(({ id }) => id === value) : namesakes(value, fields);
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  if (only) {
+    const reason = `Several custom fields of the travel service are called "${value}".`;
+    return unresolved('customFieldAmbiguous', reason, 'Name the custom field by its id in the mapping.')
+      .fault;
+  }
+  const reason = `The travel service has no custom field ${by === 'id' ? value : `called "${value}"`}.`;
+  const remedy = 'Create the custom field for users in the travel service, or correct the mapping.';
+  return missed('customFieldUnknown', reason, remedy).fault;
+}
+
+function namesakes(name: string, fields: CustomField[]): CustomField[] {
+  const exact = fields.filter((field) => field.name === name);
+  const wanted = name.toLowerCase();
+  return exact.length > 0 ? exact : fields.filter((field) => field.name.toLowerCase() === wanted);
+}
+
+/** Decides a custom field by its rule. What is wanted is its `values` array. */
+export function decideCustomField(
+  rule: Rule,
+  field: CustomField,
+  { user, context }: { user: ScimResource; context: Context },
+): Decision {
+  const key = `customFields.${field.id}`;
+  const source = ruleSource(rule, user);
+  const read = readerOf(field);
+  if (field.dataType !== 'optionsList' || source.raws.length <= 1)
+    return decide(key, [source], { read, context });
+  const each = source.raws.map((raw) => decide(key, [{ ...source, raws: [raw] }], { read, context }));
+  return together(each, source.raws, context.applied[key]?.source);
+}
+
+/** The options of a list in one value. While one is unresolved, a list that was applied from the same source stays. */
+function together(each: Decision[], source: Json[], appliedSource: Json | undefined): Decision {
+  const values = each.flatMap(({ wanted }) =>
+    wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
+  );
+  const distinct = values.filter((value, index) => values.findIndex((other) => same(other, value)) === index);
+  const isOpen = each.some(({ wanted }) => wanted.kind === 'unresolved');
+  const stays = isOpen && (distinct.length === 0 || same(appliedSource, source));
+  return {
+    wanted: stays
+      ? { kind: 'unresolved', source }
+      : distinct.length > 0
+        ? { kind: 'value', value: distinct, source }
+        : { kind: 'absent' },
+    findings: each.flatMap(({ findings }) => findings),
+    trace: each.flatMap(({ trace }) => trace),
+    missed: each.some((decision) => decision.missed),
+  };
+}
+
+const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
+
+function readerOf(field: CustomField): Reader {
+  if (field.disabled) {
+    const disabled = unresolved(
+      'customFieldDisabled',
+      `The custom field "${field.name}" is disabled.`,
+      remedyDisabled,
+    );
+    return () => disabled;
+  }
+  if (field.dataType === 'text') return textReader(field);
+  if (field.dataType === 'option' || field.dataType === 'optionsList') return (raw) => readOption(raw, field);
+  const reason = `The custom field "${field.name}" is of the unknown type ${field.dataType}.`;
+  return () => unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.');
+}
+
+/** A pattern that RE2 cannot read is left to the travel API, which checks the value anyway. */
+function textReader({ name, validationRegexp }: CustomField): Reader {
+  const compiled = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
+  const pattern = typeof compiled === 'object' ? compiled : undefined;
+  return (raw) => {
+    const reading = readText(raw);
+    if (!('value' in reading) || typeof reading.value !== 'string') return reading;
+    if (!pattern || pattern.matches(reading.value)) return { value: [{ data: reading.value }] };
+    return unusable(
+      'customFieldPattern',
+      `The custom field "${name}" takes only values that match ${validationRegexp}.`,
+      'Correct the value in the identity provider, or transform it in the mapping.',
+    );
+  };
+}
+
+function readOption(raw: Json, { name, options }: CustomField): Reading {
+  const text = textOf(raw);
+  const folded = text?.toLowerCase();
+  const option =
+    options.find(({ data }) => data === text) ?? options.find(({ data }) => data.toLowerCase() === folded);
+  if (!option) {
+    const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
+    return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
+  }
+  if (option.disabled) {
+    return unresolved(
+      'optionDisabled',
+      `This option of the custom field "${name}" is disabled.`,
+      remedyDisabled,
+    );
+  }
+  return { value: [{ customFieldOptionId: option.id, data: option.data }] };
+}

@@ -1,0 +1,119 @@
+import type { Json } from '../schema/resource.ts';
+import type { Candidate } from './candidate.ts';
+import type { Context, Fault, Reader } from './reading.ts';
+import type { FieldKey, Finding, TraceEntry, Wanted } from './result.ts';
+import { canonicalJson, same } from './same.ts';
+
+/** What became of one field, with its part of the findings and the trace. */
+export interface Decision {
+  wanted: Wanted;
+  findings: Finding[];
+  trace: TraceEntry[];
+  missed: boolean;
+}
+
+/** A value that was tried: what it was, what the transforms made of it, and what came of that. */
+interface Trial {
+  candidate: Candidate;
+  raw: Json;
+  source: Json;
+  value?: Json;
+  faults: Fault[];
+}
+
+/** Decides one field: the first candidate value that can be read wins; what was left out on the way is told. */
+export function decide(
+  field: FieldKey,
+  candidates: Candidate[],
+  how: { read: Reader; context: Context },
+): Decision {
+  const trials: Trial[] = [];
+  for (const trial of attempts(candidates, how)) {
+    trials.push(trial);
+    if (trial.value !== undefined) break;
+  }
+  const wanted = outcomeOf(trials, how.context.applied[field]?.source);
+  return {
+    wanted,
+    findings: trials.flatMap(({ raw, faults }) => faults.map((fault) => findingOf(field, raw, fault))),
+    trace: traceOf(field, candidates, { trials, wanted }),
+    missed: trials.some(({ faults }) => faults.some((fault) => fault.missed === true)),
+  };
+}
+
+function* attempts(candidates: Candidate[], how: { read: Reader; context: Context }): Generator<Trial> {
+  const tried = new Set<string>();
+  for (const candidate of candidates) {
+    for (const raw of candidate.raws) {
+      const trial = attempt(candidate, raw, how);
+      const mark = canonicalJson(trial.source);
+      // The work address is often the primary one too: one word about it is enough.
+      if (!tried.has(mark)) yield trial;
+      tried.add(mark);
+    }
+  }
+}
+
+function attempt(
+  candidate: Candidate,
+  raw: Json,
+  { read, context }: { read: Reader; context: Context },
+): Trial {
+  const prepared = candidate.prepare ? candidate.prepare(raw) : { value: raw };
+  if ('fault' in prepared) return { candidate, raw, source: raw, faults: [prepared.fault] };
+  const reading = read(prepared.value, context);
+  const trial = { candidate, raw, source: prepared.value };
+  if ('fault' in reading) return { ...trial, faults: [reading.fault] };
+  return { ...trial, value: reading.value, faults: reading.note ? [reading.note] : [] };
+}
+
+function outcomeOf(trials: Trial[], appliedSource: Json | undefined): Wanted {
+  const last = trials.at(-1);
+  if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
+  const open = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
+  // The one that was resolved before, so that what it came to is kept.
+  const chosen =
+    open.find(({ source }) => appliedSource !== undefined && same(source, appliedSource)) ?? open[0];
+  return chosen ? { kind: 'unresolved', source: chosen.source } : { kind: 'absent' };
+}
+
+/** A fault as a finding about a field. */
+export function findingOf(field: FieldKey, value: Json, { code, reason, remedy }: Fault): Finding {
+  return { field, code, value, reason, remedy };
+}
+
+function traceOf(
+  field: FieldKey,
+  candidates: Candidate[],
+  { trials, wanted }: { trials: Trial[]; wanted: Wanted },
+): TraceEntry[] {
+  const [first] = candidates;
+  if (trials.length === 0) {
+    const rule = candidates.map((candidate) => candidate.rule).join(' → ');
+    return first ? [{ field, origin: first.origin, rule, outcome: 'absent', reason: 'no value' }] : [];
+  }
+  const winner = wanted.kind === 'value' ? trials.at(-1)?.candidate : undefined;
+  const before = winner ? candidates.slice(0, candidates.indexOf(winner) + 1) : candidates;
+  const entries = before.flatMap((candidate) => entriesOf(field, candidate, trials));
+  const end = entries.at(-1);
+  if (!end || wanted.kind === 'value') return entries;
+  return [...entries.slice(0, -1), { ...end, outcome: wanted.kind }];
+}
+
+function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
+  const { origin, rule, raws } = candidate;
+  const own = trials.filter((trial) => trial.candidate === candidate);
+  if (own.length === 0) {
+    const reason = raws.length > 0 ? 'the same value again' : 'no value';
+    return [{ field, origin, rule, outcome: 'skipped', reason }];
+  }
+  return own.map(({ raw, value, faults }) => ({
+    field,
+    origin,
+    rule,
+    outcome: value === undefined ? 'skipped' : 'set',
+    before: raw,
+    ...(value === undefined ? {} : { after: value }),
+    ...(faults.length > 0 ? { reason: faults.map(({ reason }) => reason).join(' ') } : {}),
+  }));
+}

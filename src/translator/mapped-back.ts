@@ -1,0 +1,117 @@
+import { isObject } from '../schema/own.ts';
+import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
+import { resolve, userType } from '../schema/resource-type.ts';
+import { findField } from './custom-field.ts';
+import { readField } from './fields.ts';
+import { readers } from './readers.ts';
+import { type Rule, type Rules, ruleFor } from './rules.ts';
+import type { Lookups, Named } from './snapshot.ts';
+import type { TravelUser } from './travel-user.ts';
+import { textOf } from './values.ts';
+
+interface Origin {
+  traveler: TravelUser;
+  lookups: Lookups;
+}
+
+/** A place that a value can be written to: one attribute, or one part of one. */
+interface Spot {
+  urn: string | undefined;
+  name: string;
+  sub: string | undefined;
+}
+
+/**
+ * A user with the attributes that mapping rules read, such that the rules make of them what the traveler has. Where no
+ * value does that, the attribute is left out: a rule with lossy transforms, or two rules that would need two values.
+ */
+export function mappedBack(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
+  const texts = new Map<string, { spot: Spot; texts: Set<string | undefined> }>();
+  for (const rule of effective(rules, origin.lookups)) {
+    const spot = spotOf(rule);
+    if (!spot) continue;
+    const mark = JSON.stringify([spot.urn, spot.name, spot.sub]);
+    const entry = texts.get(mark) ?? { spot, texts: new Set() };
+    texts.set(mark, { spot, texts: entry.texts.add(textFor(rule, origin)) });
+  }
+  return [...texts.values()].reduce((written, { spot, texts: [only, ...others] }) => {
+    return write(written, spot, others.length === 0 ? only : undefined);
+  }, user);
+}
+
+/** The rules that set something: of several for one target the first. */
+function effective(rules: Rules, { customFields }: Lookups): Rule[] {
+  const taken = new Set<string>();
+  return rules.rules.filter((rule) => {
+    if (rule.target.kind === 'field') return ruleFor(rules, rule.target.field) === rule;
+    const field = findField(rule.target, customFields);
+    if ('code' in field || taken.has(field.id)) return false;
+    taken.add(field.id);
+    return true;
+  });
+}
+
+/** Where a rule's attribute is, when it has one simple value. `userName` and `active` say what they must. */
+function spotOf({ path }: Rule): Spot | undefined {
+  const { urn, name, attribute } = resolve(userType, path);
+  const isFixed = urn === undefined && (name === 'userName' || name === 'active');
+  if (name === undefined || path.filter || attribute?.multiValued || isFixed) return undefined;
+  if (attribute?.type === 'complex' && path.sub === undefined) return undefined;
+  const sub = attribute?.subAttributes?.find((one) => one.name.toLowerCase() === path.sub?.toLowerCase());
+  return { urn, name, sub: sub?.name ?? path.sub };
+}
+
+/** The text that the rule turns into what the traveler has; undefined when there is none. */
+function textFor(rule: Rule, origin: Origin): string | undefined {
+  return spellings(rule, origin).find((text) => {
+    const prepared = rule.transform ? rule.transform(text) : { value: text };
+    return 'value' in prepared && makes(rule, prepared.value, origin) && textOf(prepared.value) === text;
+  });
+}
+
+function spellings({ target }: Rule, { traveler, lookups }: Origin): string[] {
+  if (target.kind === 'customField') {
+    const field = findField(target, lookups.customFields);
+    const held =
+      'code' in field
+        ? undefined
+        : traveler.customFields?.find(({ customFieldId }) => customFieldId === field.id);
+    const [only, ...others] = held?.values ?? [];
+    return only?.data === undefined || others.length > 0 ? [] : [only.data];
+  }
+  const value = textOf(readField(traveler, target.field));
+  if (value === undefined) return [];
+  const name = thingsOf(target.field, lookups).find(({ id }) => id === value)?.name;
+  return name === undefined ? [value] : [name, value];
+}
+
+function thingsOf(field: string, { costCenters, billingProfiles, travelPolicies }: Lookups): Named[] {
+  if (field === 'costCenterId') return costCenters;
+  if (field === 'billingProfileId') return billingProfiles;
+  return field === 'travelPolicyId' ? travelPolicies : [];
+}
+
+/** A name must lead back to the very same thing. */
+function makes({ target }: Rule, text: Json, { traveler, lookups }: Origin): boolean {
+  if (target.kind === 'customField' || thingsOf(target.field, lookups).length === 0) return true;
+  const context = { lookups, references: new Map(), applied: {}, phoneCountries: [] };
+  const reading = readers[target.field](text, context);
+  return 'value' in reading && reading.value === readField(traveler, target.field);
+}
+
+function write(user: ScimResource, { urn, name, sub }: Spot, text: string | undefined): ScimResource {
+  if (urn !== undefined) {
+    const inner = user[urn];
+    return assigned(user, urn, write(isObject(inner) ? inner : {}, { urn: undefined, name, sub }, text));
+  }
+  if (sub === undefined) return assigned(user, name, text);
+  const inner = user[name];
+  return assigned(user, name, assigned(isObject(inner) ? inner : {}, sub, text));
+}
+
+/** A copy with one attribute set; with nothing to set, or an empty object, the attribute is left out. */
+function assigned(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const { [name]: _, ...others } = object;
+  const isEmpty = value === undefined || (isObject(value) && Object.keys(value).length === 0);
+  return isEmpty ? others : { ...others, [name]: value };
+}

@@ -1,0 +1,20 @@
+import type { Decision } from './decide.ts';
+import type { FieldKey, Translation } from './result.ts';
+
+/** What some of the rules contribute to a translation. */
+export type Part = Omit<Translation, 'fallbackEmail'>;
+
+/** One field's decision as a part. */
+export function partOf(field: FieldKey, { wanted, ...rest }: Decision): Part {
+  return { fields: { [field]: wanted }, ...rest };
+}
+
+/** Several parts in one, in their order; of a field that several decide, the last decision holds. */
+export function joined(parts: Part[]): Part {
+  return {
+    fields: Object.fromEntries(parts.flatMap(({ fields }) => Object.entries(fields))),
+    findings: parts.flatMap(({ findings }) => findings),
+    trace: parts.flatMap(({ trace }) => trace),
+    missed: parts.some(({ missed }) => missed),
+  };
+}

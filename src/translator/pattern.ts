@@ -1,0 +1,16 @@
+import { RE2JS } from 're2js';
+
+/** Compiles an admin's regular expression (RE2 syntax, which matches in linear time); a text says what is wrong with it. */
+export function compilePattern(pattern: string): RE2JS | string {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    return error instanceof Error ? error.message : 'not a regular expression';
+  }
+}
+
+/** The number of a group that a replacement names and the pattern does not have. */
+export function missingGroup(pattern: RE2JS, replacement: string): number | undefined {
+  const named = [...replacement.matchAll(/\$(\d)/g)].map(([, digit]) => Number(digit));
+  return named.find((group) => group > pattern.groupCount());
+}

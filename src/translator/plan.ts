@@ -1,0 +1,179 @@
+import type { Json, JsonObject } from '../schema/resource.ts';
+import { placeOf, readField } from './fields.ts';
+import { mergePatch } from './merge-patch.ts';
+import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
+import { type Rules, targets } from './rules.ts';
+import { same } from './same.ts';
+import { alike } from './spelling.ts';
+import type { TravelUser } from './travel-user.ts';
+
+/** A value that becomes ours, and the SCIM value that it came from. */
+export interface Planned {
+  value: Json;
+  source: Json;
+}
+
+/** What must happen for a traveler to be as wanted. */
+export interface Plan {
+  /** Sent. */
+  set: Record<FieldKey, Planned>;
+  /** Ours from now on without a call: the traveler has the value already. */
+  adopt: Record<FieldKey, Planned>;
+  /** Taken from the traveler. */
+  remove: FieldKey[];
+  /** Ours no longer: no rule targets it, and its value stays. */
+  released: FieldKey[];
+  /** An array is touched: it is sent whole, so a traveler who exists must be read first, for its foreign elements. */
+  needsCurrent: boolean;
+}
+
+/** Everything that a plan rests on. */
+export interface Situation {
+  applied: Applied;
+  refused: Refused;
+  wanted: Record<FieldKey, Wanted>;
+  /** The traveler as last seen, when there is one. */
+  observed: TravelUser | undefined;
+  /** The version of rules and lookups: what was refused under the same is not sent again. */
+  basis: string;
+  rules: Rules;
+}
+
+/** Fields that a traveler always has. */
+const lasting = ['email', 'archived'];
+
+/** The three-way merge of what was sent, what is wanted and what was seen (DESIGN §2, "The rules of the plan"). */
+export function plan(situation: Situation): Plan {
+  const { applied, wanted, rules } = situation;
+  const set: Plan['set'] = {};
+  const adopt: Plan['adopt'] = {};
+  const remove: FieldKey[] = [];
+  for (const [key, field] of Object.entries(wanted)) {
+    const step = stepFor(key, field, situation);
+    if (step === 'remove') remove.push(key);
+    else if (step && step.kind === 'set') set[key] = step.planned;
+    else if (step) adopt[key] = step.planned;
+  }
+  const unspoken = Object.keys(applied).filter((key) => !(key in wanted));
+  const gone = unspoken.filter((key) => targets(rules, key) && isRemovable(key, situation));
+  const released = unspoken.filter((key) => !targets(rules, key));
+  const all = [...Object.keys(set), ...remove, ...gone];
+  return { set, adopt, remove: [...remove, ...gone], released, needsCurrent: all.some(isElement) };
+}
+
+type Step = { kind: 'set' | 'adopt'; planned: Planned } | 'remove' | undefined;
+
+function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
+  const applied = situation.applied[key];
+  switch (field.kind) {
+    case 'value':
+      return stepForValue(key, field, situation);
+    case 'unresolved':
+      if (applied && same(applied.source, field.source)) return undefined;
+      return isRemovable(key, situation) ? 'remove' : undefined;
+    case 'absent':
+      return isRemovable(key, situation) ? 'remove' : undefined;
+  }
+}
+
+function stepForValue(key: FieldKey, { value, source }: Planned, situation: Situation): Step {
+  const applied = situation.applied[key];
+  const planned = { value, source };
+  // Compared with what was sent: the travel API may spell it its own way.
+  if (applied && same(applied.sent, value))
+    return same(applied.source, source) ? undefined : { kind: 'adopt', planned };
+  if (isRefused(key, value, situation)) return undefined;
+  const isThere = !applied && situation.observed && alike(key, readField(situation.observed, key), value);
+  return { kind: isThere ? 'adopt' : 'set', planned };
+}
+
+function isRemovable(key: FieldKey, situation: Situation): boolean {
+  return key in situation.applied && !lasting.includes(key) && !isRefused(key, null, situation);
+}
+
+function isRefused(key: FieldKey, value: Json, { refused, basis }: Situation): boolean {
+  const before = refused[key];
+  return before !== undefined && before.basis === basis && same(before.value, value);
+}
+
+function isElement(key: FieldKey): boolean {
+  const { kind } = placeOf(key);
+  return kind === 'customField' || kind === 'role';
+}
+
+/** True when there is nothing to send. */
+export function isEmpty({ set, remove }: Plan): boolean {
+  return Object.keys(set).length === 0 && remove.length === 0;
+}
+
+/** The body of the patch (RFC 7396), with the foreign elements of the arrays that it replaces. */
+export function toMergePatch({ set, remove }: Plan, current: TravelUser | undefined): JsonObject {
+  const changes: Record<FieldKey, Json> = Object.fromEntries(remove.map((key) => [key, null]));
+  for (const [key, { value }] of Object.entries(set)) changes[key] = value;
+  return mergePatch(changes, current);
+}
+
+/** The body of the create: every planned value. `archived` only where the user starts inactive. */
+export function toCreate({ set }: Plan): JsonObject {
+  const values = Object.entries(set).map(([key, { value }]) => [key, value] as const);
+  return mergePatch(
+    Object.fromEntries(values.filter(([key, value]) => key !== 'archived' || value === true)),
+    undefined,
+  );
+}
+
+/** The fields that are ours after a plan was carried out, with what the travel API answered. */
+export function keep(applied: Applied, { set, adopt, remove, released }: Plan, answer: TravelUser): Applied {
+  const left = [...remove, ...released];
+  const kept: Applied = Object.fromEntries(Object.entries(applied).filter(([key]) => !left.includes(key)));
+  for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
+    kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
+  }
+  return kept;
+}
+
+/**
+ * The planned fields that the `invalid` list of an answer names. An element of an array is named by its index in the
+ * body that was sent; without that body, or where the element is not of the plan, all planned elements are meant.
+ */
+export function fieldsOfInvalid(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
+  const planned = [...Object.keys(set), ...remove];
+  return planned.filter((key) => names.some((name) => isNamed(key, name, { planned, body })));
+}
+
+function isNamed(
+  key: FieldKey,
+  name: string,
+  sent: { planned: FieldKey[]; body: JsonObject | undefined },
+): boolean {
+  const [head = '', index = ''] = name.split(/[.[\]]+/);
+  if (key === name || key.startsWith(`${name}.`)) return true;
+  if (!isElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
+  const element = elementKey(head, index, sent.body);
+  return element !== undefined && sent.planned.includes(element) ? element === key : true;
+}
+
+function elementKey(head: string, index: string, body: JsonObject | undefined): FieldKey | undefined {
+  const array = body?.[head];
+  const element = Array.isArray(array) ? array[Number(index)] : undefined;
+  if (typeof element === 'string') return `${head}.${element}`;
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) return `${head}.${index}`;
+  return typeof element.customFieldId === 'string' ? `${head}.${element.customFieldId}` : undefined;
+}
+
+/** Where a traveler no longer is as the travel API answered: somebody changed it there. */
+export function drift(applied: Applied, observed: TravelUser): Finding[] {
+  return Object.entries(applied).flatMap(([key, { answered }]) => {
+    const now = readField(observed, key) ?? null;
+    if (same(now, answered)) return [];
+    return [
+      {
+        field: key,
+        code: 'drift',
+        value: now,
+        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(answered)}.`,
+        remedy: 'Change it in the identity provider instead, or have drift corrected (policy drift).',
+      },
+    ];
+  });
+}

@@ -1,0 +1,147 @@
+import type { AttributePath } from '../schema/paths.ts';
+import type { Json } from '../schema/resource.ts';
+import { digest } from './digest.ts';
+import { isPlainField, type PlainField } from './fields.ts';
+import type { Mapping } from './mapping.ts';
+import { readablePath } from './readable-path.ts';
+import type { Reading } from './reading.ts';
+import type { FieldKey, Finding } from './result.ts';
+import { canonicalJson } from './same.ts';
+import type { ScimUserMapping } from './snapshot.ts';
+import { compileTransforms, describeTransform } from './transforms.ts';
+
+/** Raised when this code translates differently, so that everyone is translated anew. */
+const EDITION = 1;
+
+/** What a mapping rule sets. */
+export type Target =
+  | { kind: 'field'; field: PlainField }
+  | { kind: 'customField'; by: 'id' | 'name'; value: string };
+
+/** One mapping rule, ready to use. */
+export interface Rule {
+  origin: 'file' | 'collection';
+  path: AttributePath;
+  target: Target;
+  /** The path with the transforms, for the trace. */
+  text: string;
+  /** Absent when the rule has no transforms. */
+  transform?: (text: string | undefined) => Reading;
+  /** True when the rule makes a value where there is none. */
+  hasDefault: boolean;
+}
+
+/** All that decides how a SCIM user becomes a traveler, but for what is looked up. */
+export interface Rules {
+  /** The same for the same rules, in whatever process. */
+  version: string;
+  mapping: Mapping;
+  /** In the order of precedence: the file's, then the collection's. */
+  rules: Rule[];
+  /** Rows of the collection that cannot be used. */
+  faults: Finding[];
+}
+
+/** Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the defaults. */
+export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): Rules {
+  const fromFile = mapping.scimUserMapping.flatMap((row) => fileRule(row, mapping));
+  const read = collection.map(collectionRule);
+  const seen = new Set<string>();
+  const faults: Finding[] = [];
+  const rules: Rule[] = [];
+  for (const one of read) {
+    const mark = 'origin' in one ? canonicalJson({ ...one.target }) : '';
+    if (!('origin' in one)) faults.push(one);
+    else if (seen.has(mark)) faults.push(doubled(one));
+    else rules.push(one);
+    seen.add(mark);
+  }
+  return { version: versionOf(mapping, collection), mapping, rules: [...fromFile, ...rules], faults };
+}
+
+/** The mapping rule that sets a field in place of its default rule, if there is one. */
+export function ruleFor({ rules }: Rules, field: PlainField): Rule | undefined {
+  return rules.find(({ target }) => target.kind === 'field' && target.field === field);
+}
+
+/** True when a rule still sets the field: what it no longer wants is then removed from the traveler, not released. */
+export function targets({ rules }: Rules, key: FieldKey): boolean {
+  if (isPlainField(key) || key === 'archived' || key.startsWith('roles.')) return true;
+  return rules.some(({ target }) => target.kind === 'customField' && `customFields.${target.value}` === key);
+}
+
+type Row = Mapping['scimUserMapping'][number];
+
+function fileRule(row: Row, { phone }: Mapping): Rule[] {
+  const path = readablePath(row.scimAttribute);
+  const target = targetOf(row);
+  // parseMapping lets neither through.
+  if ('problem' in path || !target) return [];
+  const transforms = row.transforms ?? [];
+  const rule: Rule = {
+    origin: 'file',
+    path,
+    target,
+    text: [row.scimAttribute, ...transforms.map(describeTransform)].join(' | '),
+    hasDefault: transforms.some(
+      (transform) => typeof transform === 'object' && transform.default !== undefined,
+    ),
+  };
+  if (transforms.length === 0) return [rule];
+  return [{ ...rule, transform: compileTransforms(transforms, { country: phone?.defaultCountry }) }];
+}
+
+function targetOf({
+  customFieldId,
+  customField,
+  userAttribute,
+}: Omit<Row, 'scimAttribute'>): Target | undefined {
+  if (customFieldId !== undefined) return { kind: 'customField', by: 'id', value: customFieldId };
+  if (customField !== undefined) return { kind: 'customField', by: 'name', value: customField };
+  return userAttribute === undefined ? undefined : { kind: 'field', field: userAttribute };
+}
+
+function collectionRule(row: ScimUserMapping): Rule | Finding {
+  const { scimAttribute, customFieldId, userAttribute } = row;
+  const path = readablePath(scimAttribute);
+  if ('problem' in path) return faultyRow(row, `its scimAttribute ${path.problem}`);
+  if ((customFieldId === undefined) === (userAttribute === undefined)) {
+    return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
+  }
+  const common = { origin: 'collection', path, text: scimAttribute, hasDefault: false } as const;
+  if (customFieldId !== undefined)
+    return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
+  if (userAttribute === undefined || !isPlainField(userAttribute)) {
+    return faultyRow(row, `a traveler has no attribute ${userAttribute}`);
+  }
+  return { ...common, target: { kind: 'field', field: userAttribute } };
+}
+
+function doubled({ text, target }: Rule): Finding {
+  const row = target.kind === 'field' ? { userAttribute: target.field } : { customFieldId: target.value };
+  return faultyRow({ scimAttribute: text, ...row }, 'another scimUserMapping sets the same');
+}
+
+function faultyRow(
+  { scimAttribute, customFieldId, userAttribute }: ScimUserMapping,
+  problem: string,
+): Finding {
+  const field =
+    customFieldId === undefined ? (userAttribute ?? 'scimUserMapping') : `customFields.${customFieldId}`;
+  return {
+    field,
+    code: 'mappingUnusable',
+    value: scimAttribute,
+    reason: `The scimUserMapping of ${scimAttribute} in the travel service is not used: ${problem}.`,
+    remedy: 'Correct or delete that scimUserMapping in the travel service.',
+  };
+}
+
+function versionOf({ $schema: _, ...mapping }: Mapping, collection: ScimUserMapping[]): string {
+  const rows = collection.map(({ scimAttribute, customFieldId, userAttribute }) =>
+    canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]),
+  );
+  // Through JSON text, as the parts of a mapping that are not there are undefined, which is no JSON value.
+  const settings: Json = JSON.parse(JSON.stringify(mapping));
+  return digest(`${EDITION}${canonicalJson(settings)}${rows.join()}`);
+}

@@ -1,0 +1,92 @@
+import type { ScimResource } from '../schema/resource.ts';
+import { readCountry } from './countries.ts';
+import { decideCustomFields } from './custom-fields.ts';
+import { decide } from './decide.ts';
+import { type PlainField, plainFields } from './fields.ts';
+import { joined, type Part, partOf } from './part.ts';
+import { readers } from './readers.ts';
+import type { Context } from './reading.ts';
+import type { TraceEntry, Translation, Wanted } from './result.ts';
+import { decideRoles } from './roles.ts';
+import { type Rule, type Rules, ruleFor } from './rules.ts';
+import { readEmail } from './simple-readers.ts';
+import type { Snapshot } from './snapshot.ts';
+import { sourcesOf, valuesIn } from './sources.ts';
+import { valueAt } from './values.ts';
+
+/**
+ * Translates a SCIM user into what is wanted of the traveler: for each field that a rule targets a value, absent, or
+ * unresolved; with findings for an admin and a trace of every rule's part. Pure, and total over any JSON.
+ */
+export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): Translation {
+  const context = contextOf(rules, user, snapshot);
+  const part = joined([
+    { fields: {}, findings: rules.faults, trace: [], missed: false },
+    archivedPart(user),
+    ...plainFields.map((field) => decidePlain(field, { rules, user, context })),
+    decideCustomFields(rules, { user, context }),
+    decideRoles(user, rules.mapping),
+  ]);
+  return { ...part, ...fallbackOf(user, part.fields.email) };
+}
+
+/** A number in national form is of the country of the address, or else of the mapping's default country. */
+function contextOf(
+  rules: Rules,
+  user: ScimResource,
+  { lookups, references, applied = {} }: Snapshot,
+): Context {
+  const countries = sourcesOf(rules, user, 'address.countryCode').flatMap(valuesIn).map(readCountry);
+  const address = countries.flatMap((reading) => ('value' in reading ? [String(reading.value)] : []));
+  const { defaultCountry } = rules.mapping.phone ?? {};
+  const phoneCountries = [...address.slice(0, 1), ...(defaultCountry === undefined ? [] : [defaultCountry])];
+  return { lookups, references, applied, phoneCountries };
+}
+
+/** `archived` follows `active`, whose absence means that the user is active. */
+function archivedPart(user: ScimResource): Part {
+  const active = valueAt(user, 'active') ?? true;
+  const archived = active === false;
+  const entry: TraceEntry = {
+    field: 'archived',
+    origin: 'default',
+    rule: 'active',
+    outcome: 'set',
+    before: active,
+    after: archived,
+  };
+  const fields: Part['fields'] = { archived: { kind: 'value', value: archived, source: active } };
+  return { fields, findings: [], trace: [entry], missed: false };
+}
+
+function decidePlain(
+  field: PlainField,
+  { rules, user, context }: { rules: Rules; user: ScimResource; context: Context },
+): Part {
+  const decision = decide(field, sourcesOf(rules, user, field), { read: readers[field], context });
+  // German first and English second is no fault of anybody's.
+  const isQuiet = field === 'lang' && decision.wanted.kind === 'value';
+  const part = partOf(field, isQuiet ? { ...decision, findings: [] } : decision);
+  return { ...part, trace: [...part.trace, ...superseded(field, rules)] };
+}
+
+/** The rules that a mapping rule takes the place of. */
+function superseded(field: PlainField, rules: Rules): TraceEntry[] {
+  const owner = ruleFor(rules, field);
+  if (!owner) return [];
+  const others = rules.rules.filter((rule) => rule !== owner && isFor(field, rule));
+  const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
+  const reason = `${where} sets this field from ${owner.text}`;
+  return others.map(({ origin, text }) => ({ field, origin, rule: text, outcome: 'skipped', reason }));
+}
+
+function isFor(field: PlainField, { target }: Rule): boolean {
+  return target.kind === 'field' && target.field === field;
+}
+
+function fallbackOf(user: ScimResource, email: Wanted | undefined): { fallbackEmail?: string } {
+  const reading = readEmail(valueAt(user, 'userName') ?? null);
+  if (!('value' in reading) || typeof reading.value !== 'string') return {};
+  const wanted = email?.kind === 'value' ? String(email.value) : '';
+  return wanted.toLowerCase() === reading.value.toLowerCase() ? {} : { fallbackEmail: reading.value };
+}

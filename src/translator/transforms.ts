@@ -1,0 +1,144 @@
+import { readCountry } from './countries.ts';
+import { dateOf, isoDate } from './dates.ts';
+import { readLanguage } from './language.ts';
+import { compilePattern } from './pattern.ts';
+import { phoneNumber } from './phone.ts';
+import type { Reading } from './reading.ts';
+
+/** What a step makes of a text, or why nothing comes of it. */
+type Step = (text: string) => { text: string } | { problem: string };
+
+/** What of the mapping a step may depend on. */
+export interface Setting {
+  /** `phone.defaultCountry`. */
+  country: string | undefined;
+}
+
+/** The transforms that take no option. */
+export const plainTransforms = {
+  trim: () => (text) => done(text.trim()),
+  lowercase: () => (text) => done(text.toLowerCase()),
+  uppercase: () => (text) => done(text.toUpperCase()),
+  titlecase: () => (text) => done(titlecase(text)),
+  digits: () => (text) => done(text.replace(/\D/g, '')),
+  date: () => (text) => orElse(isoDate(text.trim()), 'it is not a date of the form YYYY-MM-DD'),
+  phone: ({ country }) => phone(country),
+  country: () => (text) => fromReading(readCountry(text)),
+  language: () => (text) => fromReading(readLanguage(text)),
+} satisfies Record<string, (setting: Setting) => Step>;
+
+/** The transforms that take an option, by their one name. */
+export interface OptionTransforms {
+  /** How the date is written, e.g. `DD/MM/YYYY`. */
+  date: string;
+  /** The country whose national way of writing is meant. */
+  phone: string;
+  prefix: string;
+  replace: { pattern: string; with: string };
+  map: Record<string, string>;
+  /** The value where there is none, or where the steps before came to nothing. */
+  default: string;
+}
+
+const optionTransforms: {
+  [Name in Exclude<keyof OptionTransforms, 'default'>]: (option: OptionTransforms[Name]) => Step;
+} = {
+  date: (format) => (text) => orElse(dateOf(text.trim(), format), `it is not a date of the form ${format}`),
+  phone: (country) => phone(country),
+  prefix: (prefix) => (text) => done(`${prefix}${text}`),
+  replace: (option) => replacer(option),
+  map: (entries) => (text) =>
+    Object.hasOwn(entries, text)
+      ? orElse(entries[text], '')
+      : { problem: 'the map of the rule has no entry for it' },
+};
+
+/** The name of a transform that takes no option. */
+export type PlainTransform = keyof typeof plainTransforms;
+
+/** One transform as a mapping file has it. */
+export type Transform =
+  | PlainTransform
+  | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
+
+/** Compiles a rule's transforms into one function of a value; no value goes in where a default may come out. */
+export function compileTransforms(
+  transforms: Transform[],
+  setting: Setting,
+): (text: string | undefined) => Reading {
+  const steps = transforms.map((transform) => compileStep(transform, setting));
+  return (text) => {
+    let state: State = text === undefined ? { problem: 'there is no value' } : { text };
+    for (const step of steps) state = step(state);
+    if ('text' in state) return { value: state.text };
+    return {
+      fault: {
+        kind: 'unusable',
+        code: 'transformFailed',
+        reason: `The transforms of the rule make nothing of it: ${state.problem}.`,
+        remedy:
+          'Correct the value in the identity provider, or the transforms in the mapping; a default may end them.',
+      },
+    };
+  };
+}
+
+type State = { text: string } | { problem: string };
+
+function compileStep(transform: Transform, setting: Setting): (state: State) => State {
+  if (typeof transform === 'string') return onText(plainTransforms[transform](setting));
+  const { default: fallback } = transform;
+  if (fallback !== undefined) return (state) => ('text' in state ? state : { text: fallback });
+  return onText(stepOf(transform));
+}
+
+function stepOf({ date, phone: country, prefix, replace, map }: Exclude<Transform, string>): Step {
+  if (date !== undefined) return optionTransforms.date(date);
+  if (country !== undefined) return optionTransforms.phone(country);
+  if (prefix !== undefined) return optionTransforms.prefix(prefix);
+  if (replace !== undefined) return optionTransforms.replace(replace);
+  return optionTransforms.map(map ?? {});
+}
+
+/** How a transform is written in a trace. */
+export function describeTransform(transform: Transform): string {
+  return typeof transform === 'string' ? transform : JSON.stringify(transform);
+}
+
+function onText(step: Step): (state: State) => State {
+  return (state) => {
+    if (!('text' in state)) return state;
+    const next = step(state.text);
+    return 'text' in next && next.text.trim() === '' ? { problem: 'nothing is left of it' } : next;
+  };
+}
+
+function done(text: string): { text: string } {
+  return { text };
+}
+
+function orElse(text: string | undefined, problem: string): State {
+  return text === undefined ? { problem } : { text };
+}
+
+function fromReading(reading: Reading): State {
+  if ('fault' in reading) return { problem: reading.fault.reason.replace(/\.$/, '') };
+  return { text: String(reading.value) };
+}
+
+function phone(country: string | undefined): Step {
+  return (text) => fromReading(phoneNumber(text, country === undefined ? [] : [country]));
+}
+
+function replacer({ pattern, with: replacement }: OptionTransforms['replace']): Step {
+  const compiled = compilePattern(pattern);
+  return (text) => {
+    if (typeof compiled === 'string')
+      return { problem: `the pattern is not a regular expression (${compiled})` };
+    return done(compiled.matcher(text).replaceAll(replacement));
+  };
+}
+
+function titlecase(text: string): string {
+  return text.toLowerCase().replace(/(^|[\s\-'’])\p{L}/gu, (start) => start.toUpperCase());
+}
