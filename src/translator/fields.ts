@@ -54,12 +54,12 @@ export function readField(traveler: TravelUser, key: FieldKey): Json | undefined
   const place = placeOf(key);
   switch (place.kind) {
     case 'field':
-      return valueOf(
+      return partAt(
         traveler,
         simpleFields.find((name) => name === place.name),
       );
     case 'address':
-      return valueOf(
+      return partAt(
         traveler.address ?? {},
         addressParts.find((part) => part === place.part),
       );
