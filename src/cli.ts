@@ -7,18 +7,10 @@ import { importTravelers } from './commands/import.ts';
 import { preview } from './commands/preview.ts';
 import { replayRecorded } from './commands/replay.ts';
 import { serve } from './commands/serve.ts';
+import type { Shell } from './commands/shell.ts';
 import { createToken, listTokens, revokeToken } from './commands/tokens.ts';
 import { SettingsFault } from './config.ts';
 import { DatabaseInUse } from './store/database.ts';
-
-/** What a command works with: the environment, and the folder the program was installed in. */
-export interface Shell {
-  environment: Record<string, string | undefined>;
-  /** The program's own folder, with its config and demo. */
-  home: string;
-  print(text: string): void;
-  complain(text: string): void;
-}
 
 /** Exit codes: 0 done, 1 found a fault, 2 wrong use. */
 type Exit = 0 | 1;
@@ -57,12 +49,18 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .description('A SCIM 2.0 provisioning bridge for business travel.')
     .version(versionOf(shell.home))
     .exitOverride()
-    .configureOutput({ writeOut: (text) => shell.print(text.trimEnd()), writeErr: (text) => shell.complain(text.trimEnd()) });
+    .configureOutput({
+      writeOut: (text) => shell.print(text.trimEnd()),
+      writeErr: (text) => shell.complain(text.trimEnd()),
+    });
   const action =
     <A extends unknown[]>(work: (...values: A) => Promise<Exit>) =>
     async (...values: A) =>
       done(await work(...values));
-  program.command('serve').description('serve everything on one port').action(action(() => serve(shell)));
+  program
+    .command('serve')
+    .description('serve everything on one port')
+    .action(action(() => serve(shell)));
   program
     .command('check')
     .description('check the settings and mapping files, and tell every fault with its place')
@@ -76,7 +74,9 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
   addReplay(program, shell, action);
   program
     .command('import')
-    .description('read all travelers now, for every connection; the server must not be running on the same data')
+    .description(
+      'read all travelers now, for every connection; the server must not be running on the same data',
+    )
     .action(action(() => importTravelers(shell)));
   addTokens(program, shell, action);
   program
@@ -111,8 +111,13 @@ function addTokens(program: Command, shell: Shell, action: Action): void {
     .option('--connection <id>', 'the connection it opens', 'default')
     .option('--name <name>', 'what you call it', 'unnamed')
     .option('--days <days>', 'days until it expires; default: never', wholeDays)
-    .action(action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)));
-  tokens.command('list').description('list the tokens').action(action(() => listTokens(shell)));
+    .action(
+      action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
+    );
+  tokens
+    .command('list')
+    .description('list the tokens')
+    .action(action(() => listTokens(shell)));
   tokens
     .command('revoke')
     .description('end a token at once')
@@ -122,7 +127,8 @@ function addTokens(program: Command, shell: Shell, action: Action): void {
 
 function wholeDays(text: string): number {
   const days = Number(text);
-  if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
+  if (!Number.isInteger(days) || days < 1)
+    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
   return days;
 }
 

@@ -1,4 +1,4 @@
-import type { Shell } from '../cli.ts';
+import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
 
 /** Checks the settings and every mapping file they name; a fault is told by whoever catches it. */

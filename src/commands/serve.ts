@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Shell } from '../cli.ts';
+import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
 import { start } from '../start.ts';
 
@@ -14,7 +14,13 @@ export async function serve({ environment, home, complain }: Shell): Promise<0> 
   return 0;
 }
 
-function welcome({ url, made }: { url: string; made: { scimToken?: string; travelApiKey?: string } }): string {
+function welcome({
+  url,
+  made,
+}: {
+  url: string;
+  made: { scimToken?: string; travelApiKey?: string };
+}): string {
   const lines = [
     `Jetbridge serves on ${url}`,
     `  SCIM 2.0        ${url}/scim/v2`,
@@ -22,6 +28,7 @@ function welcome({ url, made }: { url: string; made: { scimToken?: string; trave
   ];
   if (made.scimToken) lines.push(`  SCIM token      ${made.scimToken}`);
   if (made.travelApiKey) lines.push(`  travel API key  ${made.travelApiKey}`);
-  if (made.scimToken || made.travelApiKey) lines.push('Keep these: they were made at this first start and are shown only now.');
+  if (made.scimToken || made.travelApiKey)
+    lines.push('Keep these: they were made at this first start and are shown only now.');
   return lines.join('\n');
 }

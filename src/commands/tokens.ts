@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import Table from 'cli-table3';
-import type { Shell } from '../cli.ts';
+import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
 import { hashSecret, newSecret } from '../http/bearer.ts';
 import { ensureConnection } from '../store/connections.ts';
@@ -16,7 +16,9 @@ export async function createToken(
 ): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   if (!settings.connections.some(({ id }) => id === connection)) {
-    shell.complain(`There is no connection ${connection}; the settings have ${settings.connections.map(({ id }) => id).join(', ')}.`);
+    shell.complain(
+      `There is no connection ${connection}; the settings have ${settings.connections.map(({ id }) => id).join(', ')}.`,
+    );
     return 1;
   }
   return withTokens(shell, connection, async (kept) => {
@@ -33,9 +35,17 @@ export async function createToken(
 /** Lists the tokens that were made, without their text. */
 export function listTokens(shell: Shell): Promise<0> {
   return withTokens(shell, undefined, async (kept) => {
-    const table = new Table({ head: ['id', 'name', 'connection', 'made', 'ends'], style: { head: [], border: [] } });
+    const table = new Table({
+      head: ['id', 'name', 'connection', 'made', 'ends'],
+      style: { head: [], border: [] },
+    });
     for (const { id, name, connection, createdAt, expiresAt, revokedAt } of await kept.list()) {
-      const ends = revokedAt === undefined ? (expiresAt === undefined ? 'never' : date(expiresAt)) : `revoked ${date(revokedAt)}`;
+      const ends =
+        revokedAt === undefined
+          ? expiresAt === undefined
+            ? 'never'
+            : date(expiresAt)
+          : `revoked ${date(revokedAt)}`;
       table.push([id, name, connection, date(createdAt), ends]);
     }
     shell.print(table.toString());

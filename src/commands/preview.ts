@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Shell } from './shell.ts';
+import { type Fault, readMapping, readSettings, SettingsFault } from '../config.ts';
+import { normalize } from '../schema/normalize.ts';
+import { SchemaFault } from '../schema/fault.ts';
+import type { JsonObject } from '../schema/resource.ts';
+import { userType } from '../schema/resource-type.ts';
+import { readLookups } from '../start.ts';
+import { previewText } from '../translator/preview.ts';
+import { compileRules } from '../translator/rules.ts';
+import { toTravel } from '../translator/to-travel.ts';
+
+/** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
+export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {
+  const settings = readSettings(shell.environment, shell.home);
+  const connection = settings.connections.find(({ id }) => id === 'default') ?? settings.connections[0];
+  const faults: Fault[] = [];
+  const mapping = options.mapping ? readMapping(resolve(options.mapping), faults) : connection?.mapping;
+  if (!connection || !mapping) throw new SettingsFault(faults);
+  const user = readUser(options.input);
+  if ('fault' in user) {
+    shell.complain(`${options.input}: ${user.fault}`);
+    return 1;
+  }
+  const lookups = await readLookups(settings, connection);
+  if (lookups.kind !== 'ok') {
+    shell.complain('The travel API could not be read, so that no names or custom fields can be looked up in it.');
+    return 1;
+  }
+  const rules = compileRules(mapping, lookups.value.scimUserMappings);
+  shell.print(previewText(toTravel(rules, user.resource, { lookups: lookups.value, references: new Map() })));
+  return 0;
+}
+
+function readUser(file: string): { resource: JsonObject } | { fault: string } {
+  try {
+    const body: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return { fault: 'must hold one JSON object.' };
+    return { resource: normalize(userType, body as JsonObject).resource };
+  } catch (error) {
+    if (error instanceof SchemaFault) return { fault: error.message };
+    if (error instanceof SyntaxError) return { fault: `is not JSON: ${error.message}` };
+    return { fault: 'cannot be read.' };
+  }
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import type { Shell } from './shell.ts';
+import { replay } from '../replay/replay.ts';
+import { ScenarioFault } from '../replay/scenario.ts';
+
+/** Plays recorded exchanges against a running service; 1 when an answer differs from what is expected. */
+export async function replayRecorded(
+  shell: Shell,
+  path: string,
+  options: { url: string; token: string; variable: string[] },
+): Promise<0 | 1> {
+  const variables = Object.fromEntries(options.variable.map(split));
+  try {
+    const { failed } = await replay({
+      files: [path],
+      url: options.url.replace(/\/+$/, ''),
+      token: options.token,
+      variables,
+      print: shell.print,
+      now: Date.now,
+      newRun: () => randomBytes(4).toString('hex'),
+    });
+    return failed > 0 ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof ScenarioFault)) throw error;
+    shell.complain(error.message);
+    return 1;
+  }
+}
+
+function split(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,10 @@
+/** What a command works with. */
+export interface Shell {
+  environment: Record<string, string | undefined>;
+  /** The program's own folder, with its config and demo. */
+  home: string;
+  /** To standard output. */
+  print(text: string): void;
+  /** To standard error. */
+  complain(text: string): void;
+}
