@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+
+type Test = (value: unknown, operand: unknown) => boolean;
+
+const size = (value: unknown): number | undefined =>
+  typeof value === 'string' || Array.isArray(value) ? value.length : undefined;
+
+/** An order of numbers, or of texts such as times; never between the two. */
+const compare =
+  (holds: (value: number | string, operand: number | string) => boolean): Test =>
+  (value, operand) =>
+    (typeof value === 'number' && typeof operand === 'number' && holds(value, operand)) ||
+    (typeof value === 'string' && typeof operand === 'string' && holds(value, operand));
+
+const measure =
+  (holds: (length: number, operand: number) => boolean): Test =>
+  (value, operand) => {
+    const length = size(value);
+    return length !== undefined && typeof operand === 'number' && holds(length, operand);
+  };
+
+const isAbsent = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+const types = {
+  string: (value) => typeof value === 'string' && value !== '',
+  integer: Number.isInteger,
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+} satisfies Record<string, (value: unknown) => boolean>;
+
+const contains: Test = (value, operand) => {
+  if (typeof value === 'string') return typeof operand === 'string' && value.includes(operand);
+  return Array.isArray(value) && value.some((item) => isDeepStrictEqual(item, operand));
+};
+
+/** Every matcher of the format, by name. */
+const matchers = {
+  $exists: (value, operand) => (value !== undefined) === operand,
+  $absent: (value, operand) => isAbsent(value) === operand,
+  $type: (value, operand) => isType(operand) && types[operand](value),
+  $gte: compare((value, operand) => value >= operand),
+  $lte: compare((value, operand) => value <= operand),
+  $regex: (value, operand) =>
+    typeof value === 'string' && typeof operand === 'string' && expression(operand).test(value),
+  $ieq: (value, operand) =>
+    typeof value === 'string' && typeof operand === 'string' && value.toLowerCase() === operand.toLowerCase(),
+  $contains: contains,
+  $containsAll: (value, operand) => Array.isArray(operand) && operand.every((item) => contains(value, item)),
+  $in: (value, operand) =>
+    Array.isArray(operand) && operand.some((item) => isDeepStrictEqual(value ?? null, item)),
+  $not: (value, operand) => !matches(value, operand),
+  $len: measure((length, operand) => length === operand),
+  $lenGte: measure((length, operand) => length >= operand),
+  $lenLte: measure((length, operand) => length <= operand),
+} satisfies Record<string, Test>;
+
+/** True when the value is what was expected: a literal with its type, or all matchers of an object of them. */
+export function matches(value: unknown, expected: unknown): boolean {
+  const tests = testsIn(expected);
+  if (!tests) return isDeepStrictEqual(value, expected);
+  return tests.every(([name, operand]) => {
+    if (!isMatcher(name)) throw new SyntaxError(`"${name}" is no matcher`);
+    return matchers[name](value, operand);
+  });
+}
+
+/** True for what `matches` can compare with. */
+export function isExpectation(expected: unknown): boolean {
+  const tests = testsIn(expected) ?? [];
+  return tests.every(([name, operand]) => {
+    if (name === '$not') return isExpectation(operand);
+    return isMatcher(name) && (name !== '$regex' || isExpression(operand));
+  });
+}
+
+function testsIn(expected: unknown): [string, unknown][] | undefined {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) return undefined;
+  const entries = Object.entries(expected);
+  return entries.length > 0 && entries.every(([name]) => name.startsWith('$')) ? entries : undefined;
+}
+
+function isMatcher(name: string): name is keyof typeof matchers {
+  return Object.hasOwn(matchers, name);
+}
+
+function isType(name: unknown): name is keyof typeof types {
+  return typeof name === 'string' && Object.hasOwn(types, name);
+}
+
+function isExpression(operand: unknown): boolean {
+  try {
+    return typeof operand === 'string' && expression(operand) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Recordings write `(?i)` in front; JavaScript wants a flag. */
+function expression(pattern: string): RegExp {
+  const [, flags = '', rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
+  return new RegExp(rest, flags);
+}

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isPath } from './json-path.ts';
+import { isExpectation } from './matchers.ts';
+
+const status = z.int().min(100).max(599);
+const headers = z.record(z.string(), z.string()).default({});
+const matcher = z.unknown().refine(isExpectation, 'not a literal, nor known matchers only');
+const headerMatchers = z.record(z.string(), matcher);
+const path = z.string().refine(isPath, 'not a path');
+const bodyMatchers = z.record(path, matcher);
+
+const request = z.strictObject({
+  method: z.string().min(1),
+  /** Below the SCIM base URL, percent-encoded as the client sends it. */
+  path: z.string().min(1),
+  headers,
+  /** Not looked into, so that a recorded `__proto__` goes out as it came. */
+  body: z.unknown().default(null),
+  rawBody: z.string().optional(),
+  bodyGenerator: z
+    .strictObject({
+      kind: z.literal('padString'),
+      template: z.unknown(),
+      attribute: z.string().min(1),
+      bytes: z.int().min(1).max(100_000_000),
+    })
+    .optional(),
+  repeat: z
+    .strictObject({
+      count: z.int().min(1),
+      concurrency: z.int().min(1),
+      minPerSecond: z.number().positive().optional(),
+      exactlyOne: status.optional(),
+    })
+    .optional(),
+});
+
+const step = z.strictObject({
+  request,
+  expect: z.strictObject({
+    /** The first is preferred. */
+    status: z.array(status).min(1),
+    headers: headerMatchers.default({}),
+    bodyMatches: bodyMatchers.default({}),
+    bodyMatchesByStatus: z.record(z.string().regex(/^\d{3}$/), bodyMatchers).default({}),
+  }),
+  capture: z.record(z.string(), path).default({}),
+  /** What the traveler should then look like; judged by whoever can see the travel service. */
+  travel: z.unknown().optional(),
+  note: z.string().optional(),
+});
+
+const scenario = z.looseObject({
+  name: z.string().min(1),
+  idp: z.string().default('generic'),
+  severity: z.enum(['must', 'should', 'tolerant']).default('must'),
+  tags: z.array(z.string()).default([]),
+  steps: z.array(step).min(1),
+});
+
+/** A recorded exchange: what an identity provider sends, and what it needs back. */
+export type Scenario = z.infer<typeof scenario>;
+/** One request of a scenario, with what is expected of its answer. */
+export type Step = z.infer<typeof step>;
+/** What a step sends. */
+export type StepRequest = Step['request'];
+/** What a step needs back. */
+export type Expectation = Step['expect'];
+
+/** A file that is no scenario, with its place. */
+export class ScenarioFault extends Error {
+  constructor(file: string, text: string, options?: ErrorOptions) {
+    super(`${file}: ${text}`, options);
+    this.name = 'ScenarioFault';
+  }
+}
+
+/** Reads one scenario file, or all those of a folder, by name. Throws a `ScenarioFault` for one that cannot be played. */
+export function readScenarios(path: string): Scenario[] {
+  return filesOf(path).map(readScenario);
+}
+
+function filesOf(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new ScenarioFault(path, 'there is no such file or folder');
+  if (!found.isDirectory()) return [path];
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'));
+  if (names.length === 0) throw new ScenarioFault(path, 'no *.json file is in this folder');
+  return names.sort().map((name) => join(path, name));
+}
+
+function readScenario(file: string): Scenario {
+  const read = scenario.safeParse(parse(file));
+  if (read.success) return read.data;
+  const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
+  throw new ScenarioFault(file, faults.join('; '));
+}
+
+function parse(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ScenarioFault(file, 'this is no JSON', { cause: error });
+  }
+}

@@ -1,0 +1,63 @@
+import { isExpectation, matches } from '../../src/replay/matchers.ts';
+
+const rows: { expected: unknown; yes: unknown[]; no: unknown[] }[] = [
+  { expected: 'x', yes: ['x'], no: ['X', 'xx', 1, null, undefined] },
+  { expected: 1, yes: [1], no: ['1', true, 1.5] },
+  { expected: true, yes: [true], no: ['true', 'True', 1] },
+  { expected: null, yes: [null], no: [undefined, '', 0] },
+  { expected: ['a', { b: 1 }], yes: [['a', { b: 1 }]], no: [['a'], [{ b: 1 }, 'a']] },
+  { expected: {}, yes: [{}], no: [[], { a: 1 }, undefined] },
+  { expected: { a: 1 }, yes: [{ a: 1 }], no: [{ a: 1, b: 2 }, {}] },
+  { expected: { $exists: true }, yes: [0, '', null, []], no: [undefined] },
+  { expected: { $exists: false }, yes: [undefined], no: [null, 0] },
+  {
+    expected: { $absent: true },
+    yes: [undefined, null, '', [], {}],
+    no: [0, false, ' ', [null], { a: null }],
+  },
+  { expected: { $absent: false }, yes: [0, 'a'], no: [undefined, ''] },
+  { expected: { $type: 'string' }, yes: ['a'], no: ['', 1, null, undefined] },
+  { expected: { $type: 'integer' }, yes: [0, -3], no: [1.5, '1', null] },
+  { expected: { $type: 'number' }, yes: [0, 1.5], no: ['1'] },
+  { expected: { $type: 'boolean' }, yes: [true, false], no: ['true', 0] },
+  { expected: { $type: 'array' }, yes: [[]], no: [{}, 'a', undefined] },
+  { expected: { $type: 'object' }, yes: [{}], no: [[], null, 'a'] },
+  { expected: { $gte: 2 }, yes: [2, 3], no: [1, '3', undefined] },
+  { expected: { $lte: 2 }, yes: [2, 1], no: [3, '1', null] },
+  { expected: { $gte: '2026-01-01' }, yes: ['2026-01-01', '2027'], no: ['2025', 2027] },
+  { expected: { $gte: 1, $lte: 3 }, yes: [1, 3], no: [0, 4] },
+  { expected: { $regex: '/Users/' }, yes: ['http://h/Users/1'], no: ['/users/', 7, undefined] },
+  { expected: { $regex: '(?i)^bearer$' }, yes: ['bearer', 'Bearer'], no: ['Bearer x'] },
+  { expected: { $ieq: 'Ada' }, yes: ['ada', 'ADA'], no: ['ad', 1, undefined] },
+  { expected: { $contains: 'b' }, yes: [['a', 'b'], 'abc'], no: [['ab'], 'xyz', undefined, { b: 1 }] },
+  { expected: { $contains: { a: 1 } }, yes: [[{ a: 1 }]], no: [[{ a: 1, b: 2 }], '{"a":1}'] },
+  { expected: { $containsAll: ['a', 'b'] }, yes: [['b', 'c', 'a']], no: [['a'], undefined] },
+  { expected: { $in: ['a', 1] }, yes: ['a', 1], no: ['1', undefined, null] },
+  { expected: { $in: ['a', null] }, yes: ['a', null, undefined], no: ['', 0] },
+  { expected: { $not: 'a' }, yes: ['b', undefined], no: ['a'] },
+  { expected: { $not: { $type: 'string' } }, yes: [1, ''], no: ['a'] },
+  { expected: { $len: 2 }, yes: [[1, 2], 'ab'], no: [[], 2, undefined] },
+  { expected: { $lenGte: 1 }, yes: [[1], 'ab'], no: [[], ''] },
+  { expected: { $lenLte: 1 }, yes: [[], 'a'], no: [[1, 2], undefined, { length: 1 }] },
+];
+
+describe('matchers of a scenario', () => {
+  const cases = rows.flatMap(({ expected, yes, no }) => [
+    ...yes.map((value) => ({ expected, value, holds: true })),
+    ...no.map((value) => ({ expected, value, holds: false })),
+  ]);
+
+  test.each(cases)('$expected of $value is $holds', ({ expected, value, holds }) => {
+    expect(matches(value, expected)).toBe(holds);
+  });
+
+  test('a name that is no matcher, or no expression, is found before anything is played', () => {
+    expect(isExpectation({ $len: 1, $regex: 'a' })).toBe(true);
+    expect(isExpectation({ $length: 1 })).toBe(false);
+    expect(isExpectation({ $toString: 1 })).toBe(false);
+    expect(isExpectation({ $regex: '(' })).toBe(false);
+    expect(isExpectation({ $not: { $lenn: 1 } })).toBe(false);
+    expect(isExpectation({ a: { $lenn: 1 } })).toBe(true);
+    expect(() => matches(1, { $lenn: 1 })).toThrow('"$lenn" is no matcher');
+  });
+});
