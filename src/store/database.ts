@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { types } from 'node:util';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -37,7 +38,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     const db = await openMigrated(join(directory, 'jetbridge.db'));
     return {
       db,
-      isDuplicate: (error) => error instanceof Error && error.message.includes('UNIQUE constraint failed'),
+      isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
       },
@@ -120,7 +121,12 @@ class ImmediateSqliteDriver extends SqliteDriver {
     try {
       await super.rollbackTransaction(connection);
     } catch (error) {
-      if (!(error instanceof Error && error.message.includes('no transaction is active'))) throw error;
+      if (!says(error, 'no transaction is active')) throw error;
     }
   }
+}
+
+/** By the message: SQLite's drop-in leaves the error code out of some errors. */
+function says(error: unknown, text: string): boolean {
+  return types.isNativeError(error) && error.message.includes(text);
 }

@@ -1,0 +1,121 @@
+import { house, imported, NOW, type Open, person } from './house.ts';
+
+/** What is due and what makes identities dirty, on any database. */
+export function describeAgenda(open: Open): void {
+  describe('the agenda', () => {
+    it('lists the dirty whose time has come, the longest waiting first, of these connections', async () => {
+      const { add, agenda } = await house(open);
+      await add(
+        person('later', { nextAttemptAt: NOW + 1 }),
+        person('due', { nextAttemptAt: NOW }),
+        person('atOnce'),
+        person('before', { nextAttemptAt: NOW - 9, connection: 'entra' }),
+        person('notAsked', { connection: 'other' }),
+        person('synced', { state: 'synced' }),
+        person('held', { state: 'held' }),
+      );
+      const due = await agenda.due(NOW, 10, ['okta', 'entra']);
+      expect(due).toEqual([
+        { connection: 'okta', id: 'atOnce' },
+        { connection: 'entra', id: 'before' },
+        { connection: 'okta', id: 'due' },
+      ]);
+      expect(await agenda.due(NOW, 2, ['okta', 'entra'])).toEqual(due.slice(0, 2));
+      expect(await agenda.due(NOW, 10, [])).toEqual([]);
+    });
+
+    it('lists tombstones too: there is something to archive', async () => {
+      const { add, agenda } = await house(open);
+      await add(person('dead', { deletedAt: NOW }));
+      expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(1);
+    });
+
+    it('passes over whom somebody holds, until the lease has run out', async () => {
+      const { add, agenda, leases } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
+      expect(await agenda.due(NOW + 4, 10, ['okta'])).toEqual([]);
+      expect(await agenda.due(NOW + 5, 10, ['okta'])).toHaveLength(1);
+    });
+  });
+
+  describe('a touch', () => {
+    it('makes dirty now and raises the revision, not the version', async () => {
+      const { add, agenda, read } = await house(open);
+      await add(
+        person('a', { state: 'synced' }),
+        person('b', { state: 'synced' }),
+        person('c', { nextAttemptAt: NOW + 60 }),
+      );
+      await agenda.touch('okta', ['a', 'c', 'unknown'], NOW);
+      expect(await read('a')).toMatchObject({ state: 'dirty', revision: 2, version: 1, lastModified: NOW });
+      expect(await read('b')).toMatchObject({ state: 'synced', revision: 1 });
+      const due = await agenda.due(NOW, 10, ['okta']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'c']);
+    });
+
+    it('never costs an identity its place', async () => {
+      const { add, agenda } = await house(open);
+      await add(person('late', { nextAttemptAt: NOW - 5 }), person('early', { nextAttemptAt: NOW - 9 }));
+      await agenda.touch('okta', ['early'], NOW);
+      expect((await agenda.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['early', 'late']);
+    });
+
+    it('reaches any number', async () => {
+      const { add, agenda } = await house(open);
+      await add(person('a', { state: 'synced' }));
+      const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
+      await agenda.touch('okta', [...many, 'a'], NOW);
+      expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(1);
+    });
+
+    it('of an address reaches those of the account who wait for it', async () => {
+      const { add, agenda } = await house(open);
+      await add(
+        person('a', { state: 'synced', waitingFor: 'éva@x' }),
+        person('b', { state: 'synced', waitingFor: 'éva@x', connection: 'entra' }),
+        person('c', { state: 'synced', waitingFor: 'éva@x', connection: 'other' }),
+        person('d', { state: 'synced', waitingFor: 'other@x' }),
+      );
+      await agenda.touchWaiting('acme', 'ÉVA@X', NOW);
+      const due = await agenda.due(NOW, 10, ['okta', 'entra', 'other']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    });
+
+    it('of the stale reaches claimed identities with other rules or none, in batches that end', async () => {
+      const { add, agenda, read } = await house(open);
+      const synced = { state: 'synced' } as const;
+      await add(
+        person('none', synced),
+        person('older', { ...synced, rulesVersion: 'rules-1' }),
+        person('newer', { ...synced, rulesVersion: 'rules-3' }),
+        person('dead', { ...synced, rulesVersion: 'rules-1', deletedAt: NOW }),
+        person('current', { ...synced, rulesVersion: 'rules-2' }),
+        person('elsewhere', { ...synced, connection: 'entra' }),
+        imported('unclaimed', 't1', { rulesVersion: 'rules-1' }),
+      );
+      expect(await agenda.touchStale('okta', 'rules-2', 3, NOW)).toBe(3);
+      expect(await agenda.touchStale('okta', 'rules-2', 3, NOW)).toBe(1);
+      expect(await agenda.touchStale('okta', 'rules-2', 3, NOW)).toBe(0);
+      const due = await agenda.due(NOW, 10, ['okta', 'entra']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'newer', 'none', 'older']);
+      expect((await read('none')).revision).toBe(2);
+    });
+  });
+
+  it('counts the identities of each connection in each state', async () => {
+    const { add, agenda } = await house(open);
+    await add(
+      person('a', { state: 'synced' }),
+      person('b', { state: 'synced', deletedAt: NOW }),
+      person('c'),
+      person('d', { state: 'held' }),
+      person('e', { connection: 'entra' }),
+    );
+    const counts = await agenda.counts();
+    const told = counts
+      .filter(({ count }) => count > 0)
+      .map((row) => `${row.connection} ${row.state} ${row.count}`);
+    expect(told.sort()).toEqual(['entra dirty 1', 'okta dirty 1', 'okta held 1', 'okta synced 2']);
+  });
+}

@@ -1,0 +1,272 @@
+import type { IdentityChange } from '../../../src/bridge/ports.ts';
+import { house, imported, linked, NOW, type Open, person, team, traveler } from './house.ts';
+
+/** What a commit does and leaves alone, on any database. */
+export function describeCommit(open: Open): void {
+  describe('a commit', () => {
+    it('refuses a userName that a live identity of the connection has, in any case', async () => {
+      const { add, identities } = await house(open);
+      await add(person('a', { desired: { userName: 'ÉVA' } }));
+      const twin = person('b', { desired: { userName: 'éva' } });
+      expect(await identities.commit('okta', [{ kind: 'insert', identity: twin }])).toBe('duplicate');
+      expect(await identities.byId('okta', 'b')).toBeUndefined();
+      await add({ ...twin, connection: 'entra' });
+    });
+
+    it('refuses an update to a userName that another has', async () => {
+      const { add, identities, read } = await house(open);
+      await add(person('a'), person('b'));
+      const renamed = { ...person('b'), desired: person('a').desired, version: 2 };
+      expect(await identities.commit('okta', [{ kind: 'update', identity: renamed, expected: 1 }])).toBe(
+        'duplicate',
+      );
+      expect((await read('b')).version).toBe(1);
+    });
+
+    it('lets a userName be taken again once its owner is gone', async () => {
+      const { add } = await house(open);
+      const { desired } = person('a');
+      await add(
+        person('a', { deletedAt: NOW }),
+        person('b', { desired, deletedAt: NOW }),
+        person('c', { desired }),
+      );
+    });
+
+    it('lets exactly one of many with the same userName through', async () => {
+      const { identities } = await house(open);
+      const { desired } = person('x');
+      const results = await Promise.all(
+        ['a', 'b', 'c', 'd', 'e'].map((id) =>
+          identities.commit('okta', [{ kind: 'insert', identity: person(id, { desired }) }]),
+        ),
+      );
+      expect(results.filter((result) => result === 'done')).toHaveLength(1);
+      expect(results.filter((result) => result === 'duplicate')).toHaveLength(4);
+      expect((await identities.page('okta', 0, 10)).total).toBe(1);
+    });
+
+    it('lets exactly one of many updates of one version through', async () => {
+      const { add, identities } = await house(open);
+      await add(person('a'));
+      const results = await Promise.all(
+        [1, 2, 3].map(() =>
+          identities.commit('okta', [
+            { kind: 'update', identity: { ...person('a'), version: 2 }, expected: 1 },
+          ]),
+        ),
+      );
+      expect(results.sort()).toEqual(['done', 'stale', 'stale']);
+    });
+
+    it('does all or nothing', async () => {
+      const { add, identities, read } = await house(open);
+      await add(person('a'), imported('b', 't1'));
+      const changes: IdentityChange[] = [
+        { kind: 'erase', id: 'b' },
+        { kind: 'insert', identity: person('c') },
+        { kind: 'update', identity: { ...person('a'), version: 8 }, expected: 7 },
+      ];
+      expect(await identities.commit('okta', changes)).toBe('stale');
+      expect((await read('a')).version).toBe(1);
+      expect((await read('b')).travelId).toBe('t1');
+      expect(await identities.byId('okta', 'c')).toBeUndefined();
+      expect((await identities.page('okta', 0, 0)).total).toBe(2);
+    });
+
+    it('is stale, not a matter of names, when the traveler was linked meanwhile', async () => {
+      const { add, identities } = await house(open);
+      await add(person('a', { travelId: 't1' }));
+      const late = person('b', { connection: 'entra', travelId: 't1' });
+      expect(await identities.commit('entra', [{ kind: 'insert', identity: late }])).toBe('stale');
+    });
+
+    it('is stale when the identity is gone', async () => {
+      const { identities } = await house(open);
+      expect(await identities.commit('okta', [{ kind: 'update', identity: person('x'), expected: 1 }])).toBe(
+        'stale',
+      );
+      expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'release', id: 'x' }])).toBe('stale');
+    });
+  });
+
+  describe('an update', () => {
+    it("writes the IdP's side only, and raises the revision", async () => {
+      const { add, identities, leases, read } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }));
+      const before = await read('a');
+      const write = {
+        ...person('a', { desired: { userName: 'new', externalId: 'e' } }),
+        version: 2,
+        attempts: 4,
+        nextAttemptAt: NOW + 60,
+        lastModified: NOW + 5,
+      };
+      await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
+      expect(await read('a')).toEqual({
+        ...before,
+        desired: write.desired,
+        state: 'dirty',
+        version: 2,
+        revision: 2,
+        attempts: 4,
+        nextAttemptAt: NOW + 60,
+        lastModified: NOW + 5,
+      });
+      expect(await identities.find('okta', { by: 'userName', value: 'NEW' })).toHaveLength(1);
+      expect(await identities.find('okta', { by: 'userName', value: 'a@corp.example' })).toEqual([]);
+      expect(await identities.find('okta', { by: 'externalId', value: 'e' })).toHaveLength(1);
+    });
+
+    it('keeps what emails are found by in step', async () => {
+      const { add, identities } = await house(open);
+      await add(person('a', { desired: { userName: 'a', emails: [{ value: '1@x' }, { value: '2@x' }] } }));
+      const desired = { userName: 'a', emails: [{ value: '2@X' }, { value: '3@x' }, { value: '3@X' }] };
+      const identity = person('a', { desired, version: 2 });
+      expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
+      const found = async (value: string) => (await identities.find('okta', { by: 'email', value })).length;
+      expect([await found('1@x'), await found('2@x'), await found('3@x')]).toEqual([0, 1, 1]);
+    });
+
+    it('leaves the lease to its holder', async () => {
+      const { add, identities, leases } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await identities.commit('okta', [
+        { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
+      ]);
+      expect(await leases.announce('okta', 'a', 'k', 'a@x')).toBe(true);
+    });
+
+    it('brings what is applied along only when it claims', async () => {
+      const { add, identities, read } = await house(open);
+      await add(imported('a', 't1'));
+      const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
+      const claim = person('a', { version: 2, applied });
+      await identities.commit('okta', [{ kind: 'update', identity: claim, expected: 1 }]);
+      expect(await read('a')).toMatchObject({
+        claimed: true,
+        applied,
+        travelId: 't1',
+        observed: { id: 't1' },
+      });
+      const later = person('a', { version: 3, applied: {} });
+      await identities.commit('okta', [{ kind: 'update', identity: later, expected: 2 }]);
+      expect((await read('a')).applied).toEqual(applied);
+    });
+
+    it('that claims takes the traveler from view in the other connections of the account', async () => {
+      const { add, identities } = await house(open);
+      await add(
+        imported('a', 't1'),
+        imported('b', 't1', { connection: 'entra' }),
+        imported('c', 't1', { connection: 'other' }),
+        imported('d', 't2', { connection: 'entra' }),
+      );
+      await identities.commit('okta', [
+        { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
+      ]);
+      expect(await identities.byId('entra', 'b')).toBeUndefined();
+      expect(await identities.byId('other', 'c')).toBeDefined();
+      expect(await identities.byId('entra', 'd')).toBeDefined();
+      expect((await identities.page('entra', 0, 0)).total).toBe(1);
+    });
+
+    it('that deletes takes the user out of all groups', async () => {
+      const { add, identities, groups } = await house(open);
+      await add(person('a'), person('b'));
+      await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
+      const dead = person('a', { version: 2, deletedAt: NOW });
+      await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
+      expect((await groups.byId('okta', 'g'))?.version).toBe(2);
+    });
+  });
+
+  describe('an insert', () => {
+    it('that is claimed gives the traveler one identity in the account', async () => {
+      const { add, identities } = await house(open);
+      await add(imported('a', 't1'), imported('b', 't1', { connection: 'entra' }));
+      await add(person('new', { travelId: 't1' }));
+      expect(await identities.byId('okta', 'a')).toBeUndefined();
+      expect(await identities.byId('entra', 'b')).toBeUndefined();
+      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+    });
+
+    it('in the place of an erased one may have its userName', async () => {
+      const { add, identities, read } = await house(open);
+      await add(imported('a', 't1'));
+      const identity = person('new', { desired: person('a').desired, travelId: 't1' });
+      expect(
+        await identities.commit('okta', [
+          { kind: 'erase', id: 'a' },
+          { kind: 'insert', identity },
+        ]),
+      ).toBe('done');
+      expect((await read('new')).travelId).toBe('t1');
+    });
+  });
+
+  describe('a release', () => {
+    it('takes the traveler and all work from a tombstone, so that a return can have it', async () => {
+      const { add, identities, leases, read } = await house(open);
+      const observed = traveler('t1', 'a@x');
+      const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
+      await add(
+        person('old', {
+          ...{ travelId: 't1', observed, applied, creating: 'c@x', waitingFor: 'w@x' },
+          ...{ deletedAt: NOW, attempts: 2, nextAttemptAt: NOW },
+        }),
+      );
+      await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      const identity = person('new', { travelId: 't1' });
+      const changes: IdentityChange[] = [
+        { kind: 'release', id: 'old' },
+        { kind: 'insert', identity },
+      ];
+      expect(await identities.commit('okta', changes)).toBe('done');
+      expect(await read('old')).toMatchObject({
+        ...{
+          travelId: undefined,
+          applied: {},
+          observed: undefined,
+          creating: undefined,
+          waitingFor: undefined,
+        },
+        ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
+      });
+      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('new');
+      expect(await leases.finish('okta', 'old', 'k', 1, linked('t1', 'a@x'))).toBe('lost');
+    });
+
+    it('does nothing to the living', async () => {
+      const { add, identities, read } = await house(open);
+      await add(person('a', { travelId: 't1' }));
+      expect(await identities.commit('okta', [{ kind: 'release', id: 'a' }])).toBe('stale');
+      expect((await read('a')).travelId).toBe('t1');
+    });
+  });
+
+  describe('an erase', () => {
+    it('never removes what an IdP has written', async () => {
+      const { add, identities, read } = await house(open);
+      await add(person('a'));
+      expect(await identities.commit('okta', [{ kind: 'erase', id: 'a' }])).toBe('stale');
+      expect((await read('a')).claimed).toBe(true);
+    });
+
+    it('leaves nothing behind that could be found', async () => {
+      const { add, identities, references, groups } = await house(open);
+      await add(imported('a', 't1'));
+      await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);
+      await groups.insert(team('g'), [{ value: 'a' }]);
+      await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
+      expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
+      expect(await references.referrers('okta', 'x', ['boss'])).toEqual([]);
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
+    });
+  });
+}

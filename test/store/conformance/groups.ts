@@ -1,0 +1,203 @@
+import type { Member, MemberChange } from '../../../src/bridge/ports.ts';
+import { house, NOW, type Open, team } from './house.ts';
+
+/** Groups and their members, on any database. */
+export function describeGroups(open: Open): void {
+  const many = (count: number): Member[] =>
+    Array.from({ length: count }, (_, index) => ({ value: `m${index}` }));
+
+  describe('groups', () => {
+    it('come back as they were kept, with their members in order', async () => {
+      const { groups } = await house(open);
+      const group = team('g', { attributes: { displayName: 'Élan', externalId: 'e' } });
+      const members = [
+        { value: 'z', display: 'Zed', type: 'User' },
+        { value: 'a' },
+        { value: 'z', display: 'again' },
+      ];
+      expect(await groups.insert(group, members)).toBe('done');
+      expect(await groups.byId('okta', 'g')).toEqual(group);
+      expect((await groups.members('okta', ['g', 'x'])).get('g')).toEqual(members.slice(0, 2));
+      expect((await groups.members('okta', ['x'])).get('x')).toEqual([]);
+      expect(await groups.byId('entra', 'g')).toBeUndefined();
+    });
+
+    it('have a displayName that is unique without case in the connection', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g', { attributes: { displayName: 'Élan' } }), []);
+      const twin = team('h', { attributes: { displayName: 'éLAN' } });
+      expect(await groups.insert(twin, many(1))).toBe('duplicate');
+      expect((await groups.page('okta', [], 0, 0)).total).toBe(1);
+      expect(await groups.insert({ ...twin, connection: 'entra' }, [])).toBe('done');
+      await groups.insert(team('i'), []);
+      const change = { attributes: { displayName: 'ÉLAN' }, members: [] };
+      expect(await groups.change(team('i', { version: 2 }), 1, change)).toBe('duplicate');
+      expect((await groups.byId('okta', 'i'))?.attributes).toEqual({ displayName: 'i' });
+    });
+
+    it('are listed in the order of their creation, exactly counted', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('late', { createdAt: NOW + 1 }), []);
+      for (const id of ['c', 'a', 'b']) await groups.insert(team(id), []);
+      const page = await groups.page('okta', [], 1, 2);
+      expect(page.total).toBe(4);
+      expect(page.groups.map(({ id }) => id)).toEqual(['b', 'c']);
+      expect(await groups.page('okta', [], 9, 2)).toEqual({ total: 4, groups: [] });
+    });
+
+    it('are found by what an index answers, all of it together', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g', { attributes: { displayName: 'Sales', externalId: 'E1' } }), [
+        { value: 'ada' },
+      ]);
+      await groups.insert(team('h', { attributes: { displayName: 'Legal' } }), [
+        { value: 'ada' },
+        { value: 'bob' },
+      ]);
+      const ids = async (...matches: Parameters<typeof groups.page>[1]) => {
+        const { total, groups: found } = await groups.page('okta', matches, 0, 10);
+        expect(total).toBe(found.length);
+        return found.map(({ id }) => id);
+      };
+      expect(await ids({ by: 'id', value: 'g' })).toEqual(['g']);
+      expect(await ids({ by: 'displayName', value: 'SALES' })).toEqual(['g']);
+      expect(await ids({ by: 'externalId', value: 'E1' })).toEqual(['g']);
+      expect(await ids({ by: 'externalId', value: 'e1' })).toEqual([]);
+      expect(await ids({ by: 'member', value: 'ada' })).toEqual(['g', 'h']);
+      expect(await ids({ by: 'member', value: 'ada' }, { by: 'id', value: 'h' })).toEqual(['h']);
+      expect(await ids({ by: 'member', value: 'bob' }, { by: 'id', value: 'g' })).toEqual([]);
+    });
+
+    it('of users are told with their names', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g', { attributes: { displayName: 'Sales' } }), [{ value: 'ada' }]);
+      await groups.insert(team('h', { createdAt: NOW + 1 }), [{ value: 'ada' }, { value: 'bob' }]);
+      const of = await groups.groupsOf('okta', ['ada', 'bob', 'eve']);
+      expect(of.get('ada')).toEqual([
+        { value: 'g', display: 'Sales' },
+        { value: 'h', display: 'h' },
+      ]);
+      expect(of.get('bob')).toEqual([{ value: 'h', display: 'h' }]);
+      expect(of.get('eve')).toEqual([]);
+      expect((await groups.groupsOf('entra', ['ada'])).get('ada')).toEqual([]);
+    });
+  });
+
+  describe('a change to a group', () => {
+    const after = team('g', { version: 2, lastModified: NOW + 5 });
+
+    it('applies at the expected version only', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), []);
+      const change = { attributes: { displayName: 'new' }, members: [] };
+      expect(await groups.change(after, 7, change)).toBe('stale');
+      expect(await groups.change(team('x'), 1, change)).toBe('stale');
+      expect(await groups.change(after, 1, change)).toBe('done');
+      expect(await groups.byId('okta', 'g')).toEqual({ ...after, attributes: { displayName: 'new' } });
+    });
+
+    it('makes the member steps in order', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
+      const members: MemberChange[] = [
+        { kind: 'add', members: [{ value: 'c' }, { value: 'd' }] },
+        { kind: 'remove', values: ['a', 'c', 'unknown'] },
+        { kind: 'add', members: [{ value: 'a', display: 'A' }] },
+      ];
+      expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
+      const kept = (await groups.members('okta', ['g'])).get('g');
+      expect(kept).toEqual([{ value: 'b' }, { value: 'd' }, { value: 'a', display: 'A' }]);
+    });
+
+    it('replaces members: who stays keeps the place', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }, { value: 'c', display: 'C' }]);
+      const members: MemberChange[] = [
+        { kind: 'replace', members: [{ value: 'd' }, { value: 'b' }, { value: 'c', display: 'See' }] },
+      ];
+      expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
+      const kept = (await groups.members('okta', ['g'])).get('g');
+      expect(kept).toEqual([{ value: 'b' }, { value: 'd' }, { value: 'c', display: 'See' }]);
+    });
+
+    it.each<[string, MemberChange[]]>([
+      ['no step', []],
+      ['adding who is there', [{ kind: 'add', members: [{ value: 'a', display: 'other' }] }]],
+      ['removing who is not', [{ kind: 'remove', values: ['x'] }]],
+      [
+        'replacing by the same in another order',
+        [{ kind: 'replace', members: [{ value: 'b' }, { value: 'a' }] }],
+      ],
+      [
+        'adding and removing again',
+        [
+          { kind: 'add', members: [{ value: 'x' }] },
+          { kind: 'remove', values: ['x'] },
+        ],
+      ],
+      [
+        'removing all and adding them again',
+        [
+          { kind: 'replace', members: [] },
+          { kind: 'add', members: [{ value: 'a' }, { value: 'b' }] },
+        ],
+      ],
+    ])('that changes nothing, by %s, leaves it as it is', async (_, members) => {
+      const { groups } = await house(open);
+      await groups.insert(team('g', { attributes: { displayName: 'g', externalId: 'e' } }), [
+        { value: 'a' },
+        { value: 'b' },
+      ]);
+      const attributes = { externalId: 'e', displayName: 'g' };
+      expect(await groups.change(after, 1, { attributes, members })).toBe('unchanged');
+      expect(await groups.byId('okta', 'g')).toMatchObject({ version: 1, lastModified: NOW });
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'a' }, { value: 'b' }]);
+    });
+
+    it('that removes and adds the same member with another display is one', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'a', display: 'A' }]);
+      const members: MemberChange[] = [
+        { kind: 'remove', values: ['a'] },
+        { kind: 'add', members: [{ value: 'a', display: 'B' }] },
+      ];
+      expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'a', display: 'B' }]);
+    });
+
+    it('handles more members than a statement takes', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), many(1200));
+      const values = many(1200).map(({ value }) => value);
+      const members: MemberChange[] = [{ kind: 'remove', values: values.slice(1) }];
+      expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'm0' }]);
+    });
+
+    it('lets exactly one of two that expect the same version through', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), []);
+      const add = (value: string) => ({ kind: 'add' as const, members: [{ value }] });
+      const results = await Promise.all(
+        ['a', 'b'].map((value) =>
+          groups.change(after, 1, { attributes: { displayName: 'g' }, members: [add(value)] }),
+        ),
+      );
+      expect(results.sort()).toEqual(['done', 'stale']);
+      expect((await groups.members('okta', ['g'])).get('g')).toHaveLength(1);
+    });
+
+    it('may be its removal, with its members', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'ada' }]);
+      expect(await groups.change(team('g'), 7, 'delete')).toBe('stale');
+      expect(await groups.change(team('g'), 1, 'delete')).toBe('done');
+      expect(await groups.change(team('g'), 1, 'delete')).toBe('stale');
+      expect(await groups.byId('okta', 'g')).toBeUndefined();
+      expect((await groups.page('okta', [], 0, 10)).total).toBe(0);
+      expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toEqual([]);
+      expect(await groups.insert(team('g'), [])).toBe('done');
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { house, imported, linked, NOW, type Open, person, traveler } from './house.ts';
+
+/** How identities are read, on any database. */
+export function describeIdentities(open: Open): void {
+  describe('identities', () => {
+    it('come back as they were committed', async () => {
+      const { add, identities } = await house(open);
+      const full = person('ada', {
+        state: 'refused',
+        rulesVersion: 'rules-7',
+        travelId: 't1',
+        applied: { email: { sent: 'A@x', answered: 'a@x', source: 'A@x' } },
+        refused: { lang: { value: 'de', basis: 'b', reason: 'unknown' } },
+        observed: traveler('t1', 'a@x', { roles: ['traveler'] }),
+        creating: 'Ada@Corp.example',
+        waitingFor: 'held@corp.example',
+        findings: [{ field: 'lang', code: 'unknown', value: 'de', reason: 'r', remedy: 'm' }],
+        trace: [{ field: 'lang', origin: 'default', rule: 'locale', outcome: 'absent' }],
+        attempts: 3,
+        nextAttemptAt: NOW + 1,
+      });
+      await add(full);
+      expect(await identities.byId('okta', 'ada')).toEqual(full);
+    });
+
+    it('keep any text and JSON as they are', async () => {
+      const { identities } = await house(open);
+      let count = 0;
+      const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
+      await fc.assert(
+        fc.asyncProperty(text, fc.jsonValue({ noUnicodeString: false }), async (title, extra) => {
+          count += 1;
+          const before = person(`p${count}`);
+          const json = JSON.parse(JSON.stringify(extra).replaceAll('\\u0000', ''));
+          const identity = { ...before, desired: { ...before.desired, title, extra: json } };
+          await identities.commit('okta', [{ kind: 'insert', identity }]);
+          expect((await identities.byId('okta', identity.id))?.desired).toEqual(identity.desired);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('are seen by no other connection', async () => {
+      const { add, identities } = await house(open);
+      await add(person('ada', { desired: { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] } }));
+      expect(await identities.byId('entra', 'ada')).toBeUndefined();
+      for (const match of [
+        { by: 'id', value: 'ada' },
+        { by: 'userName', value: 'ada' },
+        { by: 'externalId', value: 'e' },
+        { by: 'email', value: 'a@x' },
+      ] as const) {
+        expect(await identities.find('okta', match)).toHaveLength(1);
+        expect(await identities.find('entra', match)).toEqual([]);
+      }
+      expect(await identities.page('entra', 0, 10)).toEqual({ total: 0, identities: [] });
+    });
+
+    it.each([
+      ['ÉVA@Corp.example', 'éva@corp.EXAMPLE'],
+      ['ΣΊΣΥΦΟΣ', 'σίσυφος'.normalize('NFD')],
+      ['ＡＢＣ', 'abc'],
+      ['Åsa', 'Åsa'.normalize('NFD')],
+    ])('find the userName and the emails of %s without case, as %s', async (kept, asked) => {
+      const { add, identities } = await house(open);
+      await add(person('p', { desired: { userName: kept, emails: [{ value: kept }, { value: 'b@x' }] } }));
+      expect(await identities.find('okta', { by: 'userName', value: asked })).toHaveLength(1);
+      expect(await identities.find('okta', { by: 'email', value: asked })).toHaveLength(1);
+      expect(await identities.find('okta', { by: 'email', value: 'B@X' })).toHaveLength(1);
+    });
+
+    it('find an externalId exactly', async () => {
+      const { add, identities } = await house(open);
+      await add(person('p', { desired: { userName: 'p', externalId: 'Abc' } }));
+      expect(await identities.find('okta', { by: 'externalId', value: 'Abc' })).toHaveLength(1);
+      expect(await identities.find('okta', { by: 'externalId', value: 'abc' })).toEqual([]);
+    });
+
+    it('find names that are longer than an index takes', async () => {
+      const { add, identities } = await house(open);
+      const long = 'X'.repeat(100_000);
+      await add(person('p', { desired: { userName: `${long}1`, externalId: `${long}1` } }));
+      expect(await identities.find('okta', { by: 'userName', value: `${long.toLowerCase()}1` })).toHaveLength(
+        1,
+      );
+      expect(await identities.find('okta', { by: 'userName', value: `${long}2` })).toEqual([]);
+      expect(await identities.find('okta', { by: 'externalId', value: `${long}1` })).toHaveLength(1);
+    });
+
+    it('find the living and the dead, the newest first', async () => {
+      const { add, identities } = await house(open);
+      const desired = { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] };
+      await add(
+        person('old', { desired, createdAt: NOW, deletedAt: NOW + 1 }),
+        person('new', { desired, createdAt: NOW + 2 }),
+      );
+      for (const match of [
+        { by: 'userName', value: 'ADA' },
+        { by: 'externalId', value: 'e' },
+        { by: 'email', value: 'A@X' },
+      ] as const) {
+        expect((await identities.find('okta', match)).map(({ id }) => id)).toEqual(['new', 'old']);
+      }
+    });
+
+    it('find by traveler, and by the address of the traveler as last seen', async () => {
+      const { add, identities } = await house(open);
+      await add(imported('ada', 't1'), imported('bob', 't2'));
+      expect((await identities.find('okta', { by: 'travelId', value: 't1' })).map(({ id }) => id)).toEqual([
+        'ada',
+      ]);
+      const seen = await identities.find('okta', { by: 'travelEmail', value: 'BOB@corp.example' });
+      expect(seen.map(({ id }) => id)).toEqual(['bob']);
+    });
+  });
+
+  describe('a page of identities', () => {
+    it('shows whole people first, then by creation, then by id; the dead never', async () => {
+      const { add, identities } = await house(open);
+      const bare = { userName: 'bare' };
+      await add(
+        person('bare', { desired: bare, createdAt: NOW - 5 }),
+        person('noMail', { desired: { userName: 'n', name: { givenName: 'a', familyName: 'b' } } }),
+        person('late', { createdAt: NOW + 1 }),
+        person('b'),
+        person('a'),
+        person('dead', { deletedAt: NOW }),
+      );
+      const page = await identities.page('okta', 0, 10);
+      expect(page.total).toBe(5);
+      expect(page.identities.map(({ id }) => id)).toEqual(['a', 'b', 'late', 'bare', 'noMail']);
+    });
+
+    it('keeps everybody in their place for life', async () => {
+      const { add, identities } = await house(open);
+      await add(person('bare', { desired: { userName: 'bare' }, createdAt: NOW - 5 }), person('whole'));
+      const completed = { ...person('bare'), version: 2, createdAt: NOW - 5 };
+      await identities.commit('okta', [{ kind: 'update', identity: completed, expected: 1 }]);
+      const { identities: order } = await identities.page('okta', 0, 10);
+      expect(order.map(({ id }) => id)).toEqual(['whole', 'bare']);
+    });
+
+    it('counts exactly, whatever offset and limit', async () => {
+      const { add, identities } = await house(open);
+      await add(...['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
+      expect(await identities.page('okta', 0, 0)).toEqual({ total: 5, identities: [] });
+      expect(await identities.page('okta', 9, 2)).toEqual({ total: 5, identities: [] });
+      const middle = await identities.page('okta', 1, 2);
+      expect(middle.identities.map(({ id }) => id)).toEqual(['b', 'c']);
+    });
+
+    it('counts with every birth, death and return', async () => {
+      const { add, identities } = await house(open);
+      const total = async () => (await identities.page('okta', 0, 0)).total;
+      await add(person('a'), imported('b', 't1'), imported('c', 't2'));
+      const dead = { ...person('a'), version: 2, deletedAt: NOW };
+      await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
+      expect(await total()).toBe(2);
+      const back = { ...dead, version: 3, deletedAt: undefined };
+      await identities.commit('okta', [{ kind: 'update', identity: back, expected: 2 }]);
+      expect(await total()).toBe(3);
+      await identities.commit('okta', [{ kind: 'erase', id: 'b' }]);
+      expect(await total()).toBe(2);
+    });
+  });
+
+  describe('the holder of a traveler', () => {
+    it('is the claimed identity of any connection of the account', async () => {
+      const { add, identities } = await house(open);
+      await add(person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }), imported('bob', 't2'));
+      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
+      expect((await identities.holder('acme', { travelEmail: 'ADA@x' }))?.id).toBe('ada');
+      expect(await identities.holder('globex', { travelId: 't1' })).toBeUndefined();
+      expect(await identities.holder('acme', { travelId: 't2' })).toBeUndefined();
+      expect(await identities.holder('acme', { travelEmail: 'bob@corp.example' })).toBeUndefined();
+    });
+
+    it('may be a tombstone', async () => {
+      const { add, identities } = await house(open);
+      await add(person('ada', { travelId: 't1', deletedAt: NOW }));
+      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
+    });
+
+    it('by address is the living one, where the dead one was seen with it too', async () => {
+      const { add, identities } = await house(open);
+      await add(
+        person('live', { travelId: 't1', observed: traveler('t1', 'a@x') }),
+        person('dead', {
+          travelId: 't2',
+          observed: traveler('t2', 'a@x'),
+          deletedAt: NOW,
+          createdAt: NOW + 9,
+        }),
+      );
+      expect((await identities.holder('acme', { travelEmail: 'a@x' }))?.id).toBe('live');
+    });
+
+    it('follows what a reconciliation saw', async () => {
+      const { add, identities, leases } = await house(open);
+      await add(person('ada'));
+      await leases.take('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.finish('okta', 'ada', 'k', 1, linked('t1', 'Ada@X'));
+      expect((await identities.holder('acme', { travelEmail: 'ada@x' }))?.id).toBe('ada');
+    });
+  });
+}

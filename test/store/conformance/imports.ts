@@ -1,0 +1,178 @@
+import { house, imported, linked, NOW, type Open, person, team, traveler } from './house.ts';
+
+/** What imports know and keep, on any database. */
+export function describeImports(open: Open): void {
+  const at = NOW + 100;
+
+  describe('an import knows', () => {
+    it('the identities of the connection for travelers, claimed or not, dead or alive', async () => {
+      const { add, imports } = await house(open);
+      await add(
+        person('a', { travelId: 't1' }),
+        imported('b', 't2'),
+        person('c', { travelId: 't3', deletedAt: NOW }),
+        person('d', { travelId: 't4', connection: 'entra' }),
+      );
+      const known = await imports.known('okta', ['t1', 't2', 't3', 't4', 't5']);
+      expect(known.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c']);
+    });
+
+    it('the travelers that another connection of the account has claimed', async () => {
+      const { add, imports } = await house(open);
+      await add(
+        person('a', { travelId: 't1' }),
+        person('b', { travelId: 't2', connection: 'entra' }),
+        imported('c', 't3', { connection: 'entra' }),
+        person('d', { travelId: 't4', connection: 'other' }),
+      );
+      const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
+      expect(await imports.linkedElsewhere('okta', 'acme', [...many, 't1', 't2', 't3', 't4'])).toEqual([
+        't2',
+      ]);
+    });
+  });
+
+  describe('saving unclaimed identities', () => {
+    it('adds those that are new, findable and counted', async () => {
+      const { identities, imports } = await house(open);
+      const many = Array.from({ length: 250 }, (_, index) => imported(`p${index}`, `t${index}`));
+      await imports.saveUnclaimed(many, at);
+      expect((await identities.page('okta', 0, 0)).total).toBe(250);
+      expect(await identities.find('okta', { by: 'email', value: 'P249@corp.example' })).toEqual([many[249]]);
+      await imports.saveUnclaimed([], at);
+    });
+
+    it('passes over whose userName is taken', async () => {
+      const { add, identities, imports } = await house(open);
+      await add(person('a'));
+      const twin = imported('b', 't1', { desired: person('a').desired });
+      await imports.saveUnclaimed([twin, imported('c', 't2')], at);
+      expect(await identities.byId('okta', 'b')).toBeUndefined();
+      expect(await identities.byId('okta', 'c')).toBeDefined();
+      expect((await identities.page('okta', 0, 0)).total).toBe(2);
+    });
+
+    it('passes over a traveler that is linked in the account, tombstones included, or just being made', async () => {
+      const { add, identities, imports, leases } = await house(open);
+      await add(
+        person('a', { travelId: 't1' }),
+        person('b', { travelId: 't2', connection: 'entra' }),
+        person('c', { travelId: 't3', connection: 'entra', deletedAt: NOW }),
+        person('maker', { connection: 'entra' }),
+        person('d', { travelId: 't5', connection: 'other' }),
+      );
+      await leases.take('entra', 'maker', { token: 'k', until: at, now: NOW });
+      await leases.announce('entra', 'maker', 'k', 'W@corp.example');
+      await imports.saveUnclaimed(
+        [
+          imported('x', 't1'),
+          imported('y', 't2'),
+          imported('z', 't3'),
+          imported('w', 't4'),
+          imported('v', 't5'),
+        ],
+        at,
+      );
+      const { identities: all } = await identities.page('okta', 0, 10);
+      expect(all.map(({ id }) => id)).toEqual(['a', 'v']);
+    });
+
+    it('lets a known one follow its traveler, and raises the version only when the person changed', async () => {
+      const { identities, imports, read } = await house(open);
+      await imports.saveUnclaimed([imported('a', 't1')], at);
+      const again = imported('other-id', 't1', {
+        desired: person('a').desired,
+        observed: traveler('t1', 'a@corp.example', { lang: 'fr' }),
+        lastModified: NOW + 50,
+      });
+      await imports.saveUnclaimed([again], at);
+      expect(await read('a')).toEqual(imported('a', 't1', { observed: again.observed }));
+      const moved = imported('third', 't1', { lastModified: NOW + 60 });
+      await imports.saveUnclaimed([moved], at);
+      expect(await read('a')).toEqual({ ...moved, id: 'a', version: 2 });
+      expect(await identities.find('okta', { by: 'email', value: 'third@corp.example' })).toHaveLength(1);
+      expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
+      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+    });
+
+    it('keeps a known one under its old name while somebody else has the new one', async () => {
+      const { add, imports, read } = await house(open);
+      await add(person('a'), imported('b', 't1'));
+      const observed = traveler('t1', 'a@corp.example');
+      await imports.saveUnclaimed([imported('x', 't1', { desired: person('a').desired, observed })], at);
+      expect(await read('b')).toEqual(imported('b', 't1', { observed }));
+    });
+
+    it('never touches one that an IdP has claimed', async () => {
+      const { add, imports, read } = await house(open);
+      await add(person('a', { travelId: 't1' }));
+      await imports.saveUnclaimed([imported('x', 't1')], at);
+      expect(await read('a')).toEqual(person('a', { travelId: 't1' }));
+    });
+  });
+
+  describe('observing', () => {
+    it('keeps what was seen, and leaves version and revision alone', async () => {
+      const { add, identities, imports, read } = await house(open);
+      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
+      const observed = traveler('t1', 'B@x');
+      await imports.observe('okta', [{ id: 'a', observed }], at);
+      expect(await read('a')).toEqual(person('a', { travelId: 't1', observed }));
+      expect((await identities.holder('acme', { travelEmail: 'b@X' }))?.id).toBe('a');
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
+      expect((await read('a')).observed).toBeUndefined();
+    });
+
+    it('leaves alone whom somebody holds', async () => {
+      const { add, imports, leases, read } = await house(open);
+      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
+      await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
+      expect((await read('a')).observed?.email).toBe('a@x');
+    });
+  });
+
+  describe('a sweep', () => {
+    it('removes the unclaimed who were not seen, and answers the linked who were not', async () => {
+      const { add, identities, imports, groups } = await house(open);
+      await add(
+        imported('gone', 't1'),
+        person('missing', { travelId: 't2' }),
+        person('seen', { travelId: 't3' }),
+        person('unlinked'),
+        person('dead', { travelId: 't5', deletedAt: NOW }),
+        imported('elsewhere', 't1', { connection: 'entra' }),
+      );
+      await groups.insert(team('g'), [{ value: 'gone' }]);
+      await imports.saveUnclaimed([imported('fresh', 't6')], at);
+      await imports.observe('okta', [{ id: 'seen', observed: undefined }], at);
+      expect(await imports.sweep('okta', at)).toEqual(['missing']);
+      expect(await identities.byId('okta', 'gone')).toBeUndefined();
+      expect(await identities.byId('okta', 'fresh')).toBeDefined();
+      expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
+      expect((await identities.page('okta', 0, 0)).total).toBe(4);
+    });
+
+    it('leaves alone who was written since the import began', async () => {
+      const { add, imports, leases } = await house(open);
+      await add(person('new', { createdAt: at, lastModified: at }), person('old', { lastModified: at + 1 }));
+      for (const [id, travelId] of [
+        ['new', 't1'],
+        ['old', 't2'],
+      ] as const) {
+        await leases.take('okta', id, { token: 'k', until: at, now: NOW });
+        await leases.finish('okta', id, 'k', 1, linked(travelId, `${id}@x`));
+      }
+      expect(await imports.sweep('okta', at)).toEqual([]);
+    });
+
+    it('counts who is held as seen', async () => {
+      const { add, imports, leases } = await house(open);
+      await add(person('a', { travelId: 't1' }));
+      await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
+      expect(await imports.sweep('okta', at)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,172 @@
+import { house, imported, linked, NOW, type Open, person, traveler } from './house.ts';
+
+/** The reconciler's hold on an identity, on any database. */
+export function describeLeases(open: Open): void {
+  const lease = (token: string, now = NOW) => ({ token, now, until: now + 1000 });
+
+  describe('a lease', () => {
+    it('is given to one at a time, with the identity', async () => {
+      const { add, leases } = await house(open);
+      await add(person('a'));
+      expect(await leases.take('okta', 'a', lease('k1'))).toEqual({
+        ...person('a'),
+        leasedUntil: NOW + 1000,
+      });
+      expect(await leases.take('okta', 'a', lease('k2', NOW + 999))).toBeUndefined();
+    });
+
+    it('is given to exactly one of those who ask at once', async () => {
+      const { add, leases } = await house(open);
+      await add(person('a'));
+      const taken = await Promise.all(
+        ['k1', 'k2', 'k3'].map((token) => leases.take('okta', 'a', lease(token))),
+      );
+      expect(taken.filter((identity) => identity !== undefined)).toHaveLength(1);
+    });
+
+    it('runs out, and is worth nothing to its old holder then', async () => {
+      const { add, leases, read } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', lease('k1'));
+      expect(await leases.take('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
+      expect(await leases.announce('okta', 'a', 'k1', 'a@x')).toBe(false);
+      expect(await leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x'))).toBe('lost');
+      await leases.release('okta', 'a', 'k1');
+      expect(await read('a')).toMatchObject({
+        leasedUntil: NOW + 2000,
+        travelId: undefined,
+        creating: undefined,
+      });
+    });
+
+    it('can be given back, and all can be ended at once', async () => {
+      const { add, leases, read } = await house(open);
+      await add(person('a'), person('b'));
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.release('okta', 'a', 'k1');
+      expect(await read('a')).toEqual(person('a'));
+      await leases.take('okta', 'a', lease('k2'));
+      await leases.take('okta', 'b', lease('k3'));
+      await leases.releaseAll();
+      expect(await read('a')).toEqual(person('a'));
+      expect(await read('b')).toEqual(person('b'));
+      expect(await leases.announce('okta', 'b', 'k3', 'b@x')).toBe(false);
+    });
+
+    it('of somebody who is not there is not given', async () => {
+      const { add, leases } = await house(open);
+      await add(person('a'));
+      expect(await leases.take('entra', 'a', lease('k'))).toBeUndefined();
+      expect(await leases.take('okta', 'x', lease('k'))).toBeUndefined();
+    });
+  });
+
+  describe('an announced create', () => {
+    it('is kept as spelled, and known to the account without case', async () => {
+      const { add, leases, imports, read } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', lease('k'));
+      expect(await leases.announce('okta', 'a', 'k', 'Éva@X')).toBe(true);
+      expect((await read('a')).creating).toBe('Éva@X');
+      expect(await imports.openCreates('acme')).toEqual(['éva@x']);
+      expect(await imports.openCreates('globex')).toEqual([]);
+      expect(await leases.announce('okta', 'a', 'k', undefined)).toBe(true);
+      expect(await imports.openCreates('acme')).toEqual([]);
+    });
+  });
+
+  describe('an outcome', () => {
+    it('is kept whole, and gives the lease back', async () => {
+      const { add, leases, read } = await house(open);
+      await add(person('a'));
+      const before = await leases.take('okta', 'a', lease('k'));
+      const outcome = linked('t1', 'a@x', {
+        ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
+        findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],
+      });
+      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
+      expect(await read('a')).toEqual({ ...before, ...outcome, leasedUntil: undefined });
+    });
+
+    it('reached under an older revision is kept, and there is work again at once', async () => {
+      const { add, identities, leases, read } = await house(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', lease('k'));
+      const write = person('a', { desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 });
+      await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
+      const outcome = linked('t1', 'a@x', { nextAttemptAt: NOW + 60_000 });
+      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('moved');
+      expect(await read('a')).toMatchObject({
+        ...{ state: 'dirty', nextAttemptAt: undefined, leasedUntil: undefined, travelId: 't1' },
+        ...{ desired: { userName: 'new' }, version: 2, revision: 2, lastModified: NOW + 7 },
+        applied: outcome.applied,
+      });
+    });
+
+    it('that links the traveler of another identity of the account keeps nothing', async () => {
+      const { add, leases, read } = await house(open);
+      await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
+      await leases.take('entra', 'b', lease('k'));
+      expect(await leases.finish('entra', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('taken');
+      expect(await read('b', 'entra')).toMatchObject({
+        travelId: undefined,
+        state: 'dirty',
+        leasedUntil: NOW + 1000,
+      });
+      expect(await leases.finish('entra', 'b', 'k', 1, linked('t2', 'b@x'))).toBe('kept');
+    });
+
+    it('that links the same traveler in another account is no matter', async () => {
+      const { add, leases } = await house(open);
+      await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
+      await leases.take('other', 'b', lease('k'));
+      expect(await leases.finish('other', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+    });
+
+    it('that links a traveler takes the unclaimed identities of the traveler away', async () => {
+      const { add, identities, leases } = await house(open);
+      await add(
+        imported('here', 't1'),
+        imported('there', 't1', { connection: 'entra' }),
+        imported('far', 't1', { connection: 'other' }),
+        person('a'),
+      );
+      await leases.take('okta', 'a', lease('k'));
+      expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+      expect(await identities.byId('okta', 'here')).toBeUndefined();
+      expect(await identities.byId('entra', 'there')).toBeUndefined();
+      expect(await identities.byId('other', 'far')).toBeDefined();
+      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+    });
+
+    it('lets exactly one of two link a traveler', async () => {
+      const { add, leases } = await house(open);
+      await add(person('a'), person('b', { connection: 'entra' }));
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.take('entra', 'b', lease('k2'));
+      const results = await Promise.all([
+        leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x')),
+        leases.finish('entra', 'b', 'k2', 1, linked('t1', 'a@x')),
+      ]);
+      expect(results.sort()).toEqual(['kept', 'taken']);
+    });
+
+    it('of an unclaimed identity leaves it there', async () => {
+      const { add, leases, read } = await house(open);
+      await add(imported('a', 't1'));
+      await leases.take('okta', 'a', lease('k'));
+      expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+      expect(await read('a')).toMatchObject({ claimed: false, travelId: 't1' });
+    });
+
+    it('that unlinks frees the traveler and its address', async () => {
+      const { add, identities, leases } = await house(open);
+      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }), person('b'));
+      await leases.take('okta', 'a', lease('k'));
+      const outcome = { ...linked('t1', 'a@x'), travelId: undefined, observed: undefined };
+      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
+      expect(await identities.holder('acme', { travelEmail: 'a@x' })).toBeUndefined();
+      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
+    });
+  });
+}

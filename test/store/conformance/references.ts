@@ -1,0 +1,40 @@
+import { house, imported, type Open, person } from './house.ts';
+
+/** References between identities, on any database. */
+export function describeReferences(open: Open): void {
+  const row = (raw: string, target?: string, travelId?: string) => ({ raw, target, travelId });
+
+  describe('references', () => {
+    it('come back in their order, and are replaced as a whole', async () => {
+      const { add, references } = await house(open);
+      await add(person('a'));
+      expect(await references.of('okta', 'a')).toEqual([]);
+      await references.save('okta', 'a', [row('Boss@X', 'b', 't1'), row('aunt')]);
+      expect(await references.of('okta', 'a')).toEqual([row('Boss@X', 'b', 't1'), row('aunt')]);
+      await references.save('okta', 'a', [row('Boss@X', 'c')]);
+      expect(await references.of('okta', 'a')).toEqual([row('Boss@X', 'c')]);
+      await references.save('okta', 'a', []);
+      expect(await references.of('okta', 'a')).toEqual([]);
+    });
+
+    it('are found by target or by any value without case, each referrer once, in the connection only', async () => {
+      const { add, references } = await house(open);
+      await add(person('a'), person('b'), person('c'), person('d', { connection: 'entra' }));
+      await references.save('okta', 'a', [row('boss-id', 'boss'), row('ÉVA@X')]);
+      await references.save('okta', 'b', [row('éva@x')]);
+      await references.save('okta', 'c', [row('somebody')]);
+      await references.save('entra', 'd', [row('éva@x', 'boss')]);
+      expect((await references.referrers('okta', 'boss', ['Éva@X', 'none'])).sort()).toEqual(['a', 'b']);
+      expect(await references.referrers('okta', 'boss', [])).toEqual(['a']);
+      expect(await references.referrers('entra', 'x', ['éva@x'])).toEqual(['d']);
+    });
+
+    it('of somebody who was erased meanwhile are not kept', async () => {
+      const { add, identities, references } = await house(open);
+      await add(imported('a', 't1'));
+      await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
+      await references.save('okta', 'a', [row('boss')]);
+      expect(await references.of('okta', 'a')).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { ensureConnection } from '../../../src/store/connections.ts';
+import { tokens } from '../../../src/store/tokens.ts';
+import { house, NOW, type Open, person } from './house.ts';
+
+/** Connections and the tokens that open them, on any database. */
+export function describeTokens(open: Open): void {
+  const token = {
+    id: '1',
+    hash: 'h1',
+    name: 'Okta',
+    connection: 'okta',
+    createdAt: NOW,
+    expiresAt: undefined,
+  };
+
+  describe('a token', () => {
+    it('opens its connection, and no other hash does', async () => {
+      const store = tokens((await house(open)).database);
+      await store.create(token);
+      expect(await store.connectionOf('h1', NOW)).toBe('okta');
+      expect(await store.connectionOf('h2', NOW)).toBeUndefined();
+      expect(await store.connectionOf('', NOW)).toBeUndefined();
+    });
+
+    it('opens nothing from the moment it expires', async () => {
+      const store = tokens((await house(open)).database);
+      await store.create({ ...token, expiresAt: NOW + 5 });
+      expect(await store.connectionOf('h1', NOW + 4)).toBe('okta');
+      expect(await store.connectionOf('h1', NOW + 5)).toBeUndefined();
+    });
+
+    it('opens nothing once it is revoked, and is never revived', async () => {
+      const store = tokens((await house(open)).database);
+      await store.create(token);
+      await store.create({ ...token, id: '2', hash: 'h2' });
+      expect(await store.revoke('1', NOW)).toBe(true);
+      expect(await store.revoke('1', NOW)).toBe(false);
+      expect(await store.revoke('x', NOW)).toBe(false);
+      await store.create({ ...token, id: '3' });
+      expect(await store.connectionOf('h1', NOW)).toBeUndefined();
+      expect(await store.connectionOf('h2', NOW)).toBe('okta');
+    });
+
+    it('is listed without its hash', async () => {
+      const store = tokens((await house(open)).database);
+      await store.create({
+        ...token,
+        id: '2',
+        hash: 'h2',
+        createdAt: NOW + 1,
+        connection: 'entra',
+        expiresAt: NOW + 9,
+      });
+      await store.create(token);
+      await store.revoke('1', NOW + 3);
+      const { hash: _, ...shown } = token;
+      expect(await store.list()).toEqual([
+        { ...shown, revokedAt: NOW + 3 },
+        {
+          ...shown,
+          id: '2',
+          createdAt: NOW + 1,
+          connection: 'entra',
+          expiresAt: NOW + 9,
+          revokedAt: undefined,
+        },
+      ]);
+    });
+  });
+
+  describe('a connection', () => {
+    it('can be ensured any number of times', async () => {
+      const { add, database, identities } = await house(open);
+      await add(person('a'));
+      await ensureConnection(database, { id: 'okta', account: 'acme' });
+      expect((await identities.page('okta', 0, 10)).total).toBe(1);
+    });
+
+    it('takes its identities along to another travel account', async () => {
+      const { add, database, identities } = await house(open);
+      await add(person('a', { travelId: 't1' }));
+      await ensureConnection(database, { id: 'okta', account: 'initech' });
+      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
+      expect((await identities.holder('initech', { travelId: 't1' }))?.id).toBe('a');
+    });
+  });
+}

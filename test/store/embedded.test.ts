@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
+import { tokens } from '../../src/store/tokens.ts';
+import { describeAgenda } from './conformance/agenda.ts';
+import { describeCommit } from './conformance/commit.ts';
+import { describeGroups } from './conformance/groups.ts';
+import { NOW } from './conformance/house.ts';
+import { describeIdentities } from './conformance/identities.ts';
+import { describeImports } from './conformance/imports.ts';
+import { describeLeases } from './conformance/leases.ts';
+import { describeReferences } from './conformance/references.ts';
+import { describeTokens } from './conformance/tokens.ts';
+
+let closing: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-store-'));
+  closing.push(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+async function open(directory = newDirectory(), exclusive = true): Promise<Database> {
+  const database = await openEmbedded(directory, exclusive);
+  closing.push(() => database.close());
+  return database;
+}
+
+describe('the embedded database', () => {
+  describeIdentities(() => open());
+  describeCommit(() => open());
+  describeLeases(() => open());
+  describeAgenda(() => open());
+  describeImports(() => open());
+  describeReferences(() => open());
+  describeGroups(() => open());
+  describeTokens(() => open());
+
+  it('syncs every commit to the disk before it is acknowledged', async () => {
+    const { db } = await open();
+    const pragma = async (name: string) => {
+      const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(db);
+      return Object.values(rows[0] ?? {})[0];
+    };
+    expect(await pragma('journal_mode')).toBe('wal');
+    expect(await pragma('synchronous')).toBe(2);
+    expect(await pragma('foreign_keys')).toBe(1);
+    expect(await pragma('busy_timeout')).toBe(5000);
+  });
+
+  it('refuses a second one that serves from the same directory, and lets it in once the first is closed', async () => {
+    const directory = newDirectory();
+    const first = await openEmbedded(directory, true);
+    await expect(openEmbedded(directory, true)).rejects.toThrow(DatabaseInUse);
+    await expect(openEmbedded(directory, true)).rejects.toThrow(/is in use by another Jetbridge/);
+    await first.close();
+    await open(directory);
+  });
+
+  it('lets a command look in while another process serves', async () => {
+    const directory = newDirectory();
+    const serving = await open(directory);
+    await ensureConnection(serving, { id: 'okta', account: 'acme' });
+    const command = await open(directory, false);
+    const token = { id: '1', hash: 'h', name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
+    await tokens(command).create(token);
+    expect(await tokens(serving).connectionOf('h', NOW)).toBe('okta');
+  });
+
+  it('keeps everything from one opening to the next', async () => {
+    const directory = newDirectory();
+    const first = await openEmbedded(directory, true);
+    await ensureConnection(first, { id: 'okta', account: 'acme' });
+    await first.close();
+    const second = await open(directory);
+    await second.ping();
+    expect(await second.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'okta' }]);
+  });
+
+  it('answers no ping once it is closed', async () => {
+    const database = await openEmbedded(newDirectory(), true);
+    await database.close();
+    await expect(database.ping()).rejects.toThrow();
+  });
+
+  it('recognises a unique violation, and nothing else, as a duplicate', async () => {
+    const { db, isDuplicate } = await open();
+    const insert = (id: string | null) =>
+      sql`insert into connection (id, account) values (${id}, ${id})`.execute(db);
+    await insert('a');
+    const [twin, empty] = await Promise.allSettled([insert('a'), insert(null)]);
+    expect(twin.status === 'rejected' && isDuplicate(twin.reason)).toBe(true);
+    expect(empty.status === 'rejected' && isDuplicate(empty.reason)).toBe(false);
+  });
+
+  it('tells why a transaction failed where the database has undone it by itself', async () => {
+    const { db } = await open();
+    const failing = db.transaction().execute(async (tx) => {
+      await sql`rollback`.execute(tx);
+      throw new Error('disk is full');
+    });
+    await expect(failing).rejects.toThrow('disk is full');
+    await sql`select 1`.execute(db);
+  });
+});
