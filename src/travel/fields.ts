@@ -19,14 +19,14 @@ export const lang = checked('lang', 'must be one of en, fr', (value) => value ==
 /** A two-letter country code. */
 export const country = checked('country', 'must be a two-letter country code', isCountry);
 
-/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets. The domain needs a dot. */
+/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets; letters of any script, as RFC 6531 has them. */
 export const email = checked(
   'email',
   'must be a valid email address',
   (value) => value.length <= 254 && EMAIL.test(value),
 );
 const EMAIL =
-  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)+$/i;
+  /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
 
 /** "International number. A space between region code and number is mandatory." */
 export const phoneNumber = checked(

@@ -11,6 +11,7 @@ import { travelResources } from '../../src/store/travel-resources.ts';
 import { travelApp } from '../../src/travel/app.ts';
 import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
+import type { TravelStore } from '../../src/travel/ports.ts';
 
 /** The travel service, mounted as in production, on a database of its own. */
 export interface House {
@@ -27,6 +28,8 @@ export interface House {
   send(method: Method, path: string, body?: unknown): request.Test;
   /** Creates a resource and answers it. */
   make(path: string, data: JsonObject): Promise<JsonObject & { id: string }>;
+  /** Makes every list and write fail from now on. */
+  breakStore(): void;
   close(): Promise<void>;
 }
 
@@ -38,7 +41,20 @@ export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 789);
 export async function openHouse(): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'travel-'));
   const database = await openEmbedded(directory, false);
-  const [store, keys] = [travelResources(database), apiKeys(database)];
+  const keys = apiKeys(database);
+  const kept = travelResources(database);
+  let broken = false;
+  const store: TravelStore = {
+    ...kept,
+    page: async (query) => {
+      if (broken) throw new Error('disk on fire');
+      return kept.page(query);
+    },
+    write: async (type, work) => {
+      if (broken) throw new Error('disk on fire');
+      return kept.write(type, work);
+    },
+  };
   let time = NOON;
   const surroundings = {
     store,
@@ -80,6 +96,9 @@ export async function openHouse(): Promise<House> {
       const answer = await send('post', path, { data });
       if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
       return answer.body.data;
+    },
+    breakStore: () => {
+      broken = true;
     },
     close: async () => {
       await database.close();

@@ -1,0 +1,97 @@
+import request from 'supertest';
+import { type House, openHouse } from './house.ts';
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+const whoami = (authorization?: string) => {
+  const sent = request(house.app).get('/api/whoami');
+  return authorization === undefined ? sent : sent.set('Authorization', authorization);
+};
+
+/** "A request without a valid credential gets 401 with an empty body (no JSON)." */
+function expectRefused(answer: request.Response): void {
+  expect(answer.status).toBe(401);
+  expect(answer.text).toBe('');
+  expect(answer.headers['content-type']).toBeUndefined();
+  expect(answer.headers['www-authenticate']).toBe('Bearer');
+}
+
+test('whoami answers the user to whom the credential is attached', async () => {
+  const answer = await whoami(`Bearer ${house.key}`);
+  expect(answer.status).toBe(200);
+  expect(answer.body.data).toMatchObject({
+    id: house.admin,
+    type: 'user',
+    roles: ['admin'],
+    archived: false,
+  });
+  expect(answer.body).toEqual((await house.send('get', `/users/${house.admin}`)).body);
+});
+
+test('whoami can only be read', async () => {
+  for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+    const answer = await house.send(method, '/whoami', { data: {} });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  }
+});
+
+test('the scheme is recognised in any case (RFC 9110 §11.1)', async () => {
+  expect((await whoami(`bearer ${house.key}`)).status).toBe(200);
+});
+
+test.each([
+  ['nothing', undefined],
+  ['an empty header', ''],
+  ['a scheme without a credential', 'Bearer'],
+  ['an unknown key', 'Bearer travel_0000'],
+  ['a key with something behind it', 'Bearer travel_0000 x'],
+])('%s is not a credential', async (_name, authorization) => {
+  expectRefused(await whoami(authorization));
+});
+
+test('a key is not taken in another scheme or from the query', async () => {
+  expectRefused(await whoami(`Basic ${house.key}`));
+  expectRefused(await request(house.app).get(`/api/whoami?access_token=${house.key}`));
+});
+
+test('without a credential nobody learns what exists, what is allowed or what is wrong', async () => {
+  const any = request(house.app);
+  expectRefused(await any.get('/api/nothing'));
+  expectRefused(await any.get('/api'));
+  expectRefused(await any.delete('/api/users'));
+  expectRefused(await any.get('/api/users/%E0%A4%A'));
+  expectRefused(await any.post('/api/users').set('Content-Type', 'application/json').send('{"broken'));
+});
+
+test('a key acts only while its user is an active admin', async () => {
+  const { id } = await house.make('/users', { email: 'second@example.com', roles: ['admin', 'manager'] });
+  const key = await house.keyFor(id);
+  const status = async () => (await whoami(`Bearer ${key}`)).status;
+  expect(await status()).toBe(200);
+  await house.send('patch', `/users/${id}`, { data: { archived: true } });
+  expect(await status()).toBe(401);
+  await house.send('patch', `/users/${id}`, { data: { archived: false } });
+  expect(await status()).toBe(200);
+  await house.send('patch', `/users/${id}`, { data: { roles: ['manager', 'authAdmin'] } });
+  expect(await status()).toBe(401);
+  await house.send('patch', `/users/${id}`, { data: { roles: ['admin'] } });
+  expect(await status()).toBe(200);
+  await house.send('delete', `/users/${id}`);
+  expect(await status()).toBe(401);
+});
+
+test('with a credential, an unknown path is 404', async () => {
+  for (const path of ['/nothing', '/', '/users/a/b', '/custom-fields/x/choices', '/users/a/options']) {
+    const answer = await house.send('get', path);
+    expect([answer.status, answer.body]).toEqual([404, { code: 'notFound', message: expect.any(String) }]);
+  }
+});
+
+test('a path that cannot be decoded is 400', async () => {
+  const answer = await house.send('get', '/users/%E0%A4%A');
+  expect([answer.status, answer.body.code]).toEqual([400, 'badRequest']);
+});
