@@ -58,17 +58,17 @@ describe('travelers over HTTP', () => {
   });
 
   test('looks for addresses among archived travelers, too, without case', async () => {
-    const archived = { ...ada, id: 'u2', email: 'eve@corp.example', archived: true };
+    const archived = { ...ada, id: 'u2', email: 'eve+x@corp.example', archived: true };
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
     );
     const answer = await travelUsers(server.client(), defaultPaths).byEmail([
       'ada@CORP.example',
-      'eve@corp.example',
+      'eve+x@corp.example',
     ]);
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
     expect(wire()).toEqual([
-      ['GET', '/api/users?emails=ada%40CORP.example,eve%40corp.example&limit=100', ''],
+      ['GET', '/api/users?emails=ada%40CORP.example,eve%2Bx%40corp.example&limit=100', ''],
     ]);
   });
 

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { travelClient } from '../../src/adapter/client.ts';
+import { travelLookups } from '../../src/adapter/lookups.ts';
+import { defaultPaths } from '../../src/adapter/paths.ts';
+import { travelUsers } from '../../src/adapter/users.ts';
+import type { TravelLookups, TravelUsers } from '../../src/bridge/ports.ts';
+import { embeddedTravel } from '../../src/embedded.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+
+interface House {
+  users: TravelUsers;
+  lookups: TravelLookups;
+  make(path: string, data: object): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The adapter before the embedded travel service, over HTTP. */
+async function build(): Promise<House> {
+  const data = mkdtempSync(join(tmpdir(), 'adapter-'));
+  const database = await openEmbedded(data, true);
+  const log = pino({ level: 'silent' });
+  const { app, bridgeKey } = await embeddedTravel({
+    database,
+    chosenKey: undefined,
+    onChange: () => {},
+    log,
+  });
+  const server = createServer((request, response) => {
+    request.url = request.url?.replace(/^\/api/, '') ?? '/';
+    app(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const clock = { now: Date.now, wait: async () => {} };
+  const client = travelClient({ url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
+  const lookups = travelLookups({ client, paths: defaultPaths, now: Date.now, log });
+  const make = async (path: string, body: object) => {
+    const answer = await client.call({ method: 'POST', path, data: body }, ({ data: made }) => made);
+    if (answer.kind !== 'ok') throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return String(Object(answer.value).id);
+  };
+  const close = async () => {
+    client.close();
+    await new Promise((resolve) => server.close(resolve));
+    await database.close();
+    rmSync(data, { recursive: true });
+  };
+  return { users: travelUsers(client, defaultPaths), lookups, make, close };
+}
+
+describe('the adapter and the embedded travel service', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await build();
+  });
+  afterEach(() => house.close());
+
+  test('agree on the life of a traveler', async () => {
+    const { users } = house;
+    const made = await users.create({ email: 'Ada@corp.example', firstName: 'Ada' });
+    expect(made).toMatchObject({ kind: 'ok', value: { firstName: 'Ada', archived: false } });
+    const id = made.kind === 'ok' ? made.value.id : '';
+    expect(await users.create({ email: 'ada@CORP.example' })).toEqual({ kind: 'conflict' });
+    expect(await users.create({ email: 'no address' })).toMatchObject({
+      kind: 'invalid',
+      fields: [{ field: 'email' }],
+    });
+    expect(await users.patch(id, { archived: true, firstName: null })).toMatchObject({
+      value: { archived: true },
+    });
+    expect(await users.byEmail(['ADA@corp.example', 'eve@corp.example'])).toMatchObject({ value: [{ id }] });
+    expect(await users.page(0, 1)).toMatchObject({ value: { total: 2, users: [{}] } });
+    expect(await users.remove(id)).toMatchObject({ kind: 'ok', value: { id } });
+    for (const answer of [await users.read(id), await users.patch(id, {}), await users.remove(id)])
+      expect(answer).toEqual({ kind: 'notFound' });
+  });
+
+  test('agree on whose credential it is, who may not be archived by it', async () => {
+    const self = await house.lookups.self();
+    expect(self).toMatchObject({ kind: 'ok', value: { roles: ['admin'] } });
+    const id = self.kind === 'ok' ? self.value.id : '';
+    expect(await house.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
+  });
+
+  test('agree on everything that is looked up', async () => {
+    const { make, lookups } = house;
+    const field = { dataType: 'option', name: 'Floor', resourceType: 'user' };
+    const customField = await make(defaultPaths.customFields, field);
+    const option = await make(defaultPaths.customFieldOptions.replace('{id}', customField), { data: '3' });
+    const costCenter = await make(defaultPaths.costCenters, { name: 'R&D' });
+    const billing = { name: 'Main', email: 'billing@corp.example', lang: 'fr' };
+    const billingProfile = await make(defaultPaths.billingProfiles, billing);
+    const travelPolicy = await make(defaultPaths.travelPolicies, {
+      name: 'Standard',
+      control: 'none',
+      hotelBudget: { kind: 'comfort' },
+      transportBudget: { flight: { kind: 'comfort' }, rail: { kind: 'comfort' } },
+    });
+    await make(defaultPaths.scimUserMappings, { scimAttribute: 'title', customFieldId: customField });
+    const options = [{ id: option, data: '3', disabled: false }];
+    expect(await lookups.current()).toEqual({
+      kind: 'ok',
+      value: {
+        customFields: [{ id: customField, name: 'Floor', dataType: 'option', disabled: false, options }],
+        costCenters: [{ id: costCenter, name: 'R&D', archived: false }],
+        billingProfiles: [{ id: billingProfile, name: 'Main', archived: false }],
+        travelPolicies: [{ id: travelPolicy, name: 'Standard', archived: false }],
+        scimUserMappings: [{ scimAttribute: 'title', customFieldId: customField }],
+      },
+    });
+  });
+});

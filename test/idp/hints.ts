@@ -1,0 +1,77 @@
+import type { Scenario, Step } from '../../src/replay/scenario.ts';
+import { fill, type Variables } from '../../src/replay/variables.ts';
+import type { TravelService } from './travel-service.ts';
+
+/** What a traveler should look like, by field; null: the field is empty. */
+export type Hint = Record<string, unknown>;
+
+/** Fields whose value names a thing of the travel service, and how one is made. */
+const things: Record<string, { path: string; example: object }> = {
+  costCenterId: { path: '/cost-centers', example: { name: 'Research' } },
+  billingProfileId: {
+    path: '/billing-profiles',
+    example: { name: 'Main', email: 'billing@corp.example', lang: 'en' },
+  },
+  travelPolicyId: {
+    path: '/travel-policies',
+    example: {
+      name: 'Standard',
+      control: 'none',
+      hotelBudget: { kind: 'comfort' },
+      transportBudget: { flight: { kind: 'comfort' }, rail: { kind: 'comfort' } },
+    },
+  },
+};
+
+/** Hints in prose, and what the design rules in their place. */
+const rulings: Record<string, Hint> = {
+  // No country is set for the connection, and the user has no address that would tell one.
+  '+33 612345678 only if default region is configured FR, else omitted': { phoneNumber: null },
+};
+
+/**
+ * The scenario with real ids: a hint that names a thing such as `cc-12` wants the traveler to have it, so it is made first,
+ * and its id stands wherever the scenario has that name.
+ */
+export async function withRealThings(scenario: Scenario, travel: TravelService): Promise<Scenario> {
+  const ids = new Map<unknown, string>();
+  for (const step of scenario.steps) {
+    for (const [field, name] of Object.entries(step.travel ?? {})) {
+      const thing = things[field];
+      if (thing && typeof name === 'string' && !ids.has(name))
+        ids.set(name, await travel.make(thing.path, thing.example));
+    }
+  }
+  const steps = replaced(scenario.steps, ids);
+  return ids.size === 0 ? scenario : { ...scenario, steps: steps as Step[] };
+}
+
+function replaced(value: unknown, ids: Map<unknown, string>): unknown {
+  const id = ids.get(value);
+  if (id !== undefined) return id;
+  if (Array.isArray(value)) return value.map((item) => replaced(item, ids));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaced(member, ids)]));
+}
+
+/** What the hint of a step asks for, its variables, prose and references to other travelers resolved. */
+export function wantedBy(
+  { travel }: Step,
+  variables: Variables,
+  travelIdOf: (variable: string) => string | undefined,
+): Hint | undefined {
+  if (travel === undefined) return undefined;
+  const wanted: Hint = {};
+  for (const [field, value] of Object.entries(fill(travel, variables) as Hint)) {
+    const other = /^<travel id of (\w+)>$/.exec(String(value))?.[1];
+    if (typeof value === 'string' && rulings[value]) Object.assign(wanted, rulings[value]);
+    else wanted[field] = other === undefined ? value : travelIdOf(other);
+  }
+  return wanted;
+}
+
+/** The part of a traveler that a hint speaks of; what it does not have is null. */
+export function spokenOf(traveler: unknown, hint: Hint): Hint {
+  const fields: Hint = Object(traveler);
+  return Object.fromEntries(Object.keys(hint).map((field) => [field, fields[field] ?? null]));
+}
