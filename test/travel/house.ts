@@ -19,6 +19,8 @@ export interface House {
   /** The first admin and the key that acts on their behalf. */
   admin: string;
   key: string;
+  surroundings: Parameters<typeof ensureFirstAdmin>[0];
+  /** The changes told after their commit, as `type id`. */
   changes: string[];
   logged: string[];
   /** Lets the clock go on. */
@@ -85,6 +87,7 @@ export async function openHouse(): Promise<House> {
     app,
     admin,
     key,
+    surroundings,
     changes,
     logged,
     keyFor,

@@ -5,13 +5,15 @@ import type { Change } from '../resource.ts';
 import { item } from '../validation.ts';
 import { MANDATORY } from './custom-field.ts';
 import { OPTION_DATA, optionKey } from './custom-field-option.ts';
-import { type CustomFieldValues, optionIds, valuesOf } from './custom-field-values.ts';
+import { type CustomFieldValues, type KeptValue, optionIds, valuesOf } from './custom-field-values.ts';
 import { judge, type Known } from './custom-field-verdict.ts';
+
+type Kept = { customFieldId: string; values: KeptValue[] };
 
 /** The custom fields of a user in the form in which they are kept, and what is wrong with those wanted. */
 export async function checkedCustomFields(
   change: Change,
-): Promise<{ customFields: CustomFieldValues; invalid: Invalid[] }> {
+): Promise<{ customFields: Kept[]; invalid: Invalid[] }> {
   const wanted = valuesOf(change.wanted);
   const known = await knownFor(wanted, change.within);
   const kept = new Map(valuesOf(change.before).map(({ customFieldId, values }) => [customFieldId, values]));
@@ -63,7 +65,7 @@ async function knownFor(wanted: CustomFieldValues, reading: TravelReading): Prom
 }
 
 /** Mandatory fields are asked for when a user is created or replaced, not when a part is changed. */
-async function missing(change: Change, customFields: CustomFieldValues): Promise<Invalid[]> {
+async function missing(change: Change, customFields: Kept[]): Promise<Invalid[]> {
   if (change.operation === 'patch') return [];
   const given = new Set(customFields.map(({ customFieldId }) => customFieldId));
   const match = { type: 'customField', name: MANDATORY, values: ['user'] };

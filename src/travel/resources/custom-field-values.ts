@@ -21,8 +21,11 @@ export const customFieldValues = z.array(
   }),
 );
 
-/** Custom field values as they come in and as they are kept: the data of a text, or the id of an option. */
+/** Custom field values as they come in, or are kept. */
 export type CustomFieldValues = z.infer<typeof customFieldValues>;
+
+/** A value as it is kept: the data of a text, or the id of an option, whose data may change. */
+export type KeptValue = { data: string } | { customFieldOptionId: string };
 
 /** The custom field values of a user's document, which its schema has accepted. */
 export function valuesOf(doc: JsonObject | undefined): CustomFieldValues {

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { type JsonObject, textOf } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
-import type { CustomFieldValues } from './custom-field-values.ts';
+import type { CustomFieldValues, KeptValue } from './custom-field-values.ts';
 
 /** What the values are judged by. */
 export interface Known {
@@ -19,7 +19,7 @@ export interface Fault {
 }
 
 type Value = CustomFieldValues[number]['values'][number];
-type Verdict = { value: Value } | { fault: Fault };
+type Verdict = { value: KeptValue } | { fault: Fault };
 
 /** The longest text value: with RE2 the time of a match is its length times the expression's. */
 const TEXT = 1000;
@@ -32,13 +32,13 @@ export function judge(
   { customFieldId, values }: CustomFieldValues[number],
   known: Known,
   kept: Value[],
-): { values: Value[]; faults: Fault[] } {
+): { values: KeptValue[]; faults: Fault[] } {
   const field = known.fields.get(customFieldId);
   if (field?.['resourceType'] !== 'user') {
     const message = 'must be a custom field of users';
     return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
   }
-  const isKept = (value: Value) => kept.some((other) => isSame(value, other));
+  const isKept = isAmong(kept);
   const verdicts = values.map((value) =>
     field['dataType'] === 'text'
       ? judgeText(value, field, isKept)
@@ -48,25 +48,20 @@ export function judge(
     'fault' in verdict ? [{ ...verdict.fault, path: ['values', position, ...verdict.fault.path] }] : [],
   );
   const accepted = distinct(verdicts.flatMap((verdict) => ('value' in verdict ? [verdict.value] : [])));
-  faults.push(...judgeField(field, accepted, isKept));
-  return { values: accepted, faults };
-}
-
-function judgeField(field: JsonObject, values: Value[], isKept: (value: Value) => boolean): Fault[] {
-  const faults: Fault[] = [];
-  if (values.length > 1 && field['dataType'] !== 'optionsList') {
+  if (accepted.length > 1 && field['dataType'] !== 'optionsList') {
     faults.push({ code: 'tooMany', path: ['values'], message: 'must have at most one value' });
   }
-  if (field['disabled'] === true && !values.every(isKept)) {
+  const isNew = faults.length > 0 || !accepted.every(isKept);
+  if (field['disabled'] === true && isNew) {
     faults.push({ code: 'disabled', path: ['customFieldId'], message: 'is disabled' });
   }
-  return faults;
+  return { values: accepted, faults };
 }
 
 function judgeText(
   { data, customFieldOptionId }: Value,
   field: JsonObject,
-  isKept: (value: Value) => boolean,
+  isKept: (value: KeptValue) => boolean,
 ): Verdict {
   if (customFieldOptionId !== undefined) {
     const message = 'is for fields with options only';
@@ -88,7 +83,7 @@ function judgeOption(
   { data, customFieldOptionId }: Value,
   known: Known,
   customFieldId: string,
-  isKept: (value: Value) => boolean,
+  isKept: (value: KeptValue) => boolean,
 ): Verdict {
   const named = customFieldOptionId ?? data;
   if (named === undefined) return { fault: { code: 'required', path: ['data'] } };
@@ -107,11 +102,12 @@ function judgeOption(
   return { value };
 }
 
-function distinct(values: Value[]): Value[] {
-  const byOption = new Map(values.map((value) => [value.customFieldOptionId ?? value, value]));
-  return [...byOption.values()];
+/** Values are kept in one form only, so that their text tells them apart. */
+function isAmong(kept: Value[]): (value: KeptValue) => boolean {
+  const texts = new Set(kept.map((value) => JSON.stringify(value)));
+  return (value) => texts.has(JSON.stringify(value));
 }
 
-function isSame(one: Value, other: Value): boolean {
-  return one.customFieldOptionId === other.customFieldOptionId && one.data === other.data;
+function distinct(values: KeptValue[]): KeptValue[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

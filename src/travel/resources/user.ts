@@ -101,12 +101,9 @@ async function check(change: Change): Promise<{ doc: JsonObject; invalid: Invali
   if (textOf(wanted, 'managerId') === id) {
     invalid.push(item('reference', ['managerId'], wanted, 'must be somebody else'));
   }
-  // Replaced in place, so that the order of the fields stays.
-  const fields = Object.entries(wanted).map(([name, value]) => [
-    name,
-    name === 'customFields' ? customFields : value,
-  ]);
-  return { doc: Object.fromEntries(fields), invalid };
+  // Without values there is no field; else it is replaced where it is, as the order of fields is the schema's.
+  const { customFields: _wanted, ...others } = wanted;
+  return { doc: customFields.length > 0 ? { ...wanted, customFields } : others, invalid };
 }
 
 /** Nobody takes the API away from themselves: there would be no way back. */

@@ -1,0 +1,245 @@
+import type { JsonObject } from '../../src/travel/json.ts';
+import { type House, openHouse } from './house.ts';
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+const makeField = (data: JsonObject) =>
+  house.make('/custom-fields', { dataType: 'text', name: 'Field', resourceType: 'user', ...data });
+const makeOption = (fieldId: string, data: JsonObject) =>
+  house.make(`/custom-fields/${fieldId}/options`, data);
+
+/** A custom field value as a client sends it: a string is data. */
+const value = (customFieldId: string, ...values: (string | JsonObject)[]): JsonObject => ({
+  customFieldId,
+  values: values.map((one) => (typeof one === 'string' ? { data: one } : one)),
+});
+const create = (...customFields: JsonObject[]) =>
+  house.send('post', '/users', { data: { email: 'a@example.com', customFields } });
+const faultsOf = (answer: { status: number; body: { invalid: JsonObject[] } }) => {
+  expect(answer.status).toBe(422);
+  return answer.body.invalid.map(({ field, code }) => `${field} ${code}`);
+};
+
+describe('a text', () => {
+  test('is answered with the name of its field, as the name is now', async () => {
+    const { id } = await makeField({ name: 'Badge' });
+    const made = await create(value(id, 'B-17'));
+    expect(made.body.data.customFields).toEqual([
+      { customFieldId: id, name: 'Badge', values: [{ data: 'B-17' }] },
+    ]);
+    await house.send('patch', `/custom-fields/${id}`, { data: { name: 'Badge number' } });
+    const { data } = (await house.send('get', '/users?emails=a@example.com')).body;
+    expect(data[0].customFields[0].name).toBe('Badge number');
+  });
+
+  test.each([
+    ['[A-Z]\\d+', 'B17', true],
+    ['[A-Z]\\d+', 'xB17', false],
+    ['[A-Z]\\d+', 'B17\n', false],
+    ['a|ab', 'ab', true],
+    ['^\\d{4}$', '2026', true],
+    ['(a+)+$', `${'a'.repeat(999)}!`, false],
+  ])('matches %s as a whole: %j is %s', async (validationRegexp, data, matches) => {
+    const { id } = await makeField({ validationRegexp });
+    const answer = await create(value(id, data));
+    if (matches) expect(answer.status).toBe(201);
+    else expect(faultsOf(answer)).toEqual(['customFields.0.values.0.data pattern']);
+  });
+
+  test('has one value, that says something and is not an option', async () => {
+    const { id } = await makeField({});
+    expect(faultsOf(await create(value(id, 'one', 'two')))).toEqual(['customFields.0.values tooMany']);
+    expect(faultsOf(await create(value(id, '')))).toEqual(['customFields.0.values.0.data required']);
+    expect(faultsOf(await create(value(id, {})))).toEqual(['customFields.0.values.0.data required']);
+    expect(faultsOf(await create(value(id, 'x'.repeat(1001))))).toEqual([
+      'customFields.0.values.0.data pattern',
+    ]);
+    expect(faultsOf(await create(value(id, { customFieldOptionId: 'abc' })))).toEqual([
+      'customFields.0.values.0.customFieldOptionId reference',
+    ]);
+  });
+});
+
+describe('an option', () => {
+  test('is named by its id or its data, and answered with id, data and displayName as they are now', async () => {
+    const { id } = await makeField({ dataType: 'option', name: 'Team' });
+    const red = await makeOption(id, { data: 'red', displayName: 'Red team' });
+    const blue = await makeOption(id, { data: 'blue' });
+    const made = await create(value(id, 'red'));
+    const redValue = { customFieldOptionId: red.id, data: 'red', displayName: 'Red team' };
+    expect(made.body.data.customFields).toEqual([{ customFieldId: id, name: 'Team', values: [redValue] }]);
+
+    const user = `/users/${made.body.data.id}`;
+    const byId = value(id, { customFieldOptionId: blue.id });
+    const changed = await house.send('patch', user, { data: { customFields: [byId] } });
+    expect(changed.body.data.customFields[0].values).toEqual([
+      { customFieldOptionId: blue.id, data: 'blue' },
+    ]);
+
+    await house.send('patch', `/custom-fields/${id}/options/${blue.id}`, { data: { data: 'navy' } });
+    const { data } = (await house.send('get', user)).body;
+    expect(data.customFields[0].values).toEqual([{ customFieldOptionId: blue.id, data: 'navy' }]);
+  });
+
+  test('may be sent back as it was answered', async () => {
+    const { id } = await makeField({ dataType: 'option' });
+    await makeOption(id, { data: 'red', displayName: 'Red' });
+    const { data } = (await create(value(id, 'red'))).body;
+    house.changes.length = 0;
+    const again = await house.send('patch', `/users/${data.id}`, {
+      data: { customFields: data.customFields },
+    });
+    expect([again.status, again.body.data]).toEqual([200, data]);
+    expect(house.changes).toEqual([]);
+  });
+
+  test('is one of its own field, and only one', async () => {
+    const field = await makeField({ dataType: 'option' });
+    const other = await makeField({ dataType: 'option' });
+    await makeOption(field.id, { data: 'red' });
+    await makeOption(field.id, { data: 'blue' });
+    const foreign = await makeOption(other.id, { data: 'green' });
+    expect(faultsOf(await create(value(field.id, 'green')))).toEqual([
+      'customFields.0.values.0.data reference',
+    ]);
+    expect(faultsOf(await create(value(field.id, { customFieldOptionId: foreign.id })))).toEqual([
+      'customFields.0.values.0.customFieldOptionId reference',
+    ]);
+    expect(faultsOf(await create(value(field.id, 'red', 'blue')))).toEqual(['customFields.0.values tooMany']);
+    expect(faultsOf(await create(value(field.id, {})))).toEqual(['customFields.0.values.0.data required']);
+  });
+
+  test('in an optionsList may have others beside it, each once', async () => {
+    const { id } = await makeField({ dataType: 'optionsList' });
+    for (const data of ['red', 'blue', 'green']) await makeOption(id, { data });
+    const made = await create(value(id, 'green', 'red', 'green'));
+    const data = made.body.data.customFields[0].values.map((one: JsonObject) => one['data']);
+    expect(data).toEqual(['green', 'red']);
+  });
+
+  test('that has the same data as a disabled one is the one that is meant', async () => {
+    const { id } = await makeField({ dataType: 'option' });
+    await makeOption(id, { data: 'red', disabled: true });
+    const second = await makeOption(id, { data: 'red' });
+    await makeOption(id, { data: 'red' });
+    const { data } = (await create(value(id, 'red'))).body;
+    expect(data.customFields[0].values[0].customFieldOptionId).toBe(second.id);
+  });
+
+  test('stays as long as a user has it, and so does its field', async () => {
+    const { id } = await makeField({ dataType: 'option' });
+    const red = await makeOption(id, { data: 'red' });
+    const user = (await create(value(id, 'red'))).body.data;
+    const option = `/custom-fields/${id}/options/${red.id}`;
+    expect((await house.send('delete', option)).status).toBe(409);
+    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+    await house.send('patch', `/users/${user.id}`, { data: { customFields: null } });
+    expect((await house.send('delete', option)).status).toBe(200);
+    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(200);
+  });
+});
+
+describe('what is disabled', () => {
+  test('can no longer be assigned', async () => {
+    const field = await makeField({ disabled: true });
+    expect(faultsOf(await create(value(field.id, 'x')))).toEqual(['customFields.0.customFieldId disabled']);
+    const list = await makeField({ dataType: 'optionsList' });
+    const red = await makeOption(list.id, { data: 'red', disabled: true });
+    await makeOption(list.id, { data: 'blue' });
+    expect(faultsOf(await create(value(list.id, 'blue', 'red')))).toEqual([
+      'customFields.0.values.1.data disabled',
+    ]);
+    expect(faultsOf(await create(value(list.id, { customFieldOptionId: red.id })))).toEqual([
+      'customFields.0.values.0.customFieldOptionId disabled',
+    ]);
+  });
+
+  test('stays where it was assigned before, through any other change', async () => {
+    const text = await makeField({ validationRegexp: 'x+' });
+    const list = await makeField({ dataType: 'optionsList' });
+    const red = await makeOption(list.id, { data: 'red' });
+    await makeOption(list.id, { data: 'blue' });
+    const { data } = (await create(value(text.id, 'xx'), value(list.id, 'red', 'blue'))).body;
+    await house.send('patch', `/custom-fields/${text.id}`, {
+      data: { disabled: true, validationRegexp: 'y+' },
+    });
+    await house.send('patch', `/custom-fields/${list.id}/options/${red.id}`, { data: { disabled: true } });
+
+    const user = `/users/${data.id}`;
+    const renamed = await house.send('patch', user, { data: { firstName: 'Ada' } });
+    expect([renamed.status, renamed.body.data.customFields]).toEqual([200, data.customFields]);
+    const put = await house.send('put', user, {
+      data: { email: data.email, customFields: data.customFields },
+    });
+    expect([put.status, put.body.data.customFields]).toEqual([200, data.customFields]);
+    const fewer = await house.send('patch', user, { data: { customFields: [value(list.id, 'red')] } });
+    expect(fewer.status).toBe(200);
+    const again = await house.send('patch', user, { data: { customFields: [value(text.id, 'xx')] } });
+    expect(faultsOf(again).sort()).toEqual([
+      'customFields.0.customFieldId disabled',
+      'customFields.0.values.0.data pattern',
+    ]);
+  });
+});
+
+test('a field of nobody, of trip projects, or given twice is refused', async () => {
+  const trip = await makeField({ resourceType: 'tripProject' });
+  const badge = await makeField({});
+  const answer = await create(
+    value(trip.id, 'x'),
+    value(badge.id, 'x'),
+    value('abcdefabcdefabcdefabcdef', 'x'),
+    value(badge.id, 'y'),
+  );
+  expect(faultsOf(answer)).toEqual([
+    'customFields.0.customFieldId reference',
+    'customFields.2.customFieldId reference',
+    'customFields.3.customFieldId duplicate',
+  ]);
+});
+
+test('a field without values is no value', async () => {
+  const { id } = await makeField({});
+  const made = await create(value(id));
+  expect([made.status, made.body.data.customFields]).toEqual([201, undefined]);
+});
+
+test('many values at once are judged in little time', async () => {
+  const { id } = await makeField({ dataType: 'optionsList' });
+  await makeOption(id, { data: 'red' });
+  const many = Array.from({ length: 5000 }, (_, number) => `red ${number}`);
+  const answer = await create(value(id, ...many));
+  expect(answer.status).toBe(422);
+  expect(answer.body.invalid).toHaveLength(100);
+});
+
+describe('a mandatory field', () => {
+  test('is asked for by POST and PUT, not by PATCH', async () => {
+    const { data } = (await create()).body;
+    const field = await makeField({ mandatory: true, name: 'Badge' });
+    await makeField({ mandatory: true, disabled: true });
+    await makeField({ mandatory: true, resourceType: 'tripProject' });
+    const missing = [`customFields.${field.id} required`];
+    expect(faultsOf(await house.send('post', '/users', { data: { email: 'b@example.com' } }))).toEqual(
+      missing,
+    );
+    const user = `/users/${data.id}`;
+    expect(faultsOf(await house.send('put', user, { data: { email: 'a@example.com' } }))).toEqual(missing);
+    expect((await house.send('patch', user, { data: { firstName: 'Ada' } })).status).toBe(200);
+    const customFields = [value(field.id, 'B-17')];
+    expect((await house.send('put', user, { data: { email: 'a@example.com', customFields } })).status).toBe(
+      200,
+    );
+  });
+
+  test('is not asked for any more when it is no longer mandatory', async () => {
+    const field = await makeField({ mandatory: true });
+    expect((await create()).status).toBe(422);
+    await house.send('patch', `/custom-fields/${field.id}`, { data: { mandatory: false } });
+    expect((await create()).status).toBe(201);
+  });
+});

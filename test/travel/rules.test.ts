@@ -1,0 +1,290 @@
+import type { JsonObject } from '../../src/travel/json.ts';
+import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
+import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
+import { type House, openHouse } from './house.ts';
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+const textField: JsonObject = { dataType: 'text', name: 'Badge', resourceType: 'user' };
+const optionField: JsonObject = { dataType: 'option', name: 'Team', resourceType: 'user' };
+
+describe('a custom field', () => {
+  test.each(['(', '[z-a]', '(?=x)', '(a)\\1', 'x{1001}', 'a'.repeat(1001)])(
+    'refuses %j, which is no RE2 expression or too long',
+    async (validationRegexp) => {
+      const answer = await house.send('post', '/custom-fields', { data: { ...textField, validationRegexp } });
+      expect([answer.status, answer.body.invalid]).toEqual([
+        422,
+        [expect.objectContaining({ field: 'validationRegexp', code: 'pattern' })],
+      ]);
+    },
+  );
+
+  test('keeps its kind while it is in use', async () => {
+    const { id } = await house.make('/custom-fields', optionField);
+    const field = `/custom-fields/${id}`;
+    const free = await house.send('patch', field, { data: { dataType: 'optionsList' } });
+    expect([free.status, free.body.data.dataType]).toEqual([200, 'optionsList']);
+    const option = await house.make(`${field}/options`, { data: 'red' });
+    for (const data of [{ dataType: 'text' }, { resourceType: 'tripProject' }]) {
+      const answer = await house.send('patch', field, { data });
+      expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    }
+    expect(
+      (await house.send('patch', field, { data: { name: 'Squad', dataType: 'optionsList' } })).status,
+    ).toBe(200);
+    await house.send('delete', `${field}/options/${option.id}`);
+    expect((await house.send('patch', field, { data: { dataType: 'text' } })).status).toBe(200);
+  });
+
+  test('with options stays until they are gone', async () => {
+    const { id } = await house.make('/custom-fields', optionField);
+    await house.make(`/custom-fields/${id}/options`, { data: 'red' });
+    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+  });
+
+  test.each([
+    ['dataType', { ...textField, dataType: 'number' }],
+    ['resourceType', { ...textField, resourceType: 'invoice' }],
+  ])('has a %s from a closed list', async (field, data) => {
+    const answer = await house.send('post', '/custom-fields', { data });
+    expect(answer.body.invalid).toEqual([expect.objectContaining({ field, code: 'enum' })]);
+  });
+});
+
+describe('an option', () => {
+  test('cannot be made in a text field', async () => {
+    const { id } = await house.make('/custom-fields', textField);
+    const answer = await house.send('post', `/custom-fields/${id}/options`, { data: { data: 'x' } });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  });
+
+  test.each(['approverId', 'billingProfileId'])('can have %s in one custom field only', async (name) => {
+    const profile = { email: 'b@example.com', lang: 'en', name: 'B' };
+    const target = name === 'approverId' ? house.admin : (await house.make('/billing-profiles', profile)).id;
+    const first = await house.make('/custom-fields', optionField);
+    const second = await house.make('/custom-fields', optionField);
+    const options = (id: string) => `/custom-fields/${id}/options`;
+    const one = await house.make(options(first.id), { data: 'a', [name]: target });
+    await house.make(options(first.id), { data: 'b', [name]: target });
+    const plain = await house.make(options(second.id), { data: 'a' });
+    const refused = [422, [expect.objectContaining({ field: name, code: 'exclusive' })]];
+    const made = await house.send('post', options(second.id), { data: { data: 'b', [name]: target } });
+    expect([made.status, made.body.invalid]).toEqual(refused);
+    const item = `${options(second.id)}/${plain.id}`;
+    const changed = await house.send('patch', item, { data: { [name]: target } });
+    expect([changed.status, changed.body.invalid]).toEqual(refused);
+
+    const { data } = (await house.send('get', options(first.id))).body;
+    for (const { id } of data)
+      await house.send('patch', `${options(first.id)}/${id}`, { data: { [name]: null } });
+    expect((await house.send('patch', item, { data: { [name]: target } })).status).toBe(200);
+    const late = await house.send('patch', `${options(first.id)}/${one.id}`, { data: { [name]: target } });
+    expect(late.status).toBe(422);
+  });
+
+  test('is listed under its field in order of creation', async () => {
+    const { id } = await house.make('/custom-fields', optionField);
+    for (const data of ['c', 'a', 'b']) await house.make(`/custom-fields/${id}/options`, { data });
+    const { data, meta } = (await house.send('get', `/custom-fields/${id}/options?limit=2`)).body;
+    expect([data.map((option: JsonObject) => option['data']), meta.total]).toEqual([['c', 'a'], 3]);
+    expect(data[0]).toMatchObject({ customFieldId: id, type: 'customFieldOption' });
+  });
+});
+
+describe('a travel policy', () => {
+  test('that becomes the default takes the mark from the one before', async () => {
+    const first = await house.make('/travel-policies', { ...travelPolicy.example, default: true });
+    house.changes.length = 0;
+    const second = await house.make('/travel-policies', { ...travelPolicy.example, default: true });
+    expect(house.changes).toEqual([`travelPolicy ${first.id}`, `travelPolicy ${second.id}`]);
+    const defaults = async () => {
+      const { data } = (await house.send('get', '/travel-policies')).body;
+      return data.filter((policy: JsonObject) => policy['default']).map(({ id }: JsonObject) => id);
+    };
+    expect(await defaults()).toEqual([second.id]);
+    await house.send('patch', `/travel-policies/${first.id}`, { data: { default: true } });
+    expect(await defaults()).toEqual([first.id]);
+    await house.send('put', `/travel-policies/${first.id}`, { data: travelPolicy.example });
+    expect(await defaults()).toEqual([]);
+  });
+
+  test('of two that ask at once, one is the default', async () => {
+    const make = () => house.make('/travel-policies', { ...travelPolicy.example, default: true });
+    await Promise.all([make(), make(), make(), make()]);
+    const { data } = (await house.send('get', '/travel-policies')).body;
+    expect(data.filter((policy: JsonObject) => policy['default'])).toHaveLength(1);
+  });
+
+  test('loses its custom budget when that is set to null', async () => {
+    const { id } = await house.make('/travel-policies', travelPolicy.example);
+    const data = { transportBudget: { flight: { custom: null, kind: 'strict' } } };
+    const answer = await house.send('patch', `/travel-policies/${id}`, { data });
+    expect(answer.body.data.transportBudget).toEqual({
+      common: { flexibilityPercentage: 5 },
+      flight: { kind: 'strict' },
+      rail: { kind: 'strict' },
+    });
+  });
+
+  const smart = {
+    hotelIsNotCancellable: { action: 'deny' },
+    maxCarRentalAcrissCategory: { action: 'deny', category: 'E' },
+    maxTripFlightPrice: { action: 'deny', amount: 800.5, currency: 'EUR' },
+    maxTripHotelPrice: { action: 'deny', amount: 800, currency: 'EUR' },
+    maxTripPrice: { action: 'deny', amount: 800, currency: 'EUR' },
+    maxTripRailPrice: { action: 'deny', amount: 800, currency: 'EUR' },
+    minBookingLeadTime: { action: 'deny', days: 7 },
+    tripDestination: { denyCountries: ['KP'], forceApprovalCountries: ['US'] },
+    tripIsOutOfBudget: { action: 'deny' },
+    tripIsWithinBudget: { action: 'deny' },
+  };
+  const transportBudget = {
+    common: { flexibilityPercentage: 12.5 },
+    flight: {
+      kind: 'custom',
+      skipWhenGreenerAlternative: true,
+      custom: {
+        longHaul: { cabinClass: 'business' },
+        mediumHaul: { cabinClass: 'premiumEco', maxDuration: 360 },
+        shortHaul: { cabinClass: 'economy', maxDuration: 120 },
+        lowCostWhenPossible: false,
+      },
+    },
+    rail: {
+      kind: 'custom',
+      custom: {
+        fareType: 'semiFlex',
+        longHaul: { cabinClass: 'first' },
+        shortHaul: { cabinClass: 'second', maxDuration: 180 },
+      },
+    },
+  };
+
+  test('keeps every setting that the specification names', async () => {
+    const policy = {
+      ...travelPolicy.example,
+      defaultApproverId: house.admin,
+      smartSettings: smart,
+      transportBudget,
+    };
+    expect(await house.make('/travel-policies', policy)).toMatchObject(policy);
+  });
+
+  test.each([
+    ['control', 'enum', { control: 'strong' }],
+    ['hotelBudget.kind', 'enum', { hotelBudget: { kind: 'cheap' } }],
+    [
+      'hotelBudget.custom.flexibilityPercentage',
+      'type',
+      { hotelBudget: { custom: { flexibilityPercentage: '5' } } },
+    ],
+    [
+      'transportBudget.rail.custom.fareType',
+      'enum',
+      { transportBudget: { rail: { custom: { fareType: 'x' } } } },
+    ],
+    [
+      'transportBudget.flight.custom.shortHaul.maxDuration',
+      'type',
+      { transportBudget: { flight: { custom: { shortHaul: { maxDuration: 1.5 } } } } },
+    ],
+    ['transportBudget.boat', 'unknown', { transportBudget: { boat: {} } }],
+    ['smartSettings.maxTripPrice.amount', 'type', { smartSettings: { maxTripPrice: { amount: 'x' } } }],
+    [
+      'smartSettings.tripDestination.denyCountries.0',
+      'type',
+      { smartSettings: { tripDestination: { denyCountries: [1] } } },
+    ],
+  ])('refuses %s as %s', async (field, code, data) => {
+    const answer = await house.send('post', '/travel-policies', {
+      data: { ...travelPolicy.example, ...data },
+    });
+    expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
+  });
+});
+
+describe('a SCIM user mapping', () => {
+  test.each(scimAttributes)('takes %s', async (scimAttribute) => {
+    await house.make('/scim-user-mappings', { scimAttribute, userAttribute: 'lastName' });
+  });
+
+  test.each(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber'])(
+    'fills %s',
+    async (userAttribute) => {
+      await house.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute });
+    },
+  );
+
+  test('fills a custom field of users, which stays as long', async () => {
+    const { id } = await house.make('/custom-fields', textField);
+    const mapping = await house.make('/scim-user-mappings', { scimAttribute: 'title', customFieldId: id });
+    expect(mapping).toMatchObject({ scimAttribute: 'title', customFieldId: id });
+    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+    await house.send('delete', `/scim-user-mappings/${mapping.id}`);
+    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(200);
+  });
+
+  test('fills nothing else, and exactly one thing', async () => {
+    const trip = await house.make('/custom-fields', { ...textField, resourceType: 'tripProject' });
+    const badge = await house.make('/custom-fields', textField);
+    const cases: [JsonObject, string, string][] = [
+      [{}, 'customFieldId', 'required'],
+      [{ customFieldId: badge.id, userAttribute: 'email' }, 'userAttribute', 'exclusive'],
+      [{ customFieldId: trip.id }, 'customFieldId', 'reference'],
+      [{ userAttribute: 'roles' }, 'userAttribute', 'enum'],
+      [{ scimAttribute: 'userName', userAttribute: 'email' }, 'scimAttribute', 'enum'],
+    ];
+    for (const [data, field, code] of cases) {
+      const answer = await house.send('post', '/scim-user-mappings', {
+        data: { scimAttribute: 'title', ...data },
+      });
+      expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
+    }
+  });
+
+  test('changes its target in one PATCH', async () => {
+    const { id } = await house.make('/custom-fields', textField);
+    const mapping = await house.make('/scim-user-mappings', {
+      scimAttribute: 'title',
+      userAttribute: 'lastName',
+    });
+    const item = `/scim-user-mappings/${mapping.id}`;
+    expect((await house.send('patch', item, { data: { customFieldId: id } })).status).toBe(422);
+    const answer = await house.send('patch', item, { data: { customFieldId: id, userAttribute: null } });
+    expect([answer.status, answer.body.data.customFieldId, answer.body.data.userAttribute]).toEqual([
+      200,
+      id,
+      undefined,
+    ]);
+  });
+});
+
+describe('a billing profile', () => {
+  const profile: JsonObject = { email: 'b@example.com', lang: 'en', name: 'B' };
+  test.each([
+    ['lang', 'lang', { lang: 'es' }],
+    ['email', 'email', { email: 'b' }],
+    ['address.country', 'country', { address: { country: 'fr' } }],
+    ['address.street', 'unknown', { address: { street: 'x' } }],
+    ['name', 'required', { name: '  ' }],
+    ['name', 'pattern', { name: 'x'.repeat(256) }],
+  ])('refuses %s as %s', async (field, code, data) => {
+    const answer = await house.send('post', '/billing-profiles', { data: { ...profile, ...data } });
+    expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
+  });
+
+  test('shares its email with others, as only users have one of their own', async () => {
+    await house.make('/billing-profiles', profile);
+    await house.make('/billing-profiles', profile);
+  });
+});
+
+test('a project code is its own in its own spelling', async () => {
+  await house.make('/project-codes', { code: 'Apollo' });
+  await house.make('/project-codes', { code: 'APOLLO' });
+});
