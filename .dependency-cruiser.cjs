@@ -35,7 +35,7 @@ module.exports = {
     room('scim', 'bridge/|schema/|http/'),
     room('travel', 'http/'),
     // The commands are hands of the command line: they use what is started, and the pure rooms.
-    room('commands', '[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/'),
+    room('commands', 'bridge/identity|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/'),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
       'store',

@@ -1,0 +1,73 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { areaOf, struckPath } from './area.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { type RequestScope, scopeOf } from './scope.ts';
+
+/** What the express app of the process needs. */
+export interface HttpDeps {
+  log: Logger;
+  metrics: HttpMetrics;
+  newId(): string;
+  /** Milliseconds, of any clock that only goes forward. */
+  now(): number;
+}
+
+/** The express app that all wings hang in: a scope, a log line and a measurement for every request. */
+export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // Express would make an ETag of every body; where there are versions, the wing sends its own.
+  app.disable('etag');
+  app.use(withScope(deps));
+  mount(app);
+  app.use((_request, response) => {
+    response.status(404).json({ error: 'There is no such page.' });
+  });
+  app.use(lastResort);
+  return app;
+}
+
+function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
+  return (request, response, next) => {
+    const began = now();
+    const id = acceptedId(request.headers['x-request-id']) ?? newId();
+    const notes: Record<string, unknown> = {};
+    const child = log.child({ requestId: id });
+    const scope: RequestScope = { id, log: child, note: (facts) => void Object.assign(notes, facts) };
+    response.locals['scope'] = scope;
+    response.set('X-Request-Id', id);
+    const { method, path } = request;
+    // "close" comes once, after the answer or when the client went away before it.
+    response.once('close', () => {
+      const ms = now() - began;
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.observe({ area: areaOf(path), method, status, seconds: ms / 1000 });
+      const query = Object.keys(request.query);
+      child.info({ method, path: struckPath(path), query, status, ms: Math.round(ms), ...notes }, 'request');
+    });
+    next();
+  };
+}
+
+/** A client's own id is taken when it can do no harm in a log. */
+function acceptedId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[\w.-]{1,100}$/.test(header) ? header : undefined;
+}
+
+/** For what no wing answered: it is ours, so the client learns nothing of it. */
+const lastResort: ErrorRequestHandler = (error, _request, response, next) => {
+  const status = clientStatus(error);
+  if (status === undefined) scopeOf(response).log.error({ err: error }, 'a request failed');
+  if (response.headersSent) next(error);
+  else
+    response
+      .status(status ?? 500)
+      .json({ error: status ? 'The request cannot be read.' : 'Something went wrong here.' });
+};
+
+/** Express marks what the client did wrong by a status. */
+function clientStatus(error: unknown): number | undefined {
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+  return status >= 400 && status < 500 ? status : undefined;
+}

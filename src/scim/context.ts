@@ -1,0 +1,19 @@
+import type { Response } from 'express';
+import type { GroupStory } from '../bridge/groups.ts';
+import type { Log } from '../bridge/ports.ts';
+import type { UserStory } from '../bridge/users.ts';
+
+/** All that a request knows; SCIMMY's classes are shared by the whole process and know nothing themselves. */
+export interface ScimContext {
+  /** The connection that the bearer token belongs to. */
+  connection: string;
+  /** The URL that locations begin with, e.g. `https://bridge.example/scim/v2`. */
+  base: string;
+  users: UserStory;
+  groups: GroupStory;
+  log: Log;
+  response: Response;
+}
+
+/** The query parameters as they came: a name given twice has an array. */
+export type Query = Record<string, unknown>;

@@ -1,0 +1,87 @@
+import type { GroupQuery } from '../bridge/groups.ts';
+import type { MemberChange } from '../bridge/ports.ts';
+import { matches } from '../schema/evaluate.ts';
+import { normalize } from '../schema/normalize.ts';
+import type { JsonObject, ScimResource } from '../schema/resource.ts';
+import { groupType } from '../schema/resource-type.ts';
+import type { ScimContext } from './context.ts';
+import { noteDropped } from './dropped.ts';
+import type { Endpoint } from './endpoint.ts';
+import { readFilter } from './filter.ts';
+import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
+import { type Fetch, fetchPage, listResponse, scanPage } from './list.ts';
+import { pagingOf } from './paging.ts';
+import { applyPatch } from './patch.ts';
+import { parsePatch } from './patch-message.ts';
+import { presentGroup } from './present.ts';
+import { projectionOf } from './projection.ts';
+import { toGroupQuestion } from './query.ts';
+
+/** /Groups (RFC 7644 §3.3 to §3.6). Members are rows: a PATCH says what changes, and none is read for it. */
+export const groupsEndpoint: Endpoint = {
+  read: async ({ groups, connection, base }, id, query) => {
+    const projection = projectionOf(groupType, query);
+    return projection.apply(
+      presentGroup(await groups.read(connection, id, projection.includes('members')), base),
+    );
+  },
+
+  list: async (context, query) => {
+    const projection = projectionOf(groupType, query);
+    const filter = readFilter(groupType, query['filter']);
+    const paging = pagingOf(query);
+    const { matches: found, residual } = toGroupQuestion(filter);
+    const withMembers = projection.includes('members') || residual !== undefined;
+    const fetch = fetchGroups(context, { matches: found, withMembers });
+    const listed = residual
+      ? await scanPage(fetch, paging, (body) => matches(groupType, residual, body))
+      : await fetchPage(fetch, paging);
+    return listResponse({ ...listed, bodies: listed.bodies.map(projection.apply) }, paging.startIndex);
+  },
+
+  create: async (context, body, query) => {
+    const projection = projectionOf(groupType, query);
+    const { attributes, members } = groupIn(context, body);
+    const { groups, connection, base } = context;
+    return projection.apply(presentGroup(await groups.create(connection, attributes, members), base));
+  },
+
+  replace: async (context, id, { body, query }) => {
+    const projection = projectionOf(groupType, query);
+    const { attributes, members } = groupIn(context, body);
+    const steps: MemberChange[] = [{ kind: 'replace', members }];
+    const change = { attributes: () => attributes, members: steps };
+    const { groups, connection, base } = context;
+    const view = await groups.change(connection, id, change, projection.includes('members'));
+    return projection.apply(presentGroup(view, base));
+  },
+
+  patch: async ({ groups, connection, base }, id, { body, query }) => {
+    const projection = projectionOf(groupType, query);
+    const { operations, members } = splitGroupPatch(parsePatch(body));
+    const attributes = (current: ScimResource) => applyPatch(groupType, current, operations);
+    const withMembers = projection.isAsked && projection.includes('members');
+    const view = await groups.change(connection, id, { attributes, members }, withMembers);
+    // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
+    return projection.isAsked ? projection.apply(presentGroup(view, base)) : undefined;
+  },
+
+  remove: ({ groups, connection }, id) => groups.remove(connection, id),
+};
+
+function groupIn(context: ScimContext, body: JsonObject) {
+  const { members, rest } = splitMembers(body);
+  const { resource, dropped } = normalize(groupType, rest);
+  noteDropped(context, dropped);
+  return { attributes: resource, members: toMembers(members) };
+}
+
+function fetchGroups(
+  { groups, connection, base }: ScimContext,
+  wanted: Pick<GroupQuery, 'matches' | 'withMembers'>,
+): Fetch {
+  return async (offset, limit) => {
+    const { total, groups: views } = await groups.list(connection, { ...wanted, offset, limit });
+    return { total, bodies: views.map((view) => presentGroup(view, base)) };
+  };
+}

@@ -1,0 +1,66 @@
+import type { GroupView } from '../bridge/groups.ts';
+import type { UserView } from '../bridge/users.ts';
+import { isObject } from '../schema/own.ts';
+import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
+
+/** A user as it is answered: the IdP's values, and what is ours to say. */
+export function presentUser({ resource, ...view }: UserView, base: string): JsonObject {
+  const groups = view.groups.map((group) => ({
+    ...group,
+    $ref: `${base}/Groups/${group.value}`,
+    type: 'direct',
+  }));
+  const travel = resource[urns.travel];
+  const withTraveler =
+    view.travelUserId === undefined
+      ? resource
+      : {
+          ...resource,
+          [urns.travel]: { ...(isObject(travel) ? travel : {}), travelUserId: view.travelUserId },
+        };
+  const body = groups.length > 0 ? { ...withTraveler, groups } : withTraveler;
+  return present(userType, body, { ...view, base });
+}
+
+/** A group as it is answered; without members when they were not read. */
+export function presentGroup({ attributes, members, ...view }: GroupView, base: string): JsonObject {
+  const shown = (members ?? []).map((member) => ({
+    ...member,
+    $ref: `${base}/${member.type?.toLowerCase() === 'group' ? 'Groups' : 'Users'}/${member.value}`,
+  }));
+  const body = shown.length > 0 ? { ...attributes, members: shown } : attributes;
+  return present(groupType, body, { ...view, base });
+}
+
+/** The URL of a resource: `meta.location`, and Location of a 201 (RFC 7644 §3.3). */
+export function locationOf(type: ResourceType, id: string, base: string): string {
+  return `${base}${type.endpoint}/${id}`;
+}
+
+interface Facts {
+  id: string;
+  createdAt: number;
+  lastModified: number;
+  base: string;
+}
+
+/** "schemas" lists the core schema and every extension that has data (RFC 7643 §3). */
+function present(
+  type: ResourceType,
+  body: ScimResource,
+  { id, createdAt, lastModified, base }: Facts,
+): JsonObject {
+  const extensions = Object.keys(body).filter((name) => name.includes(':'));
+  return {
+    schemas: [type.schema.id, ...extensions],
+    id,
+    ...body,
+    meta: {
+      resourceType: type.name,
+      created: new Date(createdAt).toISOString(),
+      lastModified: new Date(lastModified).toISOString(),
+      location: locationOf(type, id, base),
+    },
+  };
+}

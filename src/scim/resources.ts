@@ -1,0 +1,102 @@
+import type { Request, Router } from 'express';
+import SCIMMY from 'scimmy';
+import { SCIMMYRouters } from 'scimmy-routers';
+import type { JsonObject } from '../schema/resource.ts';
+import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
+import type { Query, ScimContext } from './context.ts';
+import type { Endpoint } from './endpoint.ts';
+import { told } from './errors.ts';
+import { groupsEndpoint } from './groups.ts';
+import { locationOf } from './present.ts';
+import { ScimError } from './scim-error.ts';
+import { usersEndpoint } from './users.ts';
+
+/** Longer than any id of ours; what is longer cannot exist. */
+const MAX_ID = 200;
+
+/** The routes of /Users and /Groups. `contextOf` gives what a request knows; the classes behind the routes know nothing. */
+export function resourceRoutes(contextOf: (request: Request) => ScimContext): Router {
+  declareResources();
+  return new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
+}
+
+/** SCIMMY keeps its resource types for the whole process, so they are declared once, by whoever comes first. */
+function declareResources(): void {
+  if (SCIMMY.Resources.declared('User') !== undefined) return;
+  const { User, Group } = SCIMMY.Schemas;
+  declare(userType, resourceClass(userType, usersEndpoint, User));
+  declare(groupType, resourceClass(groupType, groupsEndpoint, Group));
+}
+
+function declare({ name }: ResourceType, own: ReturnType<typeof resourceClass>): void {
+  SCIMMY.Resources.declare(own as unknown as typeof SCIMMY.Types.Resource, name);
+}
+
+/** SCIMMY's types want answers to be instances of its schemas; at run time it passes on any object (and far faster). */
+const Resource = SCIMMY.Types.Resource as unknown as new () => object;
+
+/** A resource class whose methods are an endpoint's; nothing of SCIMMY parses, filters, pages or patches. */
+function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SCIMMY.Types.Schema) {
+  return class extends Resource {
+    static readonly endpoint = type.endpoint;
+    // Declared with the class, and not used: our schemas are in the room of that name.
+    static readonly schema = schema;
+    // SCIMMYRouters sets it on every request, for all of them at once; it is never read.
+    static basepath = () => undefined;
+    readonly #id: string | undefined;
+    readonly #query: Query;
+
+    /** SCIMMY's own constructor would parse filter and attributes, in exponential time. */
+    constructor(...[id, query]: [id?: string | Query, query?: Query]) {
+      super();
+      this.#id = typeof id === 'string' ? id : undefined;
+      this.#query = (typeof id === 'string' ? query : id) ?? {};
+    }
+
+    read(context: ScimContext) {
+      const id = this.#id;
+      return answered(context, () =>
+        id === undefined
+          ? endpoint.list(context, this.#query)
+          : endpoint.read(context, checked(id), this.#query),
+      );
+    }
+
+    write(body: JsonObject, context: ScimContext) {
+      const [id, query] = [this.#id, this.#query];
+      return answered(context, async () => {
+        if (id !== undefined) return endpoint.replace(context, checked(id), { body, query });
+        const created = await endpoint.create(context, body, query);
+        // "the URI of the created resource SHALL include the "Location" header" (RFC 7644 §3.3)
+        context.response.location(locationOf(type, String(created['id']), context.base));
+        return created;
+      });
+    }
+
+    patch(body: JsonObject, context: ScimContext) {
+      return answered(context, () =>
+        endpoint.patch(context, checked(this.#id), { body, query: this.#query }),
+      );
+    }
+
+    dispose(context: ScimContext) {
+      return answered(context, () => endpoint.remove(context, checked(this.#id)));
+    }
+  };
+}
+
+/** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */
+async function answered<T>({ log }: ScimContext, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw told(error, log);
+  }
+}
+
+function checked(id: string | undefined): string {
+  if (id === undefined || id.length > MAX_ID || id.includes('\0')) {
+    throw new ScimError(404, undefined, 'There is no such resource.');
+  }
+  return id;
+}
