@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bridge, bridge } from '../../src/bridge/bridge.ts';
+import { type Bridge, type BridgeStore, bridge } from '../../src/bridge/bridge.ts';
 import type { Connection, Policies } from '../../src/bridge/connection.ts';
 import type { Identity } from '../../src/bridge/identity.ts';
-import type { ScimResource } from '../../src/schema/resource.ts';
+import type { Surroundings } from '../../src/bridge/ports.ts';
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { openEmbedded } from '../../src/store/database.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { parseMapping } from '../../src/translator/mapping.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
 import { type Clock, clock } from './clock.ts';
@@ -16,31 +17,44 @@ import { type FakeTravel, fakeTravel } from './fake-travel.ts';
 /** A bridge on a real store and a fake travel API, with time standing still and no background loops. */
 export interface BridgeHouse {
   bridge: Bridge;
+  store: BridgeStore;
   travel: FakeTravel;
   clock: Clock;
   connection: Connection;
+  /** The connection of that id. */
+  connectionOf(id: string): Connection;
   /** The identity as kept, tombstones included. */
   identity(id: string, connection?: string): Promise<Identity>;
   /** The traveler linked to a SCIM user. */
-  traveler(id: string): Promise<TravelUser | undefined>;
+  traveler(id: string, connection?: string): Promise<TravelUser | undefined>;
   /** The ids of the findings' fields and codes, e.g. `email: emailTaken`. */
-  findings(id: string): Promise<string[]>;
+  findings(id: string, connection?: string): Promise<string[]>;
   /** Works off what is due, then lets `ms` pass and does it again; for what backs off. */
   pass(ms: number): Promise<void>;
+  /** Imports, and works off what that made due. */
+  imported(connection?: Connection): Promise<void>;
+  /** Resolves when no reconciliation is under way. */
+  quiet(): Promise<void>;
+  /** What a kill and a new start leave: a new bridge on the same store, and the calls of the old one are never answered. */
+  restart(): Promise<void>;
+  /** Another process on the same store. */
+  replica(): Bridge;
+  /** Writes the desired state anew, as a PATCH would. */
+  patch(id: string, values: ScimResource, connection?: string): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Options {
   policies?: Partial<Policies>;
   mapping?: unknown;
-  /** More connections to the same travel account. */
-  more?: string[];
+  /** More connections; those that name an account of their own get a travel service of their own. */
+  more?: (string | { id: string; account: string; travel: FakeTravel })[];
   random?: () => number;
 }
 
 /** A person as an IdP would send one. */
 export function person(name: string, extra: ScimResource = {}): ScimResource {
-  const email = `${name.toLowerCase()}@corp.example`;
+  const email = addressOf(name);
   return {
     userName: email,
     name: { givenName: name, familyName: 'Smith' },
@@ -50,67 +64,147 @@ export function person(name: string, extra: ScimResource = {}): ScimResource {
   };
 }
 
+/** The address of a `person`. */
+export function addressOf(name: string): string {
+  return `${name.toLowerCase()}@corp.example`;
+}
+
+/** The `emails` of somebody with one work address. */
+export function emailsOf(address: string): ScimResource {
+  return { emails: [{ value: address, type: 'work', primary: true }] };
+}
+
+/** The enterprise extension with a manager (RFC 7643 §4.3). */
+export function managedBy(value: string): ScimResource {
+  return { [urns.enterprise]: { manager: { value } } };
+}
+
 /** Opens a house of its own for one test; `close` takes it down. */
 export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
   const database = await openEmbedded(directory, true);
   const travel = fakeTravel();
-  const time = clock();
-  const connections = ['default', ...(options.more ?? [])].map((id) => connectionOf(id, travel, options));
+  const connections = connectionsOf(travel, options);
   for (const { id, account } of connections) await ensureConnection(database, { id, account });
-  const store = bridgeStore(database);
-  let last = 0;
-  const house = bridge({
-    store,
-    connections,
-    writeBudgetMs: 800,
-    surroundings: {
-      ...time,
-      newId: () => {
-        last += 1;
-        return `id-${String(last).padStart(6, '0')}`;
-      },
-      random: options.random ?? (() => 0.5),
-      log: { info: () => {}, warn: () => {}, error: () => {} },
-      checkpoint: () => {},
-    },
-  });
-  const identity = async (id: string, connection = 'default'): Promise<Identity> => {
-    const found = await store.identities.byId(connection, id);
-    if (!found) throw new Error(`there is no identity ${id}`);
-    return found;
-  };
   const [connection] = connections;
   if (!connection) throw new Error('there is no connection');
-  return {
-    bridge: house,
+  const store = bridgeStore(database);
+  const time = clock();
+  const newBridge = builder({ store, connections, time, random: options.random ?? (() => 0.5) });
+  const reading = readingOf(store, travel);
+  const house: BridgeHouse = {
+    ...reading,
+    bridge: newBridge(),
+    store,
     travel,
     clock: time,
     connection,
-    identity,
-    traveler: async (id) => travel.people.get((await identity(id)).travelId ?? ''),
-    findings: async (id) => (await identity(id)).findings.map(({ field, code }) => `${field}: ${code}`),
+    connectionOf: (id) => connections.find((one) => one.id === id) ?? connection,
     pass: async (ms) => {
-      await house.settleDue();
+      await house.bridge.settleDue();
       time.advance(ms);
-      await house.settleDue();
+      await house.bridge.settleDue();
+    },
+    imported: async (of = connection) => {
+      const outcome = await house.bridge.importer.run(of);
+      if ('kind' in outcome) throw new Error(`the import failed: ${outcome.kind}`);
+      await house.bridge.settleDue();
+    },
+    quiet: () => quiet(database),
+    restart: async () => {
+      await store.leases.releaseAll();
+      house.bridge = newBridge();
+      travel.trouble = () => undefined;
+    },
+    replica: newBridge,
+    patch: async (id, values, of = 'default') => {
+      await house.bridge.users.change(of, id, (current) => ({ ...current, ...values }), 'patch');
     },
     close: async () => {
       await database.close();
       rmSync(directory, { recursive: true });
     },
   };
+  return house;
 }
 
-function connectionOf(id: string, travel: FakeTravel, options: Options): Connection {
+function readingOf(
+  store: BridgeStore,
+  travel: FakeTravel,
+): Pick<BridgeHouse, 'identity' | 'traveler' | 'findings'> {
+  const identity = async (id: string, connection = 'default'): Promise<Identity> => {
+    const found = await store.identities.byId(connection, id);
+    if (!found) throw new Error(`there is no identity ${id}`);
+    return found;
+  };
+  return {
+    identity,
+    traveler: async (id, connection) => travel.people.get((await identity(id, connection)).travelId ?? ''),
+    findings: async (id, connection) =>
+      (await identity(id, connection)).findings.map(({ field, code }) => `${field}: ${code}`),
+  };
+}
+
+interface Ground {
+  store: BridgeStore;
+  connections: Connection[];
+  time: Clock;
+  random: () => number;
+}
+
+function builder({ store, connections, time, random }: Ground): () => Bridge {
+  let last = 0;
+  const surroundings: Surroundings = {
+    ...time,
+    newId: () => {
+      last += 1;
+      return `id-${String(last).padStart(6, '0')}`;
+    },
+    random,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    checkpoint: () => {},
+  };
+  return () => bridge({ store, connections, writeBudgetMs: 800, surroundings });
+}
+
+async function quiet({ db }: Database): Promise<void> {
+  const isLeased = () =>
+    db.selectFrom('identity').select('id').where('lease_until', 'is not', null).executeTakeFirst();
+  while (await isLeased()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function connectionsOf(travel: FakeTravel, options: Options): Connection[] {
+  const more = (options.more ?? []).map((one) =>
+    typeof one === 'string' ? { id: one, account: 'travel', travel } : one,
+  );
+  return [{ id: 'default', account: 'travel', travel }, ...more].map((one) => connectionOf(one, options));
+}
+
+function connectionOf(
+  { id, account, travel }: { id: string; account: string; travel: FakeTravel },
+  options: Options,
+): Connection {
   const parsed = parseMapping(options.mapping ?? { scimUserMapping: [] });
   if (!('mapping' in parsed)) throw new Error(JSON.stringify(parsed.faults));
   return {
     id,
-    account: 'travel',
+    account,
     mapping: parsed.mapping,
     policies: { onExistingUser: 'link', deprovision: 'archive', ...options.policies },
     travel: travel.users,
     lookups: travel.lookups,
   };
+}
+
+/** Runs a test in a house of its own. */
+export async function inHouse(
+  test: (house: BridgeHouse) => Promise<void>,
+  options: Options = {},
+): Promise<void> {
+  const house = await bridgeHouse(options);
+  try {
+    await test(house);
+  } finally {
+    await house.close();
+  }
 }

@@ -11,6 +11,20 @@ export interface Call {
   emails?: string[];
 }
 
+/**
+ * A failure is answered in place of the answer; `lose` carries the call out and answers unavailable; `die` carries it
+ * out and `hang` does not, and neither ever answers, as when the asking process is killed.
+ */
+export type Trouble = TravelFailure | 'lose' | 'die' | 'hang' | undefined;
+
+/** A call that is held back. */
+export interface Held {
+  /** Resolves when the call has come. */
+  reached: Promise<void>;
+  /** Lets it go on, to whatever becomes of it. */
+  release(trouble?: Trouble): void;
+}
+
 /** A travel API in memory, as a value of the bridge's ports, that misbehaves as told. */
 export interface FakeTravel {
   users: TravelUsers;
@@ -19,8 +33,12 @@ export interface FakeTravel {
   calls: Call[];
   /** What the lookups answer; change it and the next reading sees it. */
   known: Lookups;
-  /** Called before a call is carried out: a failure is answered instead, `lose` carries it out and answers unavailable. */
-  trouble: (call: Call) => TravelFailure | 'lose' | undefined | Promise<TravelFailure | 'lose' | undefined>;
+  /** Called before the lookups are read anew because something was not found. */
+  beforeRefresh(): void;
+  /** Called before a call is carried out; what it answers becomes of the call. */
+  trouble: (call: Call) => Trouble | Promise<Trouble>;
+  /** Holds back the next call of the verb. */
+  hold(verb: Call['verb']): Held;
   /** Puts a traveler there as if by hand. */
   add(user: Partial<TravelUser> & { email: string }): TravelUser;
   /** The calls that write. */
@@ -61,16 +79,41 @@ export function fakeTravel(): FakeTravel {
       travelPolicies: [],
       scimUserMappings: [],
     },
+    beforeRefresh: () => {},
     trouble: () => undefined,
+    hold: (verb) => hold(fake, verb),
     add,
     writes: () => calls.filter(({ verb }) => verb === 'create' || verb === 'patch' || verb === 'remove'),
   };
   return fake;
 }
 
+function hold(fake: FakeTravel, verb: Call['verb']): Held {
+  const { trouble } = fake;
+  let arrive = () => {};
+  let release: Held['release'] = () => {};
+  const reached = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const released = new Promise<Trouble>((resolve) => {
+    release = resolve;
+  });
+  fake.trouble = (call) => {
+    if (call.verb !== verb) return trouble(call);
+    fake.trouble = trouble;
+    arrive();
+    return released;
+  };
+  return { reached, release: (outcome) => release(outcome) };
+}
+
 function travelLookups(fake: () => FakeTravel, self: TravelUser): TravelLookups {
   const answer = async (): Promise<TravelAnswer<Lookups>> => ({ kind: 'ok', value: fake().known });
-  return { current: answer, refresh: answer, self: async () => ({ kind: 'ok', value: self }) };
+  const refresh = () => {
+    fake().beforeRefresh();
+    return answer();
+  };
+  return { current: answer, refresh, self: async () => ({ kind: 'ok', value: self }) };
 }
 
 function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUsers {
@@ -78,9 +121,10 @@ function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUser
     fake().calls.push(structuredClone(made));
     const trouble = await fake().trouble(made);
     if (trouble === undefined) return structuredClone(carryOut());
-    if (trouble !== 'lose') return trouble;
+    if (trouble === 'hang') return new Promise(() => {});
+    if (trouble !== 'lose' && trouble !== 'die') return trouble;
     carryOut();
-    return { kind: 'unavailable', text: 'the answer was lost' };
+    return trouble === 'lose' ? { kind: 'unavailable', text: 'the answer was lost' } : new Promise(() => {});
   };
   const byKey = (email: string) =>
     [...fake().people.values()].find((one) => one.email.toLowerCase() === email.toLowerCase());
