@@ -14,7 +14,7 @@ for (const [file, schema] of Object.entries(files)) {
   const text = `${JSON.stringify(schema, null, 2)}\n`;
   if (process.argv.includes('--check')) {
     if (readFileSync(file, 'utf8') !== text) {
-      console.error(`${file} is out of date: run "npm run schemas" and commit it.`);
+      process.stderr.write(`${file} is out of date: run "npm run schemas" and commit it.\n`);
       process.exitCode = 1;
     }
   } else {

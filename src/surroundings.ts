@@ -4,7 +4,10 @@ import type { Logger } from 'pino';
 import type { Surroundings } from './bridge/ports.ts';
 
 /** The real time, randomness and log. */
-export function realSurroundings(log: Logger, checkpoint: Surroundings['checkpoint'] = () => {}): Surroundings {
+export function realSurroundings(
+  log: Logger,
+  checkpoint: Surroundings['checkpoint'] = () => {},
+): Surroundings {
   return {
     now: Date.now,
     newId: randomUUID,

@@ -1,5 +1,5 @@
-import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
+import type { Shell } from './shell.ts';
 
 /** Checks the settings and every mapping file they name; a fault is told by whoever catches it. */
 export async function check({ environment, home, print }: Shell): Promise<0> {

@@ -1,7 +1,7 @@
 import { MultiBar, Presets } from 'cli-progress';
-import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
 import { start } from '../start.ts';
+import type { Shell } from './shell.ts';
 
 /** Reads all travelers of every connection now, with a bar for each; 1 when one could not be read. */
 export async function importTravelers(shell: Shell): Promise<0 | 1> {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Shell } from './shell.ts';
 import { type Fault, readMapping, readSettings, SettingsFault } from '../config.ts';
-import { normalize } from '../schema/normalize.ts';
 import { SchemaFault } from '../schema/fault.ts';
+import { normalize } from '../schema/normalize.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
 import { readLookups } from '../start.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import type { Shell } from './shell.ts';
 
 /** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
 export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {
@@ -25,7 +25,9 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
   }
   const lookups = await readLookups(settings, connection);
   if (lookups.kind !== 'ok') {
-    shell.complain('The travel API could not be read, so that no names or custom fields can be looked up in it.');
+    shell.complain(
+      'The travel API could not be read, so that no names or custom fields can be looked up in it.',
+    );
     return 1;
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
@@ -36,7 +38,8 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
 function readUser(file: string): { resource: JsonObject } | { fault: string } {
   try {
     const body: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return { fault: 'must hold one JSON object.' };
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      return { fault: 'must hold one JSON object.' };
     return { resource: normalize(userType, body as JsonObject).resource };
   } catch (error) {
     if (error instanceof SchemaFault) return { fault: error.message };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Shell } from './shell.ts';
 import { replay } from '../replay/replay.ts';
 import { ScenarioFault } from '../replay/scenario.ts';
+import type { Shell } from './shell.ts';
 
 /** Plays recorded exchanges against a running service; 1 when an answer differs from what is expected. */
 export async function replayRecorded(

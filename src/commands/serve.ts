@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
-import { start } from '../start.ts';
+import { type Service, start } from '../start.ts';
+import type { Shell } from './shell.ts';
 
 /** Serves until SIGTERM or SIGINT; then finishes what runs, and ends with 0. */
 export async function serve({ environment, home, complain }: Shell): Promise<0> {
@@ -14,13 +14,7 @@ export async function serve({ environment, home, complain }: Shell): Promise<0> 
   return 0;
 }
 
-function welcome({
-  url,
-  made,
-}: {
-  url: string;
-  made: { scimToken?: string; travelApiKey?: string };
-}): string {
+function welcome({ url, made }: Service): string {
   const lines = [
     `Jetbridge serves on ${url}`,
     `  SCIM 2.0        ${url}/scim/v2`,

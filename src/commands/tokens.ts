@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import Table from 'cli-table3';
-import type { Shell } from './shell.ts';
 import { readSettings } from '../config.ts';
 import { hashSecret, newSecret } from '../http/bearer.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { openEmbedded } from '../store/database.ts';
 import { type Tokens, tokens } from '../store/tokens.ts';
+import type { Shell } from './shell.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -66,30 +66,33 @@ function touching(db: Kysely<Tables>, now: number) {
   }));
 }
 
+interface Stale {
+  connection: string;
+  rulesVersion: string;
+  limit: number;
+  now: number;
+}
+
 /** Those that are dirty already are not touched again: they will be translated with the rules of the day. */
 async function touchStale(
   db: Kysely<Tables>,
-  {
-    connection,
-    rulesVersion,
-    limit,
-    now,
-  }: { connection: string; rulesVersion: string; limit: number; now: number },
+  { connection, rulesVersion, limit, now }: Stale,
 ): Promise<number> {
-  const stale = await db
-    .selectFrom('identity')
-    .select('id')
-    .where('connection_id', '=', connection)
-    .where('claimed', '=', sql.lit(1))
-    .where('state', '<>', sql.lit('dirty'))
-    // Two ranges, which an index answers, in place of "unequal", which none does.
-    .where((row) =>
-      row.or([row('rules_version', '<', rulesVersion), row('rules_version', '>', rulesVersion)]),
-    )
-    .limit(limit)
-    .execute();
-  for (const batch of batches(stale)) {
-    const ids = batch.map(({ id }) => id);
+  const stale: string[] = [];
+  // Two ranges, which an index answers, in place of "unequal", which none does.
+  for (const side of ['<', '>'] as const) {
+    const rows = await db
+      .selectFrom('identity')
+      .select('id')
+      .where('connection_id', '=', connection)
+      .where('claimed', '=', sql.lit(1))
+      .where('state', '<>', sql.lit('dirty'))
+      .where('rules_version', side, rulesVersion)
+      .limit(limit - stale.length)
+      .execute();
+    stale.push(...rows.map(({ id }) => id));
+  }
+  for (const ids of batches(stale)) {
     await touching(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
   }
   return stale.length;

@@ -93,11 +93,16 @@ function traceOf(
     return first ? [{ field, origin: first.origin, rule, outcome: 'absent', reason: 'no value' }] : [];
   }
   const winner = wanted.kind === 'value' ? trials.at(-1)?.candidate : undefined;
-  const before = winner ? candidates.slice(0, candidates.indexOf(winner) + 1) : candidates;
-  const entries = before.flatMap((candidate) => entriesOf(field, candidate, trials));
-  const end = entries.at(-1);
-  if (!end || wanted.kind === 'value') return entries;
-  return [...entries.slice(0, -1), { ...end, outcome: wanted.kind }];
+  if (winner)
+    return candidates
+      .slice(0, candidates.indexOf(winner) + 1)
+      .flatMap((one) => entriesOf(field, one, trials));
+  // Those that had something to say; the last of them tells how it ended.
+  const tried = candidates.filter((one) => trials.some(({ candidate }) => candidate === one));
+  const entries = tried.flatMap((one) => entriesOf(field, one, trials));
+  return entries.map((entry, index) =>
+    index < entries.length - 1 ? entry : { ...entry, outcome: wanted.kind },
+  );
 }
 
 function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {

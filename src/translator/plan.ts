@@ -4,7 +4,7 @@ import { mergePatch } from './merge-patch.ts';
 import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
 import { type Rules, targets } from './rules.ts';
 import { same } from './same.ts';
-import { alike } from './spelling.ts';
+import { hasAlready } from './spelling.ts';
 import type { TravelUser } from './travel-user.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */
@@ -83,7 +83,8 @@ function stepForValue(key: FieldKey, { value, source }: Planned, situation: Situ
   if (applied && same(applied.sent, value))
     return same(applied.source, source) ? undefined : { kind: 'adopt', planned };
   if (isRefused(key, value, situation)) return undefined;
-  const isThere = !applied && situation.observed && alike(key, readField(situation.observed, key), value);
+  const { observed, rules } = situation;
+  const isThere = !applied && observed && hasAlready(observed, { key, wanted: value, rules });
   return { kind: isThere ? 'adopt' : 'set', planned };
 }
 

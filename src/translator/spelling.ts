@@ -1,9 +1,11 @@
 import { isObject } from '../schema/own.ts';
 import type { Json } from '../schema/resource.ts';
-import { placeOf } from './fields.ts';
+import { placeOf, readField } from './fields.ts';
 import { readers } from './readers.ts';
 import type { FieldKey } from './result.ts';
+import type { Rules } from './rules.ts';
 import { same } from './same.ts';
+import type { TravelUser } from './travel-user.ts';
 
 /** Fields of which a traveler may have the same value spelled otherwise, e.g. a phone number with more spaces. */
 const respelled = [
@@ -29,17 +31,25 @@ const nothing = {
   },
   references: new Map(),
   applied: {},
-  phoneCountries: [],
 };
 
 /** True when what a traveler has is what is wanted, as far as the travel service goes: then there is nothing to send. */
-export function alike(key: FieldKey, observed: Json | undefined, wanted: Json): boolean {
+export function hasAlready(traveler: TravelUser, { key, wanted, rules }: Aim): boolean {
+  const observed = readField(traveler, key);
   if (observed === undefined) return false;
   if (same(observed, wanted)) return true;
   if (placeOf(key).kind === 'customField') return sameOptions(observed, wanted);
   const field = respelled.find((name) => name === key);
-  const reading = field ? readers[field](observed, nothing) : undefined;
+  const countries = [traveler.address?.countryCode?.toUpperCase(), rules.mapping.phone?.defaultCountry];
+  const phoneCountries = countries.filter((country) => country !== undefined);
+  const reading = field ? readers[field](observed, { ...nothing, phoneCountries }) : undefined;
   return reading !== undefined && 'value' in reading && same(reading.value, wanted);
+}
+
+interface Aim {
+  key: FieldKey;
+  wanted: Json;
+  rules: Rules;
 }
 
 /** Options are the same by their id, whatever their text is now. */

@@ -52,7 +52,7 @@ async function emails(db: Kysely<unknown>): Promise<void> {
     .addColumn('connection_id', 'text', (column) => column.notNull())
     .addColumn('identity_id', 'text', (column) => column.notNull())
     .addColumn('email_key', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('identity_email_key', [...owner, 'email_key'])
+    .addPrimaryKeyConstraint('identity_email_key', ['connection_id', 'email_key', 'identity_id'])
     .addForeignKeyConstraint('identity_email_owner', [...owner], 'identity', ['connection_id', 'id'], (key) =>
       key.onDelete('cascade'),
     )

@@ -7,8 +7,8 @@ export async function identityIndexes(db: Kysely<unknown>): Promise<void> {
     await sql.raw(where ? `${create} where ${where}` : create).execute(db);
   }
   const { schema } = db;
-  const email = schema.createIndex('identity_email_value').on('identity_email');
-  await email.columns(['connection_id', 'email_key']).execute();
+  const email = schema.createIndex('identity_email_owner').on('identity_email');
+  await email.columns(['connection_id', 'identity_id']).execute();
   for (const column of ['raw_key', 'target']) {
     const reference = schema.createIndex(`identity_reference_${column}`).on('identity_reference');
     await reference.columns(['connection_id', column]).execute();
@@ -36,7 +36,12 @@ const identity: Index[] = [
   // The unique one covers the living only; a return looks among the tombstones too.
   { name: 'user_name', columns: 'connection_id, user_name_key' },
   { name: 'external_id', columns: 'connection_id, external_id', where: 'external_id is not null' },
-  { name: 'travel_email', columns: 'travel_email_key', where: 'travel_email_key is not null' },
+  {
+    name: 'travel_email',
+    columns: 'connection_id, travel_email_key',
+    where: 'travel_email_key is not null',
+  },
+  { name: 'link_email', columns: 'account, travel_email_key', where: 'claimed = 1' },
   { name: 'page', columns: 'connection_id, incomplete, created_at, id', where: 'deleted_at is null' },
   { name: 'due', columns: 'connection_id, next_attempt_at', where: "state = 'dirty'" },
   { name: 'unsettled', columns: 'connection_id, state', where: "state <> 'synced'" },

@@ -37,6 +37,7 @@ async function resources(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
   ]);
 }
 
+/** No key begins with (type, id) and holds the value too: SQLite would read that from end to end for a value. */
 async function searched(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('travel_index')
@@ -46,12 +47,12 @@ async function searched(db: Kysely<unknown>): Promise<void> {
     .addColumn('value', 'text', (c) => c.notNull())
     .addColumn('archived', 'integer', (c) => c.notNull())
     .addColumn('seq', 'integer', (c) => c.notNull())
-    .addPrimaryKeyConstraint('travel_index_pk', ['type', 'id', 'name', 'value'])
+    .addPrimaryKeyConstraint('travel_index_pk', ['type', 'name', 'value', 'seq'])
     .addForeignKeyConstraint('travel_index_of', ['type', 'id'], 'travel_resource', ['type', 'id'], (c) =>
       c.onDelete('cascade'),
     )
     .execute();
-  await index(db, 'travel_index_value', 'travel_index', ['type', 'name', 'value', 'seq']);
+  await index(db, 'travel_index_id', 'travel_index', ['type', 'id']);
   await index(db, 'travel_index_archived', 'travel_index', ['type', 'name', 'archived', 'value', 'seq']);
 }
 

@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import express, { type Express, type Request } from 'express';
+import type { Logger } from 'pino';
+import { Gauge } from 'prom-client';
+import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
+import type { Identity } from './bridge/identity.ts';
+import type { Imported } from './bridge/import.ts';
+import type { Surroundings, TravelAnswer, TravelFailure } from './bridge/ports.ts';
+import type { ConnectionSettings, Settings } from './config.ts';
+import { type Connected, connect } from './connections.ts';
+import { type Embedded, embeddedTravel } from './embedded.ts';
+import { httpApp } from './http/app.ts';
+import { hashSecret, newSecret } from './http/bearer.ts';
+import { healthRoutes } from './http/health.ts';
+import { newLog } from './http/log.ts';
+import { type HttpMetrics, httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
+import { scimApp } from './scim/app.ts';
+import { bridgeStore } from './store/bridge-store.ts';
+import { ensureConnection } from './store/connections.ts';
+import { type Database, openEmbedded } from './store/database.ts';
+import { type Tokens, tokens } from './store/tokens.ts';
+import { realSurroundings } from './surroundings.ts';
+import type { Lookups } from './translator/snapshot.ts';
+
+/** How long running requests may take to end when the service stops. */
+const GRACE_MS = 10_000;
+
+/** A service that runs. */
+export interface Service {
+  url: string;
+  /** Secrets that were made at this start, to be shown once. */
+  made: { scimToken: string | undefined; travelApiKey: string | undefined };
+  /** Reads all travelers of a connection now. */
+  importTravelers(
+    connection: string,
+    onPage: (read: number, total: number) => void,
+  ): Promise<Imported | TravelFailure>;
+  /** The identities of a connection as they are kept, once what is due has been worked off. */
+  people(connection: string): Promise<Identity[]>;
+  /** Stops accepting, lets run what runs for a while, ends the background work, closes the database. */
+  close(): Promise<void>;
+}
+
+/** What tests and commands want otherwise. */
+export interface StartOptions {
+  /** False: nothing happens by itself, only writes reconcile. */
+  background?: boolean;
+  log?: Logger;
+  checkpoint?: Surroundings['checkpoint'];
+}
+
+/** Everything that stands between the settings and the first request. */
+interface Ground {
+  settings: Settings;
+  log: Logger;
+  surroundings: Surroundings;
+  database: Database;
+  store: BridgeStore;
+  tokens: Tokens;
+  embedded: Embedded | undefined;
+  /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
+  notices: { onChange(): void };
+  made: Service['made'];
+}
+
+/** Puts everything together, and serves it on one port. */
+export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
+  const ground = await layGround(settings, options);
+  const server = createServer();
+  const url = await listen(server, settings);
+  // From here on without waiting, so that no request comes before there is somebody to answer it.
+  const { surroundings, store, database, embedded, made, notices } = ground;
+  const embedding = { url, key: embedded?.bridgeKey ?? '' };
+  const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
+  const connections = connected.map(({ connection }) => connection);
+  const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
+  server.on('request', application(ground, built, url));
+  const background = options.background === false ? undefined : built.run();
+  notices.onChange = () => {
+    for (const one of connected) one.expire();
+    void background?.refreshRules();
+  };
+  return {
+    url,
+    made,
+    importTravelers: (id, onPage) => built.importer.run(named(connected, id).connection, onPage),
+    people: async (id) => {
+      await built.settleDue();
+      return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
+    },
+    close: async () => {
+      await stop(server);
+      await background?.stop();
+      for (const one of connected) one.close();
+      await database.close();
+    },
+  };
+}
+
+/** The database, migrated and ours alone, with what a first start makes in it. */
+async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
+  const log = options.log ?? newLog(settings.logLevel);
+  const database = await openEmbedded(settings.data, true);
+  const store = bridgeStore(database);
+  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  // Nobody else has this database: leases that are left are those of a process that died.
+  await store.leases.releaseAll();
+  const kept = tokens(database);
+  const notices = { onChange: () => {} };
+  const embedded = await openTravel({ settings, database, log }, (type) => {
+    if (type !== 'user') notices.onChange();
+  });
+  const scimToken = await firstToken(kept, settings);
+  return {
+    settings,
+    log,
+    surroundings: realSurroundings(log, options.checkpoint),
+    database,
+    store,
+    tokens: kept,
+    embedded,
+    notices,
+    made: { scimToken, travelApiKey: embedded?.madeKey },
+  };
+}
+
+function named(connected: Connected[], id: string): Connected {
+  const one = connected.find(({ connection }) => connection.id === id);
+  if (!one) throw new Error(`there is no connection ${id}`);
+  return one;
+}
+
+/** The paths of DESIGN §3. */
+function application(ground: Ground, built: Bridge, url: string): Express {
+  const { settings, log, surroundings, database, embedded } = ground;
+  const measurements = httpMetrics();
+  measureProcess(measurements);
+  countIdentities(measurements, ground.store);
+  const isReady = () => database.ping().then(() => true);
+  const authenticate = authenticator(ground);
+  return httpApp(
+    { log, metrics: measurements, newId: surroundings.newId, now: () => performance.now() },
+    (app) => {
+      app.use(healthRoutes(isReady), metricsRoutes(measurements));
+      if (embedded) app.use('/api', embedded.app);
+      const publicUrl = (request: Request) =>
+        settings.publicUrl?.replace(/\/+$/, '') ?? askedUrl(request) ?? url;
+      app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
+    },
+  );
+}
+
+/** Tokens that were made are in the store; those that the operator chose live in the environment alone. */
+function authenticator({ settings, tokens: kept }: Ground): (token: string) => Promise<string | undefined> {
+  const chosen = new Map(
+    settings.connections.flatMap(({ id, scimToken }) => (scimToken ? [[hashSecret(scimToken), id]] : [])),
+  );
+  const isOpen = new Set(settings.connections.map(({ id }) => id));
+  return async (token) => {
+    const hash = hashSecret(token);
+    const connection = chosen.get(hash) ?? (await kept.connectionOf(hash, Date.now()));
+    return connection !== undefined && isOpen.has(connection) ? connection : undefined;
+  };
+}
+
+/** Scheme and host as the client asked for them, when the header holds nothing but a host and a port. */
+function askedUrl({ headers, protocol }: Request): string | undefined {
+  const { host } = headers;
+  const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
+  return isHost ? `${protocol}://${host}` : undefined;
+}
+
+function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): void {
+  new Gauge({
+    name: 'jetbridge_identities',
+    help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
+    labelNames: ['connection', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, state, count } of await agenda.counts())
+        this.set({ connection, state }, count);
+    },
+  });
+}
+
+/** What is looked up in a connection's travel API, read now, without serving; for commands that only translate. */
+export async function readLookups(
+  settings: Settings,
+  connection: ConnectionSettings,
+): Promise<TravelAnswer<Lookups>> {
+  const log = newLog('silent');
+  const surroundings = realSurroundings(log);
+  if (connection.travelApi.url !== 'embedded') return lookUp(connection, { url: '', key: '' }, surroundings);
+  const database = await openEmbedded(settings.data, false);
+  const embedded = await openTravel({ settings, database, log }, () => {});
+  const server = createServer();
+  try {
+    const url = await listen(server, { port: 0, host: '127.0.0.1' });
+    server.on('request', express().use('/api', embedded?.app ?? express()));
+    return await lookUp(connection, { url, key: embedded?.bridgeKey ?? '' }, surroundings);
+  } finally {
+    await stop(server);
+    await database.close();
+  }
+}
+
+async function lookUp(
+  connection: ConnectionSettings,
+  embedding: { url: string; key: string },
+  surroundings: Surroundings,
+): Promise<TravelAnswer<Lookups>> {
+  const connected = connect(connection, embedding, surroundings);
+  const answer = await connected.connection.lookups.current();
+  connected.close();
+  return answer;
+}
+
+/** The default connection's first token, unless there is one, or the operator chose it. */
+async function firstToken(kept: Tokens, { connections }: Settings): Promise<string | undefined> {
+  const needsToken = connections.some(({ id, scimToken }) => id === 'default' && scimToken === undefined);
+  if (!needsToken || (await kept.list()).some(({ connection }) => connection === 'default')) return undefined;
+  const token = newSecret('scim');
+  const made = { id: randomUUID(), name: 'first token', connection: 'default', createdAt: Date.now() };
+  await kept.create({ ...made, expiresAt: undefined, hash: hashSecret(token) });
+  return token;
+}
+
+/** The embedded travel service, when a connection uses it. */
+async function openTravel(
+  { settings, database, log }: Pick<Ground, 'settings' | 'database' | 'log'>,
+  onChange: (type: string) => void,
+): Promise<Embedded | undefined> {
+  const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
+  const [first] = users;
+  return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log });
+}
+
+async function listen(server: Server, { port, host }: { port: number; host: string }): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  const isAny = address.address === '::' || address.address === '0.0.0.0';
+  const name = isAny ? '127.0.0.1' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${name}:${address.port}`;
+}
+
+/** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
+async function stop(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(late);
+}
