@@ -1,8 +1,17 @@
+import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import type { Identity } from './identity.ts';
 import type { Identities, IdentityMatch } from './ports.ts';
-import type { UserQuery } from './users.ts';
+
+/** What a list asks for: all matches must hold; none means everybody, in the stable order. */
+export interface UserQuery {
+  matches: IdentityMatch[];
+  /** What no index answers; only together with a match. The resource has its `id`. */
+  filter?: (resource: ScimResource) => boolean;
+  offset: number;
+  limit: number;
+}
 
 /** Answers a list from the indexes; a search for one person that misses asks the travel API once. */
 export async function listUsers(

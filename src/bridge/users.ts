@@ -7,10 +7,10 @@ import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
-import type { Agenda, Groups, Identities, IdentityMatch, References, Surroundings } from './ports.ts';
+import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { valuesOf } from './reconcile.ts';
-import { listUsers } from './user-list.ts';
+import { listUsers, type UserQuery } from './user-list.ts';
 
 /** A SCIM user as the front door shows it. */
 export interface UserView {
@@ -22,15 +22,6 @@ export interface UserView {
   version: number;
   travelUserId: string | undefined;
   groups: { value: string; display: string }[];
-}
-
-/** What a list asks for: all matches must hold; none means everybody, in the stable order. */
-export interface UserQuery {
-  matches: IdentityMatch[];
-  /** What no index answers; only together with a match. The resource has its `id`. */
-  filter?: (resource: ScimResource) => boolean;
-  offset: number;
-  limit: number;
 }
 
 /** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
