@@ -2,7 +2,7 @@ import type { Json } from '../schema/resource.ts';
 import type { Candidate } from './candidate.ts';
 import type { Context, Fault, Reader } from './reading.ts';
 import type { FieldKey, Finding, TraceEntry, Wanted } from './result.ts';
-import { canonicalJson, same } from './same.ts';
+import { same } from './same.ts';
 
 /** What became of one field, with its part of the findings and the trace. */
 export interface Decision {
@@ -27,11 +27,7 @@ export function decide(
   candidates: Candidate[],
   how: { read: Reader; context: Context },
 ): Decision {
-  const trials: Trial[] = [];
-  for (const trial of attempts(candidates, how)) {
-    trials.push(trial);
-    if (trial.value !== undefined) break;
-  }
+  const trials = trialsOf(candidates, how);
   const wanted = outcomeOf(trials, how.context.applied[field]?.source);
   return {
     wanted,
@@ -41,17 +37,18 @@ export function decide(
   };
 }
 
-function* attempts(candidates: Candidate[], how: { read: Reader; context: Context }): Generator<Trial> {
-  const tried = new Set<string>();
+/** Up to the first value that can be read. What is the work address is often the primary one too: it is tried once. */
+function trialsOf(candidates: Candidate[], how: { read: Reader; context: Context }): Trial[] {
+  const trials: Trial[] = [];
   for (const candidate of candidates) {
     for (const raw of candidate.raws) {
       const trial = attempt(candidate, raw, how);
-      const mark = canonicalJson(trial.source);
-      // The work address is often the primary one too: one word about it is enough.
-      if (!tried.has(mark)) yield trial;
-      tried.add(mark);
+      if (trials.some(({ source }) => same(source, trial.source))) continue;
+      trials.push(trial);
+      if (trial.value !== undefined) return trials;
     }
   }
+  return trials;
 }
 
 function attempt(
@@ -92,17 +89,15 @@ function traceOf(
     const rule = candidates.map((candidate) => candidate.rule).join(' → ');
     return first ? [{ field, origin: first.origin, rule, outcome: 'absent', reason: 'no value' }] : [];
   }
-  const winner = wanted.kind === 'value' ? trials.at(-1)?.candidate : undefined;
-  if (winner)
-    return candidates
-      .slice(0, candidates.indexOf(winner) + 1)
-      .flatMap((one) => entriesOf(field, one, trials));
+  if (wanted.kind === 'value') {
+    const [winner] = trials.slice(-1).map(({ candidate }) => candidates.indexOf(candidate) + 1);
+    return candidates.slice(0, winner).flatMap((one) => entriesOf(field, one, trials));
+  }
   // Those that had something to say; the last of them tells how it ended.
-  const tried = candidates.filter((one) => trials.some(({ candidate }) => candidate === one));
+  const tried = candidates.filter((one) => trials.some((trial) => trial.candidate === one));
   const entries = tried.flatMap((one) => entriesOf(field, one, trials));
-  return entries.map((entry, index) =>
-    index < entries.length - 1 ? entry : { ...entry, outcome: wanted.kind },
-  );
+  const end = entries.length - 1;
+  return entries.map((entry, index) => (index === end ? { ...entry, outcome: wanted.kind } : entry));
 }
 
 function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {

@@ -33,6 +33,9 @@ function wholeNames(user: ScimResource): { path: string; text: string }[] {
   return names.map(({ path, text }) => ({ path, text: text.includes('@') ? '' : text }));
 }
 
+/** What may follow a name behind a comma and is no part of it. */
+const suffix = /, *(jr|sr|ii|iii|iv|phd|md|esq)\.?$/i;
+
 interface Parts {
   first?: string | undefined;
   last?: string | undefined;
@@ -46,16 +49,22 @@ function split(
   whole: string,
   known: { givenName?: string | undefined; familyName?: string | undefined },
 ): Parts {
-  const text = whole.replace(/\s+/g, ' ');
-  const { givenName, familyName } = known;
+  const text = single(whole);
+  const givenName = single(known.givenName ?? '');
+  const familyName = single(known.familyName ?? '');
   if (givenName && startsWith(text, givenName)) return { last: rest(text.slice(givenName.length)) };
   if (givenName && endsWith(text, givenName)) return { last: rest(text.slice(0, -givenName.length)) };
   if (familyName && endsWith(text, familyName)) return { first: rest(text.slice(0, -familyName.length)) };
   if (familyName && startsWith(text, familyName)) return { first: rest(text.slice(familyName.length)) };
-  const [before = '', after] = text.split(',', 2);
+  const [before = '', after] = text.replace(suffix, '').split(',', 2);
   if (after !== undefined) return { first: rest(after), last: rest(before) };
-  const [first, ...others] = text.split(' ');
+  const [first, ...others] = before.split(' ');
   return { first: rest(first ?? ''), last: rest(others.join(' ')) };
+}
+
+/** With single blanks. */
+function single(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 function startsWith(text: string, part: string): boolean {

@@ -11,8 +11,10 @@ export function partOf(field: FieldKey, { wanted, ...rest }: Decision): Part {
 
 /** Several parts in one, in their order; of a field that several decide, the last decision holds. */
 export function joined(parts: Part[]): Part {
+  const fields: Part['fields'] = {};
+  for (const part of parts) Object.assign(fields, part.fields);
   return {
-    fields: Object.fromEntries(parts.flatMap(({ fields }) => Object.entries(fields))),
+    fields,
     findings: parts.flatMap(({ findings }) => findings),
     trace: parts.flatMap(({ trace }) => trace),
     missed: parts.some(({ missed }) => missed),

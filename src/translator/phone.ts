@@ -22,7 +22,7 @@ export function phoneNumber(raw: Parameters<Reader>[0], countries: string[]): Re
   if (text === undefined) return unusable('phoneUnreadable', 'This is not a phone number.', remedy);
   // RFC 3966 URIs, and 00, which dials abroad from most of the world.
   const dialed = text.replace(/^tel:/i, '').replace(/^\(?00\)?\s*(?=[1-9(])/, '+');
-  const number = international(dialed) ?? national(dialed, countries);
+  const number = /[+＋]/.test(dialed) ? international(dialed) : national(dialed, countries);
   if (!number) return unreadable(dialed, countries);
   if (number.ext) {
     return unusable(

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../schema/resource.ts';
 
 /** Equality of two JSON values; the order of an object's names does not matter. */
 export function same(one: Json | undefined, other: Json | undefined): boolean {
-  return one === other || canonicalJson(one ?? null) === canonicalJson(other ?? null);
+  if (one === other || typeof one !== 'object' || typeof other !== 'object') return one === other;
+  return canonicalJson(one) === canonicalJson(other);
 }
 
 /** JSON text in which equal values are equal texts: the names of objects are sorted. */

@@ -1,0 +1,40 @@
+import { previewText } from '../../src/translator/preview.ts';
+import { translate } from './house.ts';
+
+it('tells rule by rule what becomes of a user, and what an admin should know', () => {
+  const mapping = {
+    scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title', transforms: ['trim'] }],
+  };
+  const user = {
+    userName: 'ada@corp.example',
+    emails: [{ type: 'work', value: 'ada@x.example' }],
+    title: ' Buyer ',
+    phoneNumbers: [{ type: 'mobile', value: '+1 425 555 0100 x12' }],
+    'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { manager: { value: 'm-1' } },
+  };
+  expect(previewText(translate(user, { mapping }))).toBe(`archived               = false
+                       set by default rule active: true → false
+email                  = "ada@x.example"
+                       set by default rule emails[type eq "work"].value: "ada@x.example" → "ada@x.example"
+phoneNumber            - left out
+                       absent by default rule phoneNumbers[type eq "mobile"].value: "+1 425 555 0100 x12" (The phone number has an extension, which the travel API cannot hold.)
+managerId              ? unresolved: what was there before stays
+                       unresolved by default rule urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager.value: "m-1" (Nobody known here is meant by this manager.)
+customFields.cf-title  = [{"data":"Buyer"}]
+                       set by file rule title | trim: " Buyer " → [{"data":"Buyer"}]
+
+If that email is taken, ada@corp.example serves.
+
+Nothing for: firstName, lastName, lang, address.streetAddress, address.city, address.region, address.postalCode, address.countryCode, costCenterId, billingProfileId, travelPolicyId, dateOfBirth, gender, currency, separateIcsEmails, roles.
+
+Findings:
+  phoneNumber "+1 425 555 0100 x12": The phone number has an extension, which the travel API cannot hold. [phoneExtension]
+    Correct the phone number in the identity provider, e.g. +33 612345678.
+  managerId "m-1": Nobody known here is meant by this manager. [managerUnknown]
+    Provision the manager too, or correct the reference; it is followed by itself once the manager appears.
+`);
+});
+
+it('says that there is nothing to be told', () => {
+  expect(previewText(translate({ userName: 'ada@x.example' }))).toContain('\n\nNo findings.\n');
+});

@@ -1,0 +1,175 @@
+import type { Json } from '../../src/schema/resource.ts';
+import type { ScimUserMapping } from '../../src/translator/snapshot.ts';
+import { toScim } from '../../src/translator/to-scim.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { lookups, rulesOf } from './house.ts';
+
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
+const person = 'urn:corp:hr:1.0:Person';
+
+const bare: TravelUser = {
+  id: 't',
+  email: 'ada@x.example',
+  archived: false,
+  createdAt: '2026-01-01T00:00:00Z',
+};
+
+function shown(traveler: Partial<TravelUser>, mapping: Json = {}, collection: ScimUserMapping[] = []): Json {
+  return toScim(rulesOf(mapping, collection), { ...bare, ...traveler }, { lookups });
+}
+
+it('shows a traveler of whom only the email is known', () => {
+  expect(shown({})).toEqual({
+    userName: 'ada@x.example',
+    active: true,
+    emails: [{ value: 'ada@x.example', type: 'work', primary: true }],
+  });
+});
+
+it('shows all that is known', () => {
+  const traveler: Partial<TravelUser> = {
+    archived: true,
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    phoneNumber: '+33 612345678',
+    lang: 'fr',
+    address: {
+      streetAddress: '1 rue X',
+      city: 'Paris',
+      region: 'IdF',
+      postalCode: '75001',
+      countryCode: 'FR',
+    },
+    billingProfileId: 'b-1',
+    costCenterId: 'cc-13',
+    travelPolicyId: 'p-unknown',
+    managerId: 't-9',
+    dateOfBirth: '1990-02-28',
+    gender: 'female',
+    currency: 'EUR',
+    separateIcsEmails: false,
+    roles: ['manager', 'admin'],
+  };
+  expect(shown(traveler)).toEqual({
+    userName: 'ada@x.example',
+    name: { givenName: 'Ada', familyName: 'Lovelace' },
+    displayName: 'Ada Lovelace',
+    active: false,
+    preferredLanguage: 'fr',
+    emails: [{ value: 'ada@x.example', type: 'work', primary: true }],
+    phoneNumbers: [{ value: '+33 612345678', type: 'work', primary: true }],
+    addresses: [
+      {
+        streetAddress: '1 rue X',
+        locality: 'Paris',
+        region: 'IdF',
+        postalCode: '75001',
+        country: 'FR',
+        type: 'work',
+        primary: true,
+      },
+    ],
+    [travel]: {
+      billingProfile: { id: 'b-1', name: 'HQ' },
+      costCenter: { id: 'cc-13', name: 'Marketing' },
+      travelPolicy: { id: 'p-unknown' },
+      manager: { id: 't-9' },
+      dateOfBirth: '1990-02-28',
+      gender: 'female',
+      currency: 'EUR',
+      separateIcsEmails: false,
+      roles: [{ value: 'manager' }, { value: 'admin' }],
+    },
+  });
+});
+
+describe('mapped attributes', () => {
+  const title = [{ customFieldId: 'cf-title', values: [{ data: 'Buyer' }] }];
+
+  it('come back through the rules of the file and of the collection', () => {
+    const mapping = {
+      scimUserMapping: [{ scimAttribute: `${enterprise}:department`, customField: 'Department' }],
+    };
+    const collection = [{ scimAttribute: 'title', customFieldId: 'cf-title' }];
+    const customFields = [
+      ...title,
+      { customFieldId: 'cf-department', values: [{ customFieldOptionId: 'o-sales', data: 'Sales' }] },
+    ];
+    expect(shown({ customFields }, mapping, collection)).toMatchObject({
+      title: 'Buyer',
+      [enterprise]: { department: 'Sales' },
+    });
+  });
+
+  it('have their canonical names, and parts of their own', () => {
+    const mapping = { scimUserMapping: [{ scimAttribute: 'NAME.MIDDLENAME', customField: 'Job title' }] };
+    expect(shown({ customFields: title, firstName: 'Ada' }, mapping)).toMatchObject({
+      name: { givenName: 'Ada', middleName: 'Buyer' },
+    });
+  });
+
+  it('come back into unknown extensions', () => {
+    const mapping = { scimUserMapping: [{ scimAttribute: `${person}:job.title`, customField: 'Job title' }] };
+    expect(shown({ customFields: title }, mapping)).toMatchObject({ [person]: { job: { title: 'Buyer' } } });
+  });
+
+  it('come back under the name of what they refer to', () => {
+    const mapping = {
+      scimUserMapping: [{ scimAttribute: `${enterprise}:department`, userAttribute: 'costCenterId' }],
+    };
+    expect(shown({ costCenterId: 'cc-13' }, mapping)).toMatchObject({
+      [enterprise]: { department: 'Marketing' },
+    });
+    expect(shown({ costCenterId: 'cc-14' }, mapping)).toMatchObject({
+      [enterprise]: { department: 'cc-14' },
+    });
+  });
+
+  it('come back where the transforms leave the value as it is', () => {
+    const rule = { scimAttribute: 'title', customField: 'Job title', transforms: ['trim', 'titlecase'] };
+    expect(shown({ customFields: title }, { scimUserMapping: [rule] })).toMatchObject({ title: 'Buyer' });
+  });
+
+  it.each<[string, Json[]]>([
+    [
+      'a transform that changes the value',
+      [{ scimAttribute: 'title', customField: 'Job title', transforms: ['uppercase'] }],
+    ],
+    ['a path with a filter', [{ scimAttribute: 'ims[type eq "x"].value', customField: 'Job title' }]],
+    ['many values', [{ scimAttribute: 'title', customField: 'Skills' }]],
+    [
+      'an attribute for two fields that differ',
+      [
+        { scimAttribute: 'title', customField: 'Job title' },
+        { scimAttribute: 'title', customField: 'Employee number' },
+      ],
+    ],
+  ])('are left out for %s', (_title, scimUserMapping) => {
+    const customFields = [
+      ...title,
+      {
+        customFieldId: 'cf-skills',
+        values: [
+          { customFieldOptionId: 'o-go', data: 'Go' },
+          { customFieldOptionId: 'o-sql', data: 'SQL' },
+        ],
+      },
+    ];
+    const user = shown({ customFields }, { scimUserMapping });
+    expect(user).not.toHaveProperty('title');
+    expect(user).not.toHaveProperty('ims');
+  });
+
+  it('take the place of what would say otherwise', () => {
+    const mapping = { scimUserMapping: [{ scimAttribute: 'displayName', customField: 'Job title' }] };
+    const names = { firstName: 'Ada', lastName: 'Lovelace' };
+    expect(shown({ ...names, customFields: title }, mapping)).toMatchObject({ displayName: 'Buyer' });
+    expect(shown(names, mapping)).not.toHaveProperty('displayName');
+  });
+
+  it('never take the place of the userName', () => {
+    const mapping = { scimUserMapping: [{ scimAttribute: 'userName', customField: 'Job title' }] };
+    expect(shown({ customFields: title }, mapping)).toMatchObject({ userName: 'ada@x.example' });
+  });
+});
