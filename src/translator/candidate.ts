@@ -21,7 +21,7 @@ export function candidate(rule: string, ...values: (Json | undefined)[]): Candid
 }
 
 /** Elements of a multi-valued attribute in a rule's order of preference, each group with the path that selects it. */
-export interface Preference {
+interface Preference {
   path: string;
   elements: JsonObject[];
 }

@@ -8,7 +8,7 @@ import { hasAlready } from './spelling.ts';
 import type { TravelUser } from './travel-user.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */
-export interface Planned {
+interface Planned {
   value: Json;
   source: Json;
 }
@@ -80,7 +80,7 @@ function stepForValue(key: FieldKey, { value, source }: Planned, situation: Situ
   const applied = situation.applied[key];
   const planned = { value, source };
   // Compared with what was sent: the travel API may spell it its own way.
-  if (applied && same(applied.sent, value))
+  if (applied && !applied.unsure && same(applied.sent, value))
     return same(applied.source, source) ? undefined : { kind: 'adopt', planned };
   if (isRefused(key, value, situation)) return undefined;
   const { observed, rules } = situation;
@@ -131,6 +131,29 @@ export function keep(applied: Applied, { set, adopt, remove, released }: Plan, a
     kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
   }
   return kept;
+}
+
+/** The fields that are ours after a plan was sent and its answer was lost: each is sent again, whatever is wanted by then. */
+export function doubt(applied: Applied, { set, remove }: Pick<Plan, 'set' | 'remove'>): Applied {
+  const doubted: Applied = { ...applied };
+  for (const [key, { value, source }] of Object.entries(set)) {
+    doubted[key] = { sent: value, answered: applied[key]?.answered ?? null, source, unsure: true };
+  }
+  for (const key of remove) {
+    const before = applied[key];
+    if (before) doubted[key] = { ...before, unsure: true };
+  }
+  return doubted;
+}
+
+/** The same where a process died and nobody knows what it had sent: what is not as answered may be that. */
+export function doubtDifferences(applied: Applied, observed: TravelUser): Applied {
+  return Object.fromEntries(
+    Object.entries(applied).map(([key, entry]) => {
+      const isAsAnswered = same(readField(observed, key) ?? null, entry.answered);
+      return [key, isAsAnswered ? entry : { ...entry, unsure: true }];
+    }),
+  );
 }
 
 /**

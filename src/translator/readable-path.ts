@@ -3,7 +3,7 @@ import { type AttributePath, parsePath } from '../schema/paths.ts';
 import { resolve, userType } from '../schema/resource-type.ts';
 
 /** Why a rule cannot read from a path, and what would be right. */
-export interface PathProblem {
+interface PathProblem {
   problem: string;
   remedy: string;
 }

@@ -54,6 +54,8 @@ export interface AppliedField {
   sent: Json;
   answered: Json;
   source: Json;
+  /** The answer to a call that touched this field was lost: the travel service may hold what was sent, or what was before. */
+  unsure?: true;
 }
 
 /** The fields that are ours on one traveler. */

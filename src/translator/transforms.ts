@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts';
 type Step = (text: string) => { text: string } | { problem: string };
 
 /** What of the mapping a step may depend on. */
-export interface Setting {
+interface Setting {
   /** `phone.defaultCountry`. */
   country: string | undefined;
 }
@@ -57,9 +57,7 @@ const optionTransforms: {
 export type PlainTransform = keyof typeof plainTransforms;
 
 /** One transform as a mapping file has it. */
-export type Transform =
-  | PlainTransform
-  | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
+type Transform = PlainTransform | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
 
 /** Compiles a rule's transforms into one function of a value; no value goes in where a default may come out. */
 export function compileTransforms(
