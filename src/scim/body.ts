@@ -13,7 +13,9 @@ export const readBody: RequestHandler[] = [
     if (Number(request.headers['content-length'] ?? 0) > LIMIT) {
       throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
     }
-    if (writing.includes(request.method) && hasBody(request) && !isJson(request)) {
+    if (!writing.includes(request.method)) return next();
+    if (!hasBody(request)) throw badRequest('invalidSyntax', 'The request needs a body.');
+    if (!isJson(request)) {
       throw new ScimError(415, undefined, 'The body must be application/scim+json or application/json.');
     }
     next();

@@ -1,0 +1,89 @@
+import { request } from 'node:http';
+import { scopeOf } from '../../src/http/scope.ts';
+import { type HttpHouse, httpHouse } from '../support/http-house.ts';
+
+let house: HttpHouse;
+beforeEach(async () => {
+  house = await httpHouse((app) => {
+    app.get('/api/users/:id', (_request, response) => {
+      scopeOf(response).note({ connection: 'default' });
+      response.json({ id: scopeOf(response).id });
+    });
+    app.get('/broken', () => {
+      throw new Error('at /secret/place');
+    });
+    app.get('/slow', (_request, response) => {
+      response.write('begun');
+    });
+  });
+});
+afterEach(() => house.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${house.port}${path}`, { headers });
+
+test('one line tells of a request, without query values and personal data', async () => {
+  await (await get('/api/users/ada@corp.example?filter=email&page=2')).text();
+  expect(house.lines).toEqual([
+    {
+      level: 30,
+      time: expect.any(Number),
+      requestId: 'r1',
+      method: 'GET',
+      path: '/api/users/*',
+      query: ['filter', 'page'],
+      status: 200,
+      ms: expect.any(Number),
+      connection: 'default',
+      msg: 'request',
+    },
+  ]);
+});
+
+test("a request has an id: the client's, when it can do no harm", async () => {
+  const answered = async (id?: string) => {
+    const response = await get('/api/users/u1', id === undefined ? {} : { 'X-Request-Id': id });
+    expect(await response.json()).toEqual({ id: response.headers.get('x-request-id') });
+    return response.headers.get('x-request-id');
+  };
+  expect(await answered()).toBe('r1');
+  expect(await answered('abc-1.2')).toBe('abc-1.2');
+  expect(await answered('{"a":1}')).toBe('r2');
+});
+
+test('express tells nobody what it is, and makes no ETags', async () => {
+  const { headers } = await get('/api/users/u1');
+  expect(headers.get('x-powered-by') ?? headers.get('etag')).toBeNull();
+});
+
+test('what nobody answers is 404, and what breaks 500 with the reason in the log alone', async () => {
+  expect((await get('/nothing')).status).toBe(404);
+  const response = await get('/broken');
+  expect([response.status, await response.json()]).toEqual([500, { error: 'Something went wrong here.' }]);
+  expect(house.lines[1]).toMatchObject({ level: 50, err: { message: 'at /secret/place' }, requestId: 'r2' });
+  expect((await get('/api/users/%zz')).status).toBe(400);
+});
+
+test('a client that goes away is told of', async () => {
+  const gone = new Promise<void>((resolve) => {
+    const sent = request({ port: house.port, path: '/slow' }, (response) => {
+      response.once('data', () => sent.destroy());
+    });
+    sent
+      .on('error', () => undefined)
+      .on('close', resolve)
+      .end();
+  });
+  await gone;
+  while (house.lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(house.lines[0]).toMatchObject({ path: '/slow', status: 499 });
+});
+
+test('requests are counted and timed by area, method and status', async () => {
+  await (await get('/api/users/u1')).text();
+  await (await get('/nothing-of-ours')).text();
+  const text = await house.metrics.registry.metrics();
+  expect(text).toContain('jetbridge_http_requests_total{area="api",method="GET",status="200"} 1');
+  expect(text).toContain('jetbridge_http_requests_total{area="other",method="GET",status="404"} 1');
+  expect(text).toContain('jetbridge_http_request_duration_seconds_count{area="api",method="GET"} 1');
+});

@@ -1,0 +1,193 @@
+import { urns } from '../../src/schema/resource.ts';
+import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+let house: ScimHouse;
+beforeEach(async () => {
+  house = await scimHouse();
+});
+afterEach(() => house.close());
+
+const create = (members: unknown[] = []) =>
+  house.send('POST', '/Groups', { schemas: [urns.group], displayName: 'Team', externalId: 'e', members });
+
+const members = async () => {
+  const { body } = await house.send('GET', '/Groups/g1');
+  return (body.members ?? []).map(({ value }: { value: string }) => value);
+};
+
+test('POST answers 201 with the group and its Location', async () => {
+  const { status, headers, body } = await create([{ value: 'u1', display: 'Ada', $ref: null }, 'u2']);
+  expect(status).toBe(201);
+  expect(headers.get('location')).toBe('https://bridge.example/scim/v2/Groups/g1');
+  expect(body).toMatchObject({
+    schemas: [urns.group],
+    id: 'g1',
+    displayName: 'Team',
+    externalId: 'e',
+    members: [
+      { value: 'u1', display: 'Ada', $ref: 'https://bridge.example/scim/v2/Users/u1' },
+      { value: 'u2', $ref: 'https://bridge.example/scim/v2/Users/u2' },
+    ],
+    meta: { resourceType: 'Group', location: 'https://bridge.example/scim/v2/Groups/g1' },
+  });
+});
+
+test('a group without members shows none', async () => {
+  expect((await create()).body.members).toBeUndefined();
+});
+
+test('a displayName that is taken is 409, one that is missing 400', async () => {
+  await create();
+  expect(await create()).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+  const nameless = await house.send('POST', '/Groups', { displayName: '' });
+  expect(nameless).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+});
+
+describe('PATCH of members answers 204', () => {
+  const cases: [string, unknown[], string[]][] = [
+    [
+      'Add with $ref null',
+      [{ op: 'Add', path: 'members', value: [{ $ref: null, value: 'c' }] }],
+      ['a', 'b', 'c'],
+    ],
+    ['add of one that is there', [{ op: 'add', path: 'members', value: [{ value: 'a' }] }], ['a', 'b']],
+    ['add of plain text', [{ op: 'add', path: 'Members', value: ['c', 'd'] }], ['a', 'b', 'c', 'd']],
+    ['add without a path', [{ op: 'add', value: { members: [{ value: 'c' }] } }], ['a', 'b', 'c']],
+    [
+      'add with the core URN',
+      [{ op: 'add', path: `${urns.group}:members`, value: { value: 'c' } }],
+      ['a', 'b', 'c'],
+    ],
+    ['add at a filter', [{ op: 'add', path: 'members[value eq "c"]', value: {} }], ['a', 'b', 'c']],
+    ['remove at a filter', [{ op: 'remove', path: 'members[value eq "a"]' }], ['b']],
+    ['remove at a filter of two', [{ op: 'remove', path: 'members[value eq "a" or value eq "b"]' }], []],
+    ['Remove with a value (Entra)', [{ op: 'Remove', path: 'members', value: [{ value: 'a' }] }], ['b']],
+    ['remove with an empty value', [{ op: 'remove', path: 'members', value: [] }], ['a', 'b']],
+    [
+      'remove with a nested value (Salesforce)',
+      [{ op: 'remove', path: 'members', value: { members: [{ value: 'b' }] } }],
+      ['a'],
+    ],
+    ['remove of all', [{ op: 'remove', path: 'members' }], []],
+    ['replace', [{ op: 'replace', path: 'members', value: [{ value: 'c' }] }], ['c']],
+    ['replace with nothing', [{ op: 'replace', path: 'members', value: [] }], []],
+    [
+      'replace without a path',
+      [{ op: 'replace', value: { members: [{ value: 'c', type: 'user' }] } }],
+      ['c'],
+    ],
+    [
+      'remove, then add',
+      [
+        { op: 'remove', path: 'members[value eq "a"]' },
+        { op: 'add', path: 'members', value: [{ value: 'c' }] },
+      ],
+      ['b', 'c'],
+    ],
+    [
+      'add, then remove',
+      [
+        { op: 'add', path: 'members', value: [{ value: 'c' }] },
+        { op: 'remove', path: 'members[value eq "c"]' },
+      ],
+      ['a', 'b'],
+    ],
+    [
+      'fifty operations',
+      Array.from({ length: 50 }, (_, n) => ({ op: 'add', path: 'members', value: [{ value: `m${n}` }] })),
+      ['a', 'b', ...Array.from({ length: 50 }, (_, n) => `m${n}`)],
+    ],
+  ];
+  test.each(cases)('%s', async (_title, operations, expected) => {
+    await create(['a', 'b']);
+    expect(await house.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
+      status: 204,
+      body: undefined,
+    });
+    expect(await members()).toEqual(expected);
+  });
+});
+
+test('PATCH renames and leaves members alone, id and schemas in its value as well', async () => {
+  await create(['a']);
+  const value = { schemas: [urns.group], id: 'g1', displayName: 'Ops', externalId: 'x' };
+  expect((await house.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }))).status).toBe(204);
+  const { body } = await house.send('GET', '/Groups/g1');
+  expect(body).toMatchObject({ displayName: 'Ops', externalId: 'x', members: [{ value: 'a' }] });
+});
+
+test('PATCH with attributes answers 200 with them (RFC 7644 §3.5.2)', async () => {
+  await create(['a']);
+  const change = patchOp({ op: 'replace', path: 'displayName', value: 'Ops' });
+  const { status, body } = await house.send('PATCH', '/Groups/g1?attributes=displayName', change);
+  expect([status, body]).toEqual([200, { schemas: [urns.group], id: 'g1', displayName: 'Ops' }]);
+});
+
+test.each([
+  [{ op: 'remove', path: 'displayName' }, 'mutability'],
+  [{ op: 'replace', path: 'displayName', value: null }, 'invalidValue'],
+  [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'],
+  [{ op: 'add', path: 'members', value: [{ display: 'nobody' }] }, 'invalidValue'],
+  [{ op: 'add', path: 'members', value: [[['a']]] }, 'invalidValue'],
+  [{ op: 'add', path: 'members', value: ['a\0'] }, 'invalidValue'],
+  [{ op: 'replace', path: 'members[value eq "a"].display', value: 'x' }, 'mutability'],
+  [{ op: 'remove', path: 'members[type eq "User"]' }, 'invalidFilter'],
+  [{ op: 'remove', path: 'members[value eq "a"' }, 'invalidPath'],
+])('PATCH %j is 400 %s and changes nothing', async (operation, scimType) => {
+  await create(['a']);
+  const before = await house.send('GET', '/Groups/g1');
+  const answer = await house.send(
+    'PATCH',
+    '/Groups/g1',
+    patchOp({ op: 'add', path: 'externalId', value: 'n' }, operation),
+  );
+  expect(answer).toMatchObject({ status: 400, body: { scimType } });
+  expect((await house.send('GET', '/Groups/g1')).body).toEqual(before.body);
+});
+
+test('PUT replaces the group, members too', async () => {
+  await create(['a', 'b']);
+  const { status, body } = await house.send('PUT', '/Groups/g1', {
+    displayName: 'Ops',
+    members: [{ value: 'c', $ref: 'Users/c' }],
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ displayName: 'Ops', members: [{ value: 'c' }] });
+  expect(body.externalId).toBeUndefined();
+});
+
+test('members can be left out of what is read', async () => {
+  await create(['a']);
+  expect((await house.send('GET', '/Groups/g1?excludedAttributes=members')).body.members).toBeUndefined();
+  const { body } = await house.send(
+    'GET',
+    '/Groups?excludedAttributes=members&filter=displayName+eq+%22TEAM%22',
+  );
+  expect(body.Resources).toHaveLength(1);
+  expect(body.Resources[0].members).toBeUndefined();
+});
+
+test.each([
+  ['displayName eq "team"', 1],
+  ['externalId eq "e"', 1],
+  ['externalId eq "E"', 0],
+  ['id eq "g1" and members eq "a"', 1],
+  ['members[value eq "a"]', 1],
+  ['members.value eq "a"', 1],
+  ['members[value eq "z"]', 0],
+  ['displayName sw "t"', 1],
+  ['displayName eq "Team" and meta.created gt "2020-01-01T00:00:00Z"', 1],
+])('the filter %s finds %d', async (filter, total) => {
+  await create(['a']);
+  const { status, body } = await house.send(
+    'GET',
+    `/Groups?filter=${encodeURIComponent(filter)}&attributes=id`,
+  );
+  expect([status, body.totalResults]).toEqual([200, total]);
+});
+
+test('DELETE answers 204, then 404', async () => {
+  await create();
+  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(204);
+  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(404);
+});

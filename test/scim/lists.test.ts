@@ -1,0 +1,220 @@
+import { urns } from '../../src/schema/resource.ts';
+import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+let house: ScimHouse;
+beforeEach(async () => {
+  house = await scimHouse();
+});
+afterEach(() => house.close());
+
+const people = ['Ada', 'Bob', 'Cem', 'Dia', 'Eva'];
+
+async function populate(): Promise<void> {
+  for (const [index, name] of people.entries()) {
+    await house.send('POST', '/Users', {
+      userName: `${name}@corp.example`,
+      externalId: `E${index}`,
+      name: { givenName: name },
+      emails: [
+        { value: `${name}@corp.example`, type: 'work' },
+        { value: `${name}@home.example`, type: 'home' },
+      ],
+      active: index % 2 === 0,
+      [urns.enterprise]: { employeeNumber: String(index), department: 'Ops', manager: { value: 'u1' } },
+    });
+  }
+}
+
+interface Found {
+  userName: string;
+}
+const namesIn = (body: { Resources: Found[] }) =>
+  body.Resources.map(({ userName }) => userName.split('@')[0]);
+
+describe('index paging (RFC 7644 §3.4.2.4)', () => {
+  const cases: [string, number, string[]][] = [
+    ['', 1, people],
+    ['startIndex=1&count=2', 1, ['Ada', 'Bob']],
+    ['startIndex=2&count=2', 2, ['Bob', 'Cem']],
+    ['startIndex=5&count=2', 5, ['Eva']],
+    ['startIndex=6&count=2', 6, []],
+    ['startIndex=1000000&count=2', 1_000_000, []],
+    ['startIndex=99999999999999999999', Number.MAX_SAFE_INTEGER, []],
+    ['startIndex=0&count=1', 1, ['Ada']],
+    ['startIndex=-5&count=1', 1, ['Ada']],
+    ['count=0', 1, []],
+    ['count=-1', 1, []],
+    ['count=100000', 1, people],
+  ];
+  test.each(cases)('%s', async (query, startIndex, names) => {
+    await populate();
+    const { status, body } = await house.send('GET', `/Users?${query}`);
+    expect(status).toBe(200);
+    expect(namesIn(body)).toEqual(names);
+    expect(body).toMatchObject({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+      totalResults: 5,
+      itemsPerPage: names.length,
+      startIndex,
+    });
+  });
+
+  test.each(['count=abc', 'count=1e3', 'count=', 'startIndex=1.5', 'startIndex=1&startIndex=2'])(
+    '%s is 400 invalidValue',
+    async (query) => {
+      const answer = await house.send('GET', `/Users?${query}`);
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    },
+  );
+});
+
+describe('a filter finds', () => {
+  const cases: [string, string[]][] = [
+    ['userName eq "ada@CORP.example"', ['Ada']],
+    ['UserName Eq "ada@corp.example"', ['Ada']],
+    [`${urns.user}:userName eq "ada@corp.example"`, ['Ada']],
+    ['userName eq "nobody"', []],
+    ['id eq "u2"', ['Bob']],
+    ['externalId eq "E2"', ['Cem']],
+    ['externalId eq "e2"', []],
+    ['emails eq "BOB@home.example"', ['Bob']],
+    ['emails.value eq "bob@home.example"', ['Bob']],
+    ['emails[type eq "work"].value eq "bob@corp.example"', ['Bob']],
+    ['emails[type eq "work"].value eq "bob@home.example"', []],
+    ['emails[value eq "bob@home.example"]', ['Bob']],
+    ['emails[type eq "home" and value eq "bob@home.example"]', ['Bob']],
+    ['emails[type eq "work" and value eq "bob@home.example"]', []],
+    ['id eq "u2" and manager eq "u1"', ['Bob']],
+    [`id eq "u2" and ${urns.enterprise}:manager.value eq "u9"`, []],
+    ['userName eq "ada@corp.example" and active eq false', []],
+    ['active eq true', ['Ada', 'Cem', 'Eva']],
+    ['active eq False', ['Bob', 'Dia']],
+    ['active eq "False"', ['Bob', 'Dia']],
+    ['not (active eq true)', ['Bob', 'Dia']],
+    ['name.givenName sw "a" or name.givenName ew "b"', ['Ada', 'Bob']],
+    ['(name.givenName eq "Ada" or name.givenName eq "Bob") and active eq true', ['Ada']],
+    ['name.givenName eq "Ada" or name.givenName eq "Bob" and active eq true', ['Ada']],
+    ['name.givenName co "i" and (((active eq false)))', ['Dia']],
+    [`${urns.enterprise}:employeeNumber ge "3"`, ['Dia', 'Eva']],
+    [`${urns.enterprise}:department pr and externalId ne "E0"`, ['Bob', 'Cem', 'Dia', 'Eva']],
+    ['title pr', []],
+    ['title eq null', people],
+    ['meta.created gt "2026-11-20T10:00:03Z"', ['Dia', 'Eva']],
+    ['meta.resourceType eq "User" and externalId eq "E1"', ['Bob']],
+    ['noSuchAttribute eq "x"', []],
+    ['urn:x:y:2.0:User:z eq "x"', []],
+  ];
+  test.each(cases)('%s', async (filter, names) => {
+    await populate();
+    const { status, body } = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect(status).toBe(200);
+    expect(namesIn(body)).toEqual(names);
+    expect(body.totalResults).toBe(names.length);
+  });
+
+  test('quotes, backslashes, plus signs and letters of every kind', async () => {
+    await house.send('POST', '/Users', {
+      userName: "o'neil+x@corp.example",
+      externalId: 'q"u\\o',
+      displayName: 'Søn & Co',
+    });
+    for (const query of [
+      'userName+eq+%22o%27neil%2Bx@corp.example%22',
+      'externalId%20eq%20%22q%5C%22u%5C%5Co%22',
+      'displayName+eq+%22S%C3%B8n+%26+co%22',
+    ]) {
+      expect((await house.send('GET', `/Users?filter=${query}`)).body.totalResults).toBe(1);
+    }
+  });
+
+  test('pages of what no index answers, with an exact total', async () => {
+    await populate();
+    const { body } = await house.send('GET', '/Users?filter=active+eq+true&startIndex=2&count=1');
+    expect(namesIn(body)).toEqual(['Cem']);
+    expect(body).toMatchObject({ totalResults: 3, startIndex: 2, itemsPerPage: 1 });
+  });
+});
+
+describe('a filter that cannot be read or answered is 400 invalidFilter', () => {
+  test.each([
+    '',
+    'userName',
+    'userName eq',
+    'eq "x"',
+    'userName xx "x"',
+    'userName eq "x',
+    '(userName eq "x"',
+    'userName eq "x" and',
+    'userName eq "x" userName eq "y"',
+    'emails[type eq "work"',
+    'emails[]',
+    'not userName eq "x" )',
+    "userName eq 'x'",
+    'userName eq bob@x.com',
+    '"userName" eq "x"',
+    'active gt true',
+    'active eq "maybe"',
+    'password eq "x"',
+    'userName.value eq "x"',
+    `${'('.repeat(3000)}userName eq "x"${')'.repeat(3000)}`,
+  ])('%s', async (filter) => {
+    const answer = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidFilter', detail: expect.any(String) },
+    });
+  });
+
+  test('two filters', async () => {
+    expect((await house.send('GET', '/Users?filter=a+pr&filter=b+pr')).body.scimType).toBe('invalidFilter');
+  });
+});
+
+test('more resources than can be looked at one by one are 400 tooMany', async () => {
+  house.bridge.users.list = async () => ({ total: 5001, users: [] });
+  const answer = await house.send('GET', '/Users?filter=title+pr');
+  expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+});
+
+describe('attributes and excludedAttributes (RFC 7644 §3.9)', () => {
+  const always = { schemas: [urns.user, urns.enterprise], id: 'u1' };
+  const cases: [string, object][] = [
+    ['attributes=userName', { ...always, userName: 'Ada@corp.example' }],
+    [
+      'attributes=USERNAME,NAME.GIVENNAME',
+      { ...always, userName: 'Ada@corp.example', name: { givenName: 'Ada' } },
+    ],
+    [`attributes=${urns.user}:userName`, { ...always, userName: 'Ada@corp.example' }],
+    [`attributes=${urns.enterprise}:department`, { ...always, [urns.enterprise]: { department: 'Ops' } }],
+    [
+      `attributes=${urns.enterprise}`,
+      { ...always, [urns.enterprise]: { employeeNumber: '0', department: 'Ops', manager: { value: 'u1' } } },
+    ],
+    [
+      'attributes=emails.value',
+      { ...always, emails: [{ value: 'Ada@corp.example' }, { value: 'Ada@home.example' }] },
+    ],
+    ['attributes=nope,password', always],
+    ['attributes=id', always],
+    ['attributes=meta.resourceType', { ...always, meta: { resourceType: 'User' } }],
+  ];
+  test.each(cases)('%s', async (query, expected) => {
+    await populate();
+    expect((await house.send('GET', `/Users/u1?${query}`)).body).toEqual(expected);
+    const list = await house.send('GET', `/Users?${query}&filter=id+eq+%22u1%22`);
+    expect(list.body.Resources).toEqual([expected]);
+  });
+
+  test('what is excluded is left out, but never schemas and id', async () => {
+    await populate();
+    const { body } = await house.send('GET', '/Users/u1?excludedAttributes=schemas,id,name,emails.type,meta');
+    expect(body).toMatchObject({ ...always, userName: 'Ada@corp.example' });
+    expect(body.name ?? body.meta).toBeUndefined();
+    expect(body.emails).toEqual([{ value: 'Ada@corp.example' }, { value: 'Ada@home.example' }]);
+  });
+
+  test('both together are 400', async () => {
+    await populate();
+    expect((await house.send('GET', '/Users/u1?attributes=id&excludedAttributes=name')).status).toBe(400);
+  });
+});
