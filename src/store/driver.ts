@@ -27,9 +27,9 @@ export async function openSqlite(file: string): Promise<SqliteDatabase & { exec(
   return {
     exec: (sql) => database.exec(sql),
     prepare: (sql) => {
-      const known = statements.get(sql);
-      if (known) return known;
-      const statement = toKysely(database.prepare(sql));
+      const statement = statements.get(sql) ?? toKysely(database.prepare(sql));
+      // Set anew, it is the last to go: rare queries never push out the frequent ones.
+      statements.delete(sql);
       if (statements.size >= STATEMENTS) statements.delete(statements.keys().next().value ?? '');
       statements.set(sql, statement);
       return statement;

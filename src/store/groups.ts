@@ -19,18 +19,10 @@ export function groups(database: Database): Groups {
         .executeTakeFirst();
       return row && toGroup(row);
     },
-    page: async (connection, matches, offset, limit) => {
-      const total = await totalOf(db, connection, matches);
-      if (limit === 0 || offset >= total) return { total, groups: [] };
-      const rows = await matching(db, connection, matches)
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(limit)
-        .offset(offset)
-        .execute();
-      return { total, groups: rows.map(toGroup) };
-    },
+    page: (connection, matches, offset, limit) =>
+      matches.length === 0
+        ? page(db, connection, { offset, limit })
+        : matched(db, connection, { matches, offset, limit }),
     members: (connection, groupIds) => members(db, connection, groupIds),
     groupsOf: (connection, userIds) => groupsOf(db, connection, userIds),
     insert: (group, list) => insertGroup(database, group, list),
@@ -38,10 +30,37 @@ export function groups(database: Database): Groups {
   };
 }
 
-async function totalOf(db: Kysely<Tables>, connection: string, matches: GroupMatch[]): Promise<number> {
-  if (matches.length === 0) return tallied(db, connection, 'group');
-  const counted = matching(db, connection, matches).select((row) => row.fn.countAll<number>().as('count'));
-  return Number((await counted.executeTakeFirst())?.count ?? 0);
+interface Slice {
+  offset: number;
+  limit: number;
+}
+
+async function page(
+  db: Kysely<Tables>,
+  connection: string,
+  { offset, limit }: Slice,
+): Promise<{ total: number; groups: Group[] }> {
+  const total = await tallied(db, connection, 'group');
+  if (limit === 0 || offset >= total) return { total, groups: [] };
+  const rows = await matching(db, connection, [])
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return { total, groups: rows.map(toGroup) };
+}
+
+/** What matches is little, and sorted here: asked for an order, SQLite would rather walk through all groups. */
+async function matched(
+  db: Kysely<Tables>,
+  connection: string,
+  { matches, offset, limit }: Slice & { matches: GroupMatch[] },
+): Promise<{ total: number; groups: Group[] }> {
+  const rows = await matching(db, connection, matches).selectAll().execute();
+  rows.sort((left, right) => left.created_at - right.created_at || (left.id < right.id ? -1 : 1));
+  return { total: rows.length, groups: rows.slice(offset, offset + limit).map(toGroup) };
 }
 
 function matching(db: Kysely<Tables>, connection: string, matches: GroupMatch[]) {

@@ -87,7 +87,6 @@ async function referring(
   const rows = await db
     .selectFrom('identity_reference')
     .select('identity_id')
-    .distinct()
     .where('connection_id', '=', connection)
     .where(column, 'in', keys)
     .execute();

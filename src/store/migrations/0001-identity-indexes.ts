@@ -6,12 +6,9 @@ export async function identityIndexes(db: Kysely<unknown>): Promise<void> {
     const create = `create ${unique ? 'unique ' : ''}index identity_${name} on identity (${columns})`;
     await sql.raw(where ? `${create} where ${where}` : create).execute(db);
   }
-  const { schema } = db;
-  const email = schema.createIndex('identity_email_owner').on('identity_email');
-  await email.columns(['connection_id', 'identity_id']).execute();
-  for (const column of ['raw_key', 'target']) {
-    const reference = schema.createIndex(`identity_reference_${column}`).on('identity_reference');
-    await reference.columns(['connection_id', column]).execute();
+  for (const { on, columns } of parts) {
+    const index = db.schema.createIndex(`identity_${on}_${columns[1]}`).on(`identity_${on}`);
+    await index.columns(columns).execute();
   }
 }
 
@@ -42,7 +39,12 @@ const identity: Index[] = [
     where: 'travel_email_key is not null',
   },
   { name: 'link_email', columns: 'account, travel_email_key', where: 'claimed = 1' },
-  { name: 'page', columns: 'connection_id, incomplete, created_at, id', where: 'deleted_at is null' },
+  // With all that the search for a page reads, so that what it skips costs no look at the rows.
+  {
+    name: 'page',
+    columns: 'connection_id, incomplete, created_at, id, deleted_at',
+    where: 'deleted_at is null',
+  },
   { name: 'due', columns: 'connection_id, next_attempt_at', where: "state = 'dirty'" },
   { name: 'unsettled', columns: 'connection_id, state', where: "state <> 'synced'" },
   {
@@ -54,4 +56,11 @@ const identity: Index[] = [
   { name: 'creating', columns: 'account, creating_key', where: 'creating_key is not null' },
   { name: 'waiting', columns: 'account, waiting_for', where: 'waiting_for is not null' },
   { name: 'seen', columns: 'connection_id, seen_at' },
+];
+
+/** Each ends with what is looked for: an index that has it all is taken by every planner. */
+const parts = [
+  { on: 'email', columns: ['connection_id', 'identity_id', 'email_key'] },
+  { on: 'reference', columns: ['connection_id', 'raw_key', 'identity_id'] },
+  { on: 'reference', columns: ['connection_id', 'target', 'identity_id'] },
 ];

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { tokens } from '../../src/store/tokens.ts';
+import { imported, linked, NOW, person, team, traveler } from './conformance/house.ts';
+
+type Store = ReturnType<typeof bridgeStore>;
+
+/** The calls that happen all the time, and those index searches of theirs that may go through a whole connection. */
+const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
+  ['byId', ({ identities }) => identities.byId('okta', 'a')],
+  ['find by userName', ({ identities }) => identities.find('okta', { by: 'userName', value: 'a' })],
+  ['find by externalId', ({ identities }) => identities.find('okta', { by: 'externalId', value: 'a' })],
+  ['find by email', ({ identities }) => identities.find('okta', { by: 'email', value: 'a' })],
+  ['find by travelId', ({ identities }) => identities.find('okta', { by: 'travelId', value: 'a' })],
+  ['find by travelEmail', ({ identities }) => identities.find('okta', { by: 'travelEmail', value: 'a' })],
+  ['page', ({ identities }) => identities.page('okta', 0, 10), /identity_page \(connection_id=\?\)/],
+  ['holder by id', ({ identities }) => identities.holder('acme', { travelId: 't1' })],
+  ['holder by address', ({ identities }) => identities.holder('acme', { travelEmail: 'a' })],
+  ['insert', ({ identities }) => insert({ identities }, person('new', { travelId: 't9' }))],
+  [
+    'update',
+    ({ identities }) =>
+      identities.commit('okta', [{ kind: 'update', identity: person('b', { version: 2 }), expected: 1 }]),
+  ],
+  ['release', ({ identities }) => identities.commit('okta', [{ kind: 'release', id: 'dead' }])],
+  ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
+  ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
+  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', 'a@x')],
+  [
+    'finish',
+    async ({ leases }) => {
+      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.finish('okta', 'a', 'k', 1, linked('t7', 'a@x'));
+    },
+  ],
+  ['releaseAll', ({ leases }) => leases.releaseAll(), /^SCAN identity USING INDEX identity_leased$/],
+  ['due', ({ agenda }) => agenda.due(NOW, 10, ['okta', 'entra'])],
+  ['touch', ({ agenda }) => agenda.touch('okta', ['a', 'b'], NOW)],
+  ['touchWaiting', ({ agenda }) => agenda.touchWaiting('acme', 'a@x', NOW)],
+  ['touchStale', ({ agenda }) => agenda.touchStale('okta', 'rules-1', 10, NOW)],
+  [
+    'counts',
+    ({ agenda }) => agenda.counts(),
+    /^SCAN (tally|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
+  ],
+  ['references', ({ references }) => references.of('okta', 'a')],
+  [
+    'saving references',
+    ({ references }) => references.save('okta', 'a', [{ raw: 'r', target: undefined, travelId: undefined }]),
+  ],
+  ['referrers', ({ references }) => references.referrers('okta', 'a', ['b', 'c'])],
+  ['known', ({ imports }) => imports.known('okta', ['t1', 't2'])],
+  ['linkedElsewhere', ({ imports }) => imports.linkedElsewhere('okta', 'acme', ['t1', 't2'])],
+  ['openCreates', ({ imports }) => imports.openCreates('acme')],
+  ['saveUnclaimed', ({ imports }) => imports.saveUnclaimed([imported('x', 't2'), imported('y', 't4')], NOW)],
+  ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
+  ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
+  ['a group', ({ groups }) => groups.byId('okta', 'g')],
+  ['a group by name', ({ groups }) => groups.page('okta', [{ by: 'displayName', value: 'g' }], 0, 10)],
+  ['a group by externalId', ({ groups }) => groups.page('okta', [{ by: 'externalId', value: 'g' }], 0, 10)],
+  ['groups by member', ({ groups }) => groups.page('okta', [{ by: 'member', value: 'a' }], 0, 10)],
+  ['groups', ({ groups }) => groups.page('okta', [], 0, 10), /scim_group_page \(connection_id=\?\)/],
+  ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
+  ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
+  [
+    'changing members',
+    ({ groups }) =>
+      groups.change(team('g', { version: 2 }), 1, {
+        attributes: {},
+        members: [
+          { kind: 'add', members: [{ value: 'n' }] },
+          { kind: 'remove', values: ['b'] },
+        ],
+      }),
+  ],
+];
+
+async function insert({ identities }: Pick<Store, 'identities'>, identity = person('a')): Promise<void> {
+  expect(await identities.commit(identity.connection, [{ kind: 'insert', identity }])).toBe('done');
+}
+
+/** Notes every query, on its way to the database. */
+function spy(queries: RootOperationNode[]): KyselyPlugin {
+  return {
+    transformQuery: ({ node }) => {
+      queries.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+}
+
+async function plansOf({ db }: Database, queries: RootOperationNode[]): Promise<string[]> {
+  const plans: string[] = [];
+  for (const node of queries) {
+    const { sql, parameters } = db.getExecutor().compileQuery(node, createQueryId());
+    if (/^(begin|commit|rollback)/.test(sql)) continue;
+    const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+    const { rows } = await db.executeQuery<{ detail: string }>(explained);
+    plans.push(...rows.map(({ detail }) => detail));
+  }
+  return plans;
+}
+
+/** A search by the connection alone reads all that it has; only lists may, as they stop at the end of a page. */
+function isSlow(plan: string): boolean {
+  return /^SCAN (?!page\b)/.test(plan) || /\((connection_id|account)=\?\)$/.test(plan);
+}
+
+it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
+  '$name is answered by an index, however many there are',
+  async ({ call, allowed }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+    const database = await openEmbedded(directory, true);
+    try {
+      for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'acme' });
+      const store = bridgeStore(database);
+      await insert(store, person('a', { travelId: 't1' }));
+      await insert(store, imported('b', 't2'));
+      await insert(store, person('dead', { travelId: 't3', deletedAt: NOW }));
+      await store.groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
+      const queries: RootOperationNode[] = [];
+      await call(bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+      const plans = await plansOf(database, queries);
+      expect(plans.length).toBeGreaterThan(0);
+      expect(plans.filter((plan) => isSlow(plan) && !allowed.test(plan))).toEqual([]);
+    } finally {
+      await database.close();
+      rmSync(directory, { recursive: true });
+    }
+  },
+);
+
+it('a token is answered by an index', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    const queries: RootOperationNode[] = [];
+    await tokens({ ...database, db: database.db.withPlugin(spy(queries)) }).connectionOf('h', NOW);
+    const plans = await plansOf(database, queries);
+    expect(plans).toEqual([expect.stringMatching(/^SEARCH token USING INDEX \w+ \(hash=\?\)$/)]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+});
