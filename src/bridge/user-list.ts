@@ -1,4 +1,3 @@
-import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import type { Identity } from './identity.ts';
@@ -7,8 +6,6 @@ import type { Identities, IdentityMatch } from './ports.ts';
 /** What a list asks for: all matches must hold; none means everybody, in the stable order. */
 export interface UserQuery {
   matches: IdentityMatch[];
-  /** What no index answers; only together with a match. The resource has its `id`. */
-  filter?: (resource: ScimResource) => boolean;
   offset: number;
   limit: number;
 }
@@ -25,7 +22,6 @@ export async function listUsers(
   const candidates = known.length > 0 ? known : await discovered(shop, connection, first);
   const hits = candidates
     .filter((identity) => others.every((match) => agrees(identity, match)))
-    .filter(({ id, desired }) => query.filter?.({ ...desired, id }) ?? true)
     .sort(byStableKey);
   return { total: hits.length, identities: hits.slice(query.offset, query.offset + query.limit) };
 }
