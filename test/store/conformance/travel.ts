@@ -1,0 +1,210 @@
+import { apiKeys } from '../../../src/store/api-keys.ts';
+import { travelResources } from '../../../src/store/travel-resources.ts';
+import type { Keys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
+import { NOW, type Open } from './house.ts';
+
+/** A resource of a type that only the tests know. */
+function thing(id: string, data: Partial<StoredResource> = {}): StoredResource {
+  return { type: 'thing', id, parentId: '', createdAt: NOW, doc: { name: id }, ...data };
+}
+
+const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+const named = (value: string) => [{ name: 'name', value }];
+const all: PageQuery = { type: 'thing', parentId: '', order: 'asc', offset: 0, limit: 100 };
+
+async function house(open: Open) {
+  const database = await open();
+  const store = travelResources(database);
+  return {
+    database,
+    store,
+    add: (resource: StoredResource, keys: Partial<Keys> = {}) =>
+      store.write(resource.type, (within) => within.insert(resource, { ...bare, ...keys })),
+    ids: async (query: Partial<PageQuery> = {}) => {
+      const { total, resources } = await store.page({ ...all, ...query });
+      return { total, ids: resources.map(({ id }) => id) };
+    },
+  };
+}
+
+/** The travel service's resources and API keys, on any database. */
+export function describeTravel(open: Open): void {
+  describe('a travel resource', () => {
+    it('is read as it was written', async () => {
+      const { store, add } = await house(open);
+      const doc = { name: 'É"🛫\\', nested: { list: [1, true, 'x'], empty: {} } };
+      await add(thing('a', { doc, parentId: 'p' }));
+      expect(await store.read([{ type: 'thing', id: 'a' }])).toEqual([thing('a', { doc, parentId: 'p' })]);
+      expect(await store.read([{ type: 'other', id: 'a' }])).toEqual([]);
+      expect(await store.read([])).toEqual([]);
+    });
+
+    it('is found by what it is indexed by, oldest first, until that changes', async () => {
+      const { store, add } = await house(open);
+      for (const id of ['b', 'a', 'c']) await add(thing(id), { index: named('same') });
+      const find = async (values: string[], limit?: number) => {
+        const match = { type: 'thing', name: 'name', values };
+        return (await store.find(limit ? { ...match, limit } : match)).map(({ id }) => id);
+      };
+      expect(await find(['same', 'same', 'none'])).toEqual(['b', 'a', 'c']);
+      expect(await find(['same'], 2)).toEqual(['b', 'a']);
+      await store.write('thing', (within) => within.replace(thing('b'), { ...bare, index: named('other') }));
+      await store.write('thing', (within) => within.remove(thing('a')));
+      expect(await find(['same'])).toEqual(['c']);
+      expect(await find(['other'])).toEqual(['b']);
+    });
+
+    it('is found among thousands of values and ids', async () => {
+      const { store, add } = await house(open);
+      await add(thing('a'), { index: named('a') });
+      const values = Array.from({ length: 2000 }, (_, number) => `${number}`);
+      expect(await store.find({ type: 'thing', name: 'name', values: [...values, 'a'] })).toEqual([
+        thing('a'),
+      ]);
+      const refs = [...values, 'a'].map((id) => ({ type: 'thing', id }));
+      expect(await store.read(refs)).toEqual([thing('a')]);
+    });
+
+    it('has unique values alone, and gives them back', async () => {
+      const { store, add } = await house(open);
+      const unique = named('one');
+      expect(await add(thing('a'), { unique })).toBeUndefined();
+      expect(await add(thing('x', { type: 'other' }), { unique })).toBeUndefined();
+      const clash = store.write('thing', async (within) => {
+        const taken = await within.insert(thing('b'), { ...bare, unique });
+        throw new Error(`taken: ${taken?.taken}`);
+      });
+      await expect(clash).rejects.toThrow('taken: name');
+      await store.write('thing', (within) => within.replace(thing('a'), { ...bare, unique }));
+      await store.write('thing', (within) => within.remove(thing('a')));
+      expect(await add(thing('b'), { unique })).toBeUndefined();
+    });
+
+    it('stays while another refers to it, whoever tries', async () => {
+      const { store, add } = await house(open);
+      await add(thing('a'));
+      await add(thing('b'), { references: [thing('a'), thing('a')] });
+      const isReferredTo = (id: string) => store.write('thing', (within) => within.isReferredTo(thing(id)));
+      expect([await isReferredTo('a'), await isReferredTo('b')]).toEqual([true, false]);
+      await expect(store.write('thing', (within) => within.remove(thing('a')))).rejects.toThrow();
+      expect((await store.read([thing('a')])).length).toBe(1);
+      await expect(add(thing('c'), { references: [thing('nobody')] })).rejects.toThrow();
+      await store.write('thing', (within) => within.replace(thing('b'), bare));
+      await store.write('thing', (within) => within.remove(thing('a')));
+      expect(await store.read([thing('a')])).toEqual([]);
+    });
+
+    it('may refer to itself and go', async () => {
+      const { store, add } = await house(open);
+      await add(thing('a'));
+      await store.write('thing', (within) =>
+        within.replace(thing('a'), { ...bare, references: [thing('a')] }),
+      );
+      expect(await store.write('thing', (within) => within.isReferredTo(thing('a')))).toBe(false);
+    });
+
+    it('leaves nothing behind when the work fails', async () => {
+      const { store, ids } = await house(open);
+      const failing = store.write('thing', async (within) => {
+        await within.insert(thing('a'), { ...bare, unique: named('a'), index: named('a') });
+        throw new Error('changed my mind');
+      });
+      await expect(failing).rejects.toThrow('changed my mind');
+      expect(await ids()).toEqual({ total: 0, ids: [] });
+      expect(await store.find({ type: 'thing', name: 'name', values: ['a'] })).toEqual([]);
+    });
+
+    it('is changed by one at a time: what was read in a write is still so at its end', async () => {
+      const { store, add } = await house(open);
+      await add(thing('a', { doc: { count: 0 } }));
+      const count = () =>
+        store.write('thing', async (within) => {
+          const [{ doc } = thing('a')] = await within.read([thing('a')]);
+          await within.replace(thing('a', { doc: { count: Number(doc['count']) + 1 } }), bare);
+        });
+      await Promise.all(Array.from({ length: 20 }, count));
+      expect((await store.read([thing('a')]))[0]?.doc).toEqual({ count: 20 });
+    });
+  });
+
+  describe('a page of travel resources', () => {
+    it('is in order of creation, then of insertion, and backwards in exactly the other order', async () => {
+      const { add, ids } = await house(open);
+      for (const id of ['d', 'c', 'b']) await add(thing(id));
+      await add(thing('earlier', { createdAt: NOW - 1 }));
+      expect((await ids()).ids).toEqual(['earlier', 'd', 'c', 'b']);
+      expect((await ids({ order: 'desc' })).ids).toEqual(['b', 'c', 'd', 'earlier']);
+      expect(await ids({ offset: 1, limit: 2 })).toEqual({ total: 4, ids: ['d', 'c'] });
+      expect(await ids({ offset: 9 })).toEqual({ total: 4, ids: [] });
+    });
+
+    it('is sorted by an index, equals in order of insertion', async () => {
+      const { add, ids } = await house(open);
+      for (const [id, name] of [
+        ['d', 'x'],
+        ['c', 'é'],
+        ['b', 'a'],
+        ['a', 'x'],
+      ] as const) {
+        await add(thing(id), { index: named(name) });
+      }
+      expect((await ids({ sortBy: 'name' })).ids).toEqual(['b', 'd', 'a', 'c']);
+      expect((await ids({ sortBy: 'name', order: 'desc', offset: 1, limit: 2 })).ids).toEqual(['a', 'd']);
+    });
+
+    it('keeps an exact total through every change, for each parent, archived or not', async () => {
+      const { store, add, ids } = await house(open);
+      for (const id of ['a', 'b', 'c']) await add(thing(id), { index: named(id) });
+      await add(thing('child', { parentId: 'p' }));
+      await add(thing('other', { type: 'other' }));
+      await store.write('thing', (within) =>
+        within.replace(thing('b'), { ...bare, archived: true, index: named('b') }),
+      );
+      expect(await ids()).toEqual({ total: 3, ids: ['a', 'b', 'c'] });
+      expect(await ids({ archived: true })).toEqual({ total: 1, ids: ['b'] });
+      expect(await ids({ archived: false, sortBy: 'name', order: 'desc' })).toEqual({
+        total: 2,
+        ids: ['c', 'a'],
+      });
+      expect(await ids({ parentId: 'p' })).toEqual({ total: 1, ids: ['child'] });
+      await store.write('thing', (within) => within.remove(thing('b')));
+      expect(await ids({ archived: true })).toEqual({ total: 0, ids: [] });
+      expect(await ids()).toEqual({ total: 2, ids: ['a', 'c'] });
+    });
+
+    it('of a match has its own total', async () => {
+      const { add, ids } = await house(open);
+      for (const id of ['b', 'a', 'c']) await add(thing(id), { index: named(id), archived: id === 'c' });
+      const match = { name: 'name', values: ['a', 'b', 'c', 'd'] };
+      expect(await ids({ match })).toEqual({ total: 3, ids: ['b', 'a', 'c'] });
+      expect(await ids({ match, sortBy: 'name', offset: 1, limit: 1 })).toEqual({ total: 3, ids: ['b'] });
+      expect(await ids({ match, archived: false, order: 'desc' })).toEqual({ total: 2, ids: ['a', 'b'] });
+      expect(await ids({ match: { name: 'name', values: [] } })).toEqual({ total: 0, ids: [] });
+    });
+  });
+
+  describe('an API key', () => {
+    const key = { hash: 'h1', name: 'first', userId: 'u', createdAt: NOW };
+    const keyHouse = async () => {
+      const built = await house(open);
+      for (const id of ['u', 'v']) await built.add(thing(id, { type: 'user' }));
+      return { ...built, keys: apiKeys(built.database) };
+    };
+
+    it('belongs to its user, and stays theirs', async () => {
+      const { keys } = await keyHouse();
+      await keys.add(key);
+      await keys.add({ ...key, userId: 'v' });
+      expect([await keys.userOf('h1'), await keys.userOf('h2')]).toEqual(['u', undefined]);
+      expect([await keys.hasAny('u'), await keys.hasAny('v')]).toEqual([true, false]);
+    });
+
+    it('needs a user, and goes with them', async () => {
+      const { keys, store } = await keyHouse();
+      await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
+      await keys.add(key);
+      await store.write('user', (within) => within.remove({ type: 'user', id: 'u' }));
+      expect(await keys.userOf('h1')).toBeUndefined();
+    });
+  });
+}

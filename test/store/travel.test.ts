@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import { apiKeys } from '../../src/store/api-keys.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { travelResources } from '../../src/store/travel-resources.ts';
+import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
+import { NOW } from './conformance/house.ts';
+import { describeTravel } from './conformance/travel.ts';
+
+let closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+async function open(): Promise<Database> {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-travel-'));
+  closing.push(() => rmSync(directory, { recursive: true }));
+  const database = await openEmbedded(directory, true);
+  closing.push(() => database.close());
+  return database;
+}
+
+describe('the embedded database', () => describeTravel(open));
+
+const user = { type: 'user', id: 'u', parentId: '', createdAt: NOW, doc: {} };
+const name = [{ name: 'email', value: 'a' }];
+const keys = { archived: false, unique: name, index: name, references: [user] };
+const page: PageQuery = { type: 'user', parentId: '', order: 'asc', offset: 0, limit: 10 };
+const match = { name: 'email', values: ['a'] };
+
+/** The calls that happen all the time, with those index searches of theirs that stop at the end of a page. */
+const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
+  ['reading', (store) => store.read([user, { type: 'user', id: 'v' }])],
+  ['finding one', (store) => store.find({ type: 'user', ...match })],
+  ['finding some', (store) => store.find({ type: 'user', name: 'email', values: ['a', 'b'], limit: 2 })],
+  ['a page', (store) => store.page(page), /travel_resource_page \(type=\? AND parent_id=\?\)/],
+  ['a page backwards', (store) => store.page({ ...page, order: 'desc' }), /travel_resource_page/],
+  ['the archived', (store) => store.page({ ...page, archived: true }), /travel_resource_archived/],
+  ['a sorted page', (store) => store.page({ ...page, sortBy: 'email' }), /\(type=\? AND name=\?\)/],
+  [
+    'the archived, sorted',
+    (store) => store.page({ ...page, archived: true, sortBy: 'email' }),
+    /travel_index_archived/,
+  ],
+  ['a match', (store) => store.page({ ...page, match })],
+  ['a match, sorted', (store) => store.page({ ...page, match, sortBy: 'email', archived: false })],
+  [
+    'replacing',
+    (store) => store.write('user', (within) => within.replace(user, { ...keys, archived: true })),
+  ],
+  ['removing', (store) => store.write('user', (within) => within.remove(user))],
+  ['asking for referrers', (store) => store.write('user', (within) => within.isReferredTo(user))],
+];
+
+it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
+  '$title is answered by an index',
+  async ({ call, walk }) => {
+    const database = await open();
+    await travelResources(database).write('user', (within) => within.insert(user, keys));
+    const plans = await plansOf(database, (spied) => call(travelResources(spied)));
+    expect(plans.length).toBeGreaterThan(0);
+    // A search that ends at the type goes through the whole collection, and a temporary tree sorts it.
+    const slow = /^SCAN (?!page\b)|\(type=\?\)|travel_(?!count)\w+ \(type=\? AND (parent_id|name)=\?\)/;
+    expect(plans.filter((plan) => slow.test(plan) && !walk?.test(plan))).toEqual([]);
+  },
+);
+
+it('a key is answered by an index', async () => {
+  const plans = await plansOf(await open(), (spied) => apiKeys(spied).userOf('h'));
+  expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);
+});
+
+/** How the database finds what a call asks for. */
+async function plansOf(database: Database, call: (spied: Database) => Promise<unknown>): Promise<string[]> {
+  const queries: RootOperationNode[] = [];
+  const spy: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      queries.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  await call({ ...database, db: database.db.withPlugin(spy) });
+  const plans: string[] = [];
+  for (const node of queries) {
+    const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());
+    const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+    const { rows } = await database.db.executeQuery<{ detail: string }>(explained);
+    plans.push(...rows.map(({ detail }) => detail));
+  }
+  return plans;
+}
