@@ -70,8 +70,9 @@ export function wantedBy(
   return wanted;
 }
 
-/** The part of a traveler that a hint speaks of; what it does not have is null. */
-export function spokenOf(traveler: unknown, hint: Hint): Hint {
+/** The part of a traveler that a hint speaks of; what it does not have is null. Undefined when there is no traveler. */
+export function spokenOf(traveler: unknown, hint: Hint): Hint | undefined {
+  if (traveler === undefined) return undefined;
   const fields: Hint = Object(traveler);
   return Object.fromEntries(Object.keys(hint).map((field) => [field, fields[field] ?? null]));
 }
