@@ -26,7 +26,8 @@ export function changeElements(
         : setAll(attribute, elements, change);
   if (changed.length > MAX_ELEMENTS)
     throw badRequest('invalidValue', `${attribute.name} has too many values.`);
-  return changed.length > 0 ? changed : undefined;
+  const kept = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
+  return kept.length > 0 ? kept : undefined;
 }
 
 /** With a value, only what it lists goes, as Entra means it; RFC 7644 §3.5.2.2 knows no value here. */
