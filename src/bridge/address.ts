@@ -26,6 +26,9 @@ export async function withFreeAddress(task: Task, draft: Draft): Promise<Address
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
   if (draft.observed && addressKey(draft.observed.email) === addressKey(email.value))
     return { draft, fields };
+  if (!(await holderOf(task, email.value))) return { draft, fields };
+  // Noted before it is looked again: who moves away from now on touches this one, and who closes a circle sees it.
+  await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email.value);
   const holder = await holderOf(task, email.value);
   if (!holder) return { draft, fields };
   const waiting = awaiting(draft, email.value);

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
-import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
+import {
+  doubt,
+  doubtDifferences,
+  drift,
+  fieldsOfInvalid,
+  isEmpty,
+  keep,
+  type Plan,
+  plan,
+  toMergePatch,
+} from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, withFreeAddress } from './address.ts';
@@ -30,11 +40,22 @@ export type Gone = 'gone';
  */
 export async function amend(task: Task, draft: Draft): Promise<Settled | Gone> {
   if (draft.travelId === undefined) return 'gone';
-  const seen = draft.observed ? draft : await look(task, draft, draft.travelId);
+  const seen = draft.observed ? draft : await lookAnew(task, draft, draft.travelId);
   if (seen === 'gone' || 'end' in seen) return seen;
   const barred = await bar(task, seen);
   if (barred) return barred;
   return send(task, await withFreeAddress(task, seen), ROUNDS);
+}
+
+/**
+ * Something was sent since it was last seen. Where that is not on record, as its sender died, what is not as it was
+ * answered is sent again, and not taken for drift.
+ */
+async function lookAnew(task: Task, draft: Draft, travelId: string): Promise<Draft | Settled | Gone> {
+  const seen = await look(task, draft, travelId);
+  if (seen === 'gone' || 'end' in seen || !seen.observed) return seen;
+  const isOnRecord = Object.values(seen.applied).some(({ unsure }) => unsure);
+  return isOnRecord ? seen : { ...seen, applied: doubtDifferences(seen.applied, seen.observed) };
 }
 
 async function look(task: Task, draft: Draft, travelId: string): Promise<Draft | Settled | Gone> {
@@ -115,8 +136,9 @@ function leftOver(
       return turnedDown(task, { draft, fields }, refusalsOf(tried, keys, reason));
     }
     case 'unauthorized':
-    case 'unavailable':
       return failed(draft, failure);
+    case 'unavailable':
+      return failed({ ...draft, applied: doubt(draft.applied, tried), observed: undefined }, failure);
   }
 }
 
@@ -157,7 +179,9 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed ? drift(applied, draft.observed) : []),
   ];
-  const done: Draft = { ...draft, applied, refused, findings: told, creating: undefined };
+  // Not remembered, so that any repeat of a deactivation tries again (DESIGN §2).
+  const { archived: _, ...remembered } = refused;
+  const done: Draft = { ...draft, applied, refused: remembered, findings: told, creating: undefined };
   return settled(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 

@@ -25,9 +25,10 @@ export function discovery(imports: Imports, bases: Bases, surroundings: Surround
       const key = `${connection.id} ${addressKey(text)}`;
       const now = surroundings.now();
       if ((misses.get(key) ?? 0) > now) return false;
-      const isNew = await ask({ imports, bases, surroundings }, connection, text);
-      if (!isNew) remember(misses, key, now + MISS_MS);
-      return isNew;
+      const isFound = await ask({ imports, bases, surroundings }, connection, text);
+      // Also when somebody was found: whoever is known from now on is not asked for again, whoever may not be shown is.
+      remember(misses, key, now + MISS_MS);
+      return isFound;
     },
   };
 }

@@ -27,7 +27,7 @@ export interface Importer {
 
 interface Shop {
   imports: Imports;
-  agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
+  agenda: Pick<Agenda, 'touch' | 'touchWaiting' | 'touchOpen'>;
   bases: Bases;
   wake(): void;
   surroundings: Surroundings;
@@ -41,9 +41,10 @@ export function importer(shop: Shop): Importer {
       if ('kind' in basis) return basis;
       const since = shop.surroundings.now();
       const walked = await walk(shop, { connection, basis, since }, onPage);
-      if ('kind' in walked || !walked.complete) return walked;
-      const missing = await shop.imports.sweep(connection.id, since);
-      await verify(shop, connection, missing);
+      if ('kind' in walked) return walked;
+      if (walked.complete) await verify(shop, connection, await shop.imports.sweep(connection.id, since));
+      await shop.agenda.touchOpen(connection.id, shop.surroundings.now());
+      shop.wake();
       return walked;
     },
   };

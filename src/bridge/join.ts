@@ -1,11 +1,12 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
+import { doubt, fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { awaiting, holderOf } from './address.ts';
+import { addressKey, awaiting, holderOf } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
+import { mayArriveLate } from './late.ts';
 import type { TravelFailure } from './ports.ts';
-import { standingOf } from './takeover.ts';
+import { isGivenUp, standingOf } from './takeover.ts';
 import {
   type Draft,
   type Fields,
@@ -28,8 +29,20 @@ export async function join(task: Task, draft: Draft): Promise<Settled | Gone> {
   if (draft.creating !== undefined) {
     const linked = await linkExisting(task, draft, [...new Set(addresses)]);
     if (linked !== 'none' && linked !== 'taken') return linked;
+    const isSameAddress = wantedAddresses(task)
+      .slice(0, 1)
+      .some((email) => isAnnounced(task, email));
+    if (linked === 'none' && !isSameAddress && mayArriveLate(task))
+      return failed(draft, {
+        kind: 'unavailable',
+        text: 'a create was announced under another address and its traveler has not appeared',
+      });
   }
-  return create(task, draft, ROUNDS);
+  return create(task, { ...draft, applied: {} }, ROUNDS);
+}
+
+function isAnnounced({ identity: { creating } }: Task, email: string): boolean {
+  return creating !== undefined && addressKey(creating) === addressKey(email);
 }
 
 /** The address that is wanted, then the userName, which serves when another has the first. */
@@ -72,10 +85,19 @@ async function chooseAddress(task: Task, draft: Draft): Promise<{ draft: Draft; 
     const refused = draft.refused.email;
     if (refused?.value === email && refused.basis === task.basis.version) continue;
     if (isTaken(draft, email)) continue;
-    if (!(await holderOf(task, email))) return { draft: waiting, email };
+    const isFirst = waiting.waitingFor === undefined;
+    if (isFirst && (await isHeld(task, email)))
+      await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email);
+    if (!(await isHeld(task, email))) return { draft: waiting, email };
     waiting = awaiting(waiting, email);
   }
   return { draft: waiting, email: undefined };
+}
+
+/** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
+async function isHeld(task: Task, email: string): Promise<boolean> {
+  const holder = await holderOf(task, email);
+  return holder !== undefined && !isGivenUp(task, holder);
 }
 
 /** True when this run has learnt that another traveler has the address. */
@@ -133,8 +155,10 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
         tried.plan,
         tried.body,
       );
-      if (named.length === 0)
-        return settled(noting(draft, findings.refused('*', undefined, 'no field was named')), 'pending');
+      if (named.length === 0) {
+        const told = noting(draft, findings.refused('*', undefined, 'no field was named'));
+        return settled({ ...told, creating: undefined }, 'pending');
+      }
       const reason = failure.fields.map(({ message }) => message).join('; ');
       const left = refusing(
         task,
@@ -151,8 +175,9 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
         text: 'the travel API does not know its users collection (404)',
       });
     case 'unauthorized':
-    case 'unavailable':
       return failed(draft, failure);
+    case 'unavailable':
+      return failed({ ...draft, applied: doubt({}, tried.plan) }, failure);
   }
 }
 
@@ -170,10 +195,13 @@ async function linkExisting(
 ): Promise<Settled | Gone | 'none' | 'taken'> {
   const answer = await task.connection.travel.byEmail(addresses);
   if (answer.kind !== 'ok') return failed(draft, answer);
-  for (const traveler of answer.value) {
+  // Under the announced address stands our own work; another that has the new address is somebody else.
+  const ours = answer.value.filter(({ email }) => isAnnounced(task, email));
+  for (const traveler of [...ours, ...answer.value.filter((one) => !ours.includes(one))]) {
     const standing = await standingOf(task, traveler);
     if (standing.kind !== 'ok') return failed(draft, standing);
-    if (standing.value === 'privileged') return settled(noting(draft, findings.privileged()), 'held');
+    if (standing.value === 'privileged')
+      return settled({ ...noting(draft, findings.privileged()), creating: undefined }, 'held');
     if (standing.value === 'free') return adopt(task, draft, traveler);
   }
   return answer.value.length > 0 ? 'taken' : 'none';
@@ -181,7 +209,8 @@ async function linkExisting(
 
 function adopt(task: Task, draft: Draft, traveler: TravelUser): Promise<Settled | Gone> | Settled {
   // A traveler under an announced address is most likely our own work, whose answer was lost.
-  const mayLink = task.connection.policies.onExistingUser === 'link' || task.identity.creating !== undefined;
+  const isOurs = isAnnounced(task, traveler.email);
+  const mayLink = task.connection.policies.onExistingUser === 'link' || isOurs;
   if (!mayLink)
     return settled(
       noting({ ...draft, creating: undefined }, findings.existingUser(traveler.email)),
@@ -191,7 +220,8 @@ function adopt(task: Task, draft: Draft, traveler: TravelUser): Promise<Settled 
     ...draft,
     travelId: traveler.id,
     observed: traveler,
-    applied: {},
+    // What a lost create had sent is ours to take away again.
+    applied: isOurs ? draft.applied : {},
     creating: undefined,
   });
 }

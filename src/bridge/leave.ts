@@ -1,11 +1,10 @@
+import { doubt } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { findings } from './findings.ts';
+import { mayArriveLate } from './late.ts';
 import type { TravelAnswer } from './ports.ts';
-import { standingOf } from './takeover.ts';
+import { isPrivileged, standingOf } from './takeover.ts';
 import { type Draft, failed, noting, type Settled, settled, type Task } from './task.ts';
-
-/** How often an announced create is looked for after its user was deleted, in case it arrives late. */
-const LOOKS = 3;
 
 /** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
 export async function leave(task: Task, draft: Draft): Promise<Settled> {
@@ -16,9 +15,17 @@ export async function leave(task: Task, draft: Draft): Promise<Settled> {
   const self = await task.connection.lookups.self();
   if (self.kind !== 'ok') return failed(found, self);
   if (self.value.id === travelId) return settled(noting(found, findings.ownCredential()), 'refused');
-  const isDone = observed?.archived === true && found.applied.archived?.sent === true;
-  if (isDone && task.connection.policies.deprovision === 'archive') return settled(found, 'synced');
+  const isNewLink = found.applied.email === undefined;
+  if (isNewLink && observed && isPrivileged(observed))
+    return settled(noting(found, findings.privileged()), 'held');
+  if (isArchived(found) && task.connection.policies.deprovision === 'archive')
+    return settled(found, 'synced');
   return retire(task, found, travelId);
+}
+
+/** True when we archived the traveler; that somebody took it back into use by hand is drift, which is not corrected. */
+function isArchived({ applied: { archived }, observed }: Draft): boolean {
+  return observed !== undefined && archived?.sent === true && !archived.unsure;
 }
 
 /** A create that was announced may have been carried out: then its traveler is there, and must go. */
@@ -31,7 +38,7 @@ async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
     if (standing.kind !== 'ok') return failed(draft, standing);
     if (standing.value === 'free') return { ...draft, travelId: traveler.id, observed: traveler };
   }
-  if (task.identity.attempts + 1 < LOOKS) {
+  if (mayArriveLate(task)) {
     return failed(draft, {
       kind: 'unavailable',
       text: 'a create was announced and its traveler has not appeared',
@@ -57,9 +64,16 @@ async function retire(task: Task, draft: Draft, travelId: string): Promise<Settl
     case 'conflict':
       return settled(noting(draft, findings.forbidden('archived')), 'refused');
     case 'unauthorized':
-    case 'unavailable':
       return failed(draft, answer);
+    case 'unavailable':
+      return failed({ ...(isDelete ? draft : unsure(draft)), observed: undefined }, answer);
   }
+}
+
+/** It may have been archived all the same: a return must not rely on what was known before. */
+function unsure(draft: Draft): Draft {
+  const set = { archived: { value: true, source: false } };
+  return { ...draft, applied: doubt(draft.applied, { set, remove: [] }) };
 }
 
 function unlinked(draft: Draft): Draft {

@@ -48,7 +48,10 @@ export interface Identities {
 
 /** The reconciler's hold on one identity at a time. */
 export interface Leases {
-  /** Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone. */
+  /**
+   * Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone.
+   * After one that ran out `observed` is undefined: its holder died, and nobody knows what it had sent.
+   */
   take(
     connection: string,
     id: string,
@@ -56,6 +59,8 @@ export interface Leases {
   ): Promise<Identity | undefined>;
   /** Announces a create, or takes the announcement back; false when the lease is lost. */
   announce(connection: string, id: string, token: string, creating: string | undefined): Promise<boolean>;
+  /** Notes the address that it waits for, so that whoever frees it from now on makes it dirty. */
+  waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**
    * Keeps the outcome and gives the lease back. `moved`: kept, but the revision was raised meanwhile, so it stays dirty;
    * `lost`: the token no longer holds, nothing was kept; `taken`: another identity of the account is linked to that traveler, nothing was kept.
@@ -69,7 +74,7 @@ export interface Leases {
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
   /** Gives the lease back with nothing changed. */
   release(connection: string, id: string, token: string): Promise<void>;
-  /** Ends all leases: those of a process that died, where the store is ours alone. */
+  /** Ends all leases: those of a process that died, where the store is ours alone; as if they had run out. */
   releaseAll(): Promise<void>;
 }
 
@@ -80,6 +85,11 @@ export interface Agenda {
   touch(connection: string, ids: string[], now: number): Promise<void>;
   /** Those that wait for an address in this travel account. */
   touchWaiting(account: string, email: string, now: number): Promise<void>;
+  /**
+   * Those that wait for an address, and those with a reference that leads nowhere, or elsewhere than when it was
+   * resolved: the second look for what a touch may have missed, because a process died or nobody touched.
+   */
+  touchOpen(connection: string, now: number): Promise<void>;
   /** Claimed, live or dead, translated with other rules; at most `limit`, answers how many. */
   touchStale(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
   /** How many identities there are in each state, for the metrics. */

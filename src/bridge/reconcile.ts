@@ -59,8 +59,11 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   const translated = await translate(shop, shop.bases, { connection, identity });
   const { settled, basis } = await settleWith(shop, connection, { held, translated });
   // Not after a failure: that a target is gone must be told again until the traveler has followed.
-  if (!('kind' in translated) && settled.end.kind === 'state') {
-    const rows = identity.deletedAt === undefined ? translated.resolved.rows : [];
+  const { end } = settled;
+  if (!('kind' in translated) && end.kind === 'state') {
+    // A DELETE that is refused will be taken back, references and all.
+    const isLeaving = identity.deletedAt !== undefined && end.state !== 'refused';
+    const rows = isLeaving ? [] : translated.resolved.rows;
     await shop.references.save(connection.id, identity.id, rows);
   }
   const outcome = toOutcome(shop, identity, { settled, translated, rulesVersion: basis });
@@ -70,11 +73,31 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   if (kept === 'taken') {
     return giveUp(shop, held, 'another identity was linked to the same traveler');
   }
-  if (kept === 'lost') return 'busy';
+  if (kept === 'lost') {
+    await handOver(shop, connection, identity);
+    return 'busy';
+  }
   await spread(shop, connection, { before: identity, after: outcome });
-  if (settled.end.kind === 'failed') return 'failed';
+  if (!('kind' in translated) && translated.resolved.isNew) await touchLeftOut(shop, identity);
+  if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
-  return settled.end.state === 'refused' ? 'refused' : 'settled';
+  return end.state === 'refused' ? 'refused' : 'settled';
+}
+
+/** Whoever took the traveler over meanwhile waits for what was under way here; that is over now. */
+async function handOver(shop: Workshop, connection: Connection, identity: Identity): Promise<void> {
+  const { travelId, desired } = identity;
+  const heirs = travelId
+    ? [await shop.identities.holder(connection.account, { travelId })]
+    : await shop.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
+  const ids = heirs.flatMap((heir) =>
+    heir && heir.connection === connection.id && heir.id !== identity.id && heir.deletedAt === undefined
+      ? [heir.id]
+      : [],
+  );
+  if (ids.length === 0) return;
+  await shop.agenda.touch(connection.id, ids, shop.surroundings.now());
+  shop.wake();
 }
 
 async function settleWith(
@@ -102,6 +125,7 @@ async function settleWith(
     basis: translated.basis,
     translation: translated.translation,
     store: { identities: shop.identities, leases: shop.leases },
+    now: shop.surroundings.now,
     checkpoint: shop.surroundings.checkpoint,
   };
   return { settled: await settle(task), basis: translated.basis.version };
@@ -174,16 +198,38 @@ async function spread(
 ): Promise<void> {
   const { before, after } = change;
   const now = shop.surroundings.now();
-  const freed = before.observed?.email;
-  if (freed !== undefined && addressKey(freed) !== addressKey(after.observed?.email ?? '')) {
-    await shop.agenda.touchWaiting(connection.account, addressKey(freed), now);
+  const has = addressKey(after.observed?.email ?? '');
+  // What was answered last stands in for what was seen, where that is not known.
+  const had = [before.observed?.email, before.applied.email?.answered].filter(
+    (one) => typeof one === 'string',
+  );
+  const freed = new Set(had.map(addressKey).filter((email) => email !== has));
+  for (const email of freed) {
+    await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }
-  if (before.travelId !== after.travelId) await touchReferrers(shop, before, after.travelId);
+  if (before.travelId !== after.travelId || freed.size > 0)
+    await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
 }
 
-async function touchReferrers(shop: Workshop, before: Identity, travelId: string | undefined): Promise<void> {
-  const values = [...valuesOf(before), before.travelId, travelId].filter((value) => value !== undefined);
+/** Those whom a circle through this identity kept from their manager may have one now. */
+async function touchLeftOut(shop: Workshop, { connection, id }: Identity): Promise<void> {
+  const leftOut: string[] = [];
+  for (const referrer of await shop.references.referrers(connection, id, [])) {
+    const rows = await shop.references.of(connection, referrer);
+    if (rows.some(({ target, travelId }) => target === id && travelId === undefined)) leftOut.push(referrer);
+  }
+  if (leftOut.length === 0) return;
+  await shop.agenda.touch(connection, leftOut, shop.surroundings.now());
+  shop.wake();
+}
+
+async function touchReferrers(
+  shop: Workshop,
+  before: Identity,
+  others: (string | undefined)[],
+): Promise<void> {
+  const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
   const referrers = await shop.references.referrers(before.connection, before.id, values);
   if (referrers.length === 0) return;
   await shop.agenda.touch(before.connection, referrers, shop.surroundings.now());

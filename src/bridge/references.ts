@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { referencesOf } from '../translator/references.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/snapshot.ts';
@@ -9,13 +10,15 @@ const LONGEST_CHAIN = 100;
 
 interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of'>;
+  references: Pick<References, 'of' | 'save'>;
 }
 
 /** What an identity's references came to: for the translator by raw value, and as the rows to keep. */
 export interface Resolved {
   references: Map<string, Reference>;
   rows: ReferenceRow[];
+  /** True when it refers to somebody else than before, or no longer. */
+  isNew: boolean;
 }
 
 /**
@@ -27,17 +30,43 @@ export async function resolveReferences(
   identity: Identity,
   rules: Rules,
 ): Promise<Resolved> {
-  const kept = new Map(
-    (await directory.references.of(identity.connection, identity.id)).map((row) => [row.raw, row]),
-  );
+  const before = await directory.references.of(identity.connection, identity.id);
+  const keep = keeper(directory, identity, before);
+  const kept = new Map(before.map((row) => [row.raw, row]));
+  const raws = referencesOf(rules, identity.desired);
+  // Kept before anybody is sought: who appears from now on finds this identity among the referrers.
+  if (!raws.every((raw) => kept.has(raw))) await keep(raws.map(rowOf(kept)));
+  const found: Found[] = [];
+  for (const raw of raws) found.push(await targetOf(directory, { identity, raw, kept: kept.get(raw) }));
+  // And before circles are sought: of two who close one in the same moment at least one sees it.
+  await keep(found.map(linkOf(identity)));
   const references = new Map<string, Reference>();
-  const rows: ReferenceRow[] = [];
-  for (const raw of referencesOf(rules, identity.desired)) {
-    const { reference, target } = await resolve(directory, { identity, raw, kept: kept.get(raw) });
-    references.set(raw, reference);
-    rows.push({ raw, target, travelId: 'travelId' in reference ? reference.travelId : undefined });
-  }
-  return { references, rows };
+  for (const one of found) references.set(one.raw, await judge(directory, identity, one));
+  const rows = found.map(({ raw, target }) => {
+    const reference = references.get(raw);
+    const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
+    return { raw, target: target?.id, travelId };
+  });
+  // An edge that would close a circle is taken back at once, so that it stands in nobody else's way.
+  if ([...references.values()].some(isCircle)) await keep(rows);
+  return { references, rows, isNew: !isDeepStrictEqual(before, rows) };
+}
+
+/** Keeps rows that are others than those kept last. */
+function keeper(
+  { references }: Directory,
+  { connection, id }: Identity,
+  before: ReferenceRow[],
+): (rows: ReferenceRow[]) => Promise<void> {
+  let last = before;
+  return async (rows) => {
+    if (!isDeepStrictEqual(last, rows)) await references.save(connection, id, rows);
+    last = rows;
+  };
+}
+
+function isCircle(reference: Reference): boolean {
+  return 'unresolved' in reference && reference.unresolved === 'circle';
 }
 
 interface Question {
@@ -46,17 +75,29 @@ interface Question {
   kept: ReferenceRow | undefined;
 }
 
-async function resolve(
-  directory: Directory,
-  { identity, raw, kept }: Question,
-): Promise<{ reference: Reference; target: string | undefined }> {
+interface Found {
+  raw: string;
+  target: Identity | undefined;
+  /** The travel user of a target that is gone. */
+  lost: string | undefined;
+}
+
+function rowOf(kept: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
+  return (raw) => kept.get(raw) ?? { raw, target: undefined, travelId: undefined };
+}
+
+/** That a target is gone must be told again until the traveler has followed: its travel user stays in the row until then. */
+function linkOf(identity: Identity): (found: Found) => ReferenceRow {
+  return ({ raw, target, lost }) => {
+    if (!target) return { raw, target: undefined, travelId: lost };
+    return { raw, target: target.id, travelId: target.id === identity.id ? undefined : target.travelId };
+  };
+}
+
+async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
   const before = kept?.target ? await directory.identities.byId(identity.connection, kept.target) : undefined;
   const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
-  if (!target) {
-    const reference: Reference = { unresolved: kept?.travelId ? 'gone' : 'unknown' };
-    return { reference, target: undefined };
-  }
-  return { reference: await judge(directory, identity, target), target: target.id };
+  return { raw, target, lost: target ? undefined : kept?.travelId };
 }
 
 /** In the order of DESIGN §5: a SCIM id, a travel user id, an email, the externalId or userName of a known user. */
@@ -79,7 +120,8 @@ async function seek(directory: Directory, connection: string, raw: string): Prom
   return undefined;
 }
 
-async function judge(directory: Directory, identity: Identity, target: Identity): Promise<Reference> {
+async function judge(directory: Directory, identity: Identity, { target, lost }: Found): Promise<Reference> {
+  if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
   if (target.travelId === undefined) return { unresolved: 'notLinked' };
   if (await leadsTo(directory, target, identity.id)) return { unresolved: 'circle' };

@@ -13,7 +13,7 @@ import { type Draft, draftOf, failed, type Settled, settled, type Task } from '.
 /** What a translation needs of the store. */
 export interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of'>;
+  references: Pick<References, 'of' | 'save'>;
 }
 
 /** A translation with all that it rested on. */
@@ -38,12 +38,14 @@ export async function translate(
   if (!first.translation.missed) return first;
   const fresh = await of.refreshed(connection);
   if ('kind' in fresh || fresh.version === basis.version) return first;
-  return translateWith(directory, identity, fresh);
+  const again = await translateWith(directory, identity, fresh);
+  const isNew = first.resolved.isNew || again.resolved.isNew;
+  return { ...again, resolved: { ...again.resolved, isNew } };
 }
 
 async function translateWith(directory: Directory, identity: Identity, basis: Basis): Promise<Translated> {
   const resolved = await resolveReferences(directory, identity, basis.rules);
-  const snapshot = { lookups: basis.lookups, references: resolved.references };
+  const snapshot = { lookups: basis.lookups, references: resolved.references, applied: identity.applied };
   return { basis, resolved, translation: toTravel(basis.rules, identity.desired, snapshot) };
 }
 
@@ -55,6 +57,7 @@ export async function settle(task: Task): Promise<Settled> {
   const first = draft.travelId === undefined ? await arrive(task, draft) : await amend(task, draft);
   if (first !== 'gone') return first;
   const unlinked: Draft = { ...draft, travelId: undefined, observed: undefined };
+  if (isInactive(task)) return settled(unlinked, 'synced');
   const again = await arrive(task, unlinked);
   if (again !== 'gone') return again;
   return failed(unlinked, { kind: 'unavailable', text: 'the traveler was deleted while it was being made' });
@@ -62,8 +65,12 @@ export async function settle(task: Task): Promise<Settled> {
 
 /** An inactive person whose traveler is gone needs none; anybody else gets one. */
 async function arrive(task: Task, draft: Draft): Promise<Settled | 'gone'> {
-  const isInactive = task.identity.desired.active === false;
+  if (draft.creating !== undefined) return join(task, draft);
   const hadTraveler = Object.keys(draft.applied).length > 0;
-  if (isInactive && hadTraveler && draft.creating === undefined) return settled(draft, 'synced');
+  if (isInactive(task) && hadTraveler) return settled(draft, 'synced');
   return join(task, { ...draft, applied: {} });
+}
+
+function isInactive(task: Task): boolean {
+  return task.identity.desired.active === false;
 }

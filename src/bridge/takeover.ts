@@ -1,4 +1,5 @@
 import type { TravelUser } from '../translator/travel-user.ts';
+import type { Identity } from './identity.ts';
 import type { TravelAnswer } from './ports.ts';
 import type { Task } from './task.ts';
 
@@ -23,11 +24,18 @@ export async function standingOf(task: Task, traveler: TravelUser): Promise<Trav
   const { account, id: connection } = task.connection;
   const holder = await task.store.identities.holder(account, { travelId: traveler.id });
   if (holder && holder.id !== task.identity.id) {
-    const isGivenUp = holder.deletedAt !== undefined && holder.connection === connection;
-    if (!isGivenUp) return { kind: 'ok', value: 'linked' };
+    if (!isGivenUp(task, holder)) return { kind: 'ok', value: 'linked' };
+    // What is under way there would come after what is sent from here.
+    if (holder.leasedUntil !== undefined && holder.leasedUntil > task.now())
+      return { kind: 'unavailable', text: 'the traveler is just being taken out of use' };
     await task.store.identities.commit(connection, [{ kind: 'release', id: holder.id }]);
   }
   return { kind: 'ok', value: isPrivileged(traveler) ? 'privileged' : 'free' };
+}
+
+/** True for a tombstone of the same connection: its traveler is there for whoever has the address now. */
+export function isGivenUp({ connection }: Task, holder: Identity): boolean {
+  return holder.deletedAt !== undefined && holder.connection === connection.id;
 }
 
 /** True when the traveler holds a role that an IdP must not come by through a link. */

@@ -12,7 +12,11 @@ export interface Task {
   token: string;
   basis: Basis;
   translation: Translation;
-  store: { identities: Pick<Identities, 'find' | 'holder' | 'commit'>; leases: Pick<Leases, 'announce'> };
+  store: {
+    identities: Pick<Identities, 'find' | 'holder' | 'commit'>;
+    leases: Pick<Leases, 'announce' | 'waitFor'>;
+  };
+  now(): number;
   checkpoint(at: Checkpoint): void;
 }
 

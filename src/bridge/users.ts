@@ -179,6 +179,7 @@ async function takeBack(shop: UserWorkshop, connection: Connection, id: string):
     state: 'refused',
   };
   await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+  await touchReferrers(shop, identity, identity);
   throw refused();
 }
 

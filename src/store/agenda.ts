@@ -21,6 +21,11 @@ export function agenda({ db }: Database): Agenda {
         .where('waiting_for', '=', keyOf(email))
         .execute();
     },
+    touchOpen: async (connection, now) => {
+      for (const batch of batches(await openOnes(db, connection))) {
+        await touching(db, now).where('connection_id', '=', connection).where('id', 'in', batch).execute();
+      }
+    },
     touchStale: (connection, rulesVersion, limit, now) =>
       touchStale(db, { connection, rulesVersion, limit, now }),
     counts: () => stateCounts(db),
@@ -71,6 +76,37 @@ interface Stale {
   rulesVersion: string;
   limit: number;
   now: number;
+}
+
+/** Who is dirty already will look anyway, in its own time. */
+async function openOnes(db: Kysely<Tables>, connection: string): Promise<string[]> {
+  const waiting = await db
+    .selectFrom('identity')
+    .select('id')
+    .where('connection_id', '=', connection)
+    .where('waiting_for', 'is not', null)
+    .where('state', '<>', sql.lit('dirty'))
+    .execute();
+  const referring = await db
+    .selectFrom('identity_reference as reference')
+    .innerJoin('identity', (join) =>
+      join
+        .onRef('identity.connection_id', '=', 'reference.connection_id')
+        .onRef('identity.id', '=', 'reference.identity_id'),
+    )
+    .leftJoin('identity as target', (join) =>
+      join
+        .onRef('target.connection_id', '=', 'reference.connection_id')
+        .onRef('target.id', '=', 'reference.target')
+        .onRef('target.travel_id', '=', 'reference.travel_id')
+        .on('target.deleted_at', 'is', null),
+    )
+    .select('identity.id')
+    .where('reference.connection_id', '=', connection)
+    .where('target.id', 'is', null)
+    .where('identity.state', '<>', sql.lit('dirty'))
+    .execute();
+  return [...new Set([...waiting, ...referring].map(({ id }) => id))];
 }
 
 /** Those that are dirty already are not touched again: they will be translated with the rules of the day. */

@@ -3,7 +3,8 @@ import type { Outcome } from '../bridge/identity.ts';
 import type { Leases } from '../bridge/ports.ts';
 import type { Database } from './database.ts';
 import { finish } from './finish.ts';
-import { creatingColumns, toIdentity } from './identity-row.ts';
+import { creatingColumns, observedColumns, toIdentity } from './identity-row.ts';
+import { keyOf } from './keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The leases in a database. */
@@ -21,6 +22,11 @@ export function leases(database: Database): Leases {
       const announced = await held(connection, id, token).set(creatingColumns(creating)).executeTakeFirst();
       return announced.numUpdatedRows > 0n;
     },
+    waitFor: async (connection, id, token, email) => {
+      await held(connection, id, token)
+        .set({ waiting_for: keyOf(email) })
+        .execute();
+    },
     finish: (connection, id, token, revision, outcome: Outcome) =>
       finish(database, { connection, id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
@@ -29,7 +35,7 @@ export function leases(database: Database): Leases {
     releaseAll: async () => {
       await db
         .updateTable('identity')
-        .set({ lease_token: null, lease_until: null })
+        .set({ lease_token: null, lease_until: null, ...observedColumns(undefined) })
         .where('lease_until', 'is not', null)
         .execute();
     },
@@ -43,7 +49,16 @@ async function take(
 ) {
   const row = await db
     .updateTable('identity')
-    .set({ lease_token: token, lease_until: until })
+    .set((of) => {
+      // Only a holder that died leaves its token behind: what it had sent is not known.
+      const ifGivenBack = of.case().when('lease_token', 'is', null);
+      return {
+        lease_token: token,
+        lease_until: until,
+        observed: ifGivenBack.then(of.ref('observed')).else(null).end(),
+        travel_email_key: ifGivenBack.then(of.ref('travel_email_key')).else(null).end(),
+      };
+    })
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', now)]))

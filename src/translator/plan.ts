@@ -77,10 +77,11 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
 }
 
 function stepForValue(key: FieldKey, { value, source }: Planned, situation: Situation): Step {
-  const applied = situation.applied[key];
+  const entry = situation.applied[key];
+  const applied = entry?.unsure ? undefined : entry;
   const planned = { value, source };
   // Compared with what was sent: the travel API may spell it its own way.
-  if (applied && !applied.unsure && same(applied.sent, value))
+  if (applied && same(applied.sent, value))
     return same(applied.source, source) ? undefined : { kind: 'adopt', planned };
   if (isRefused(key, value, situation)) return undefined;
   const { observed, rules } = situation;
@@ -133,7 +134,10 @@ export function keep(applied: Applied, { set, adopt, remove, released }: Plan, a
   return kept;
 }
 
-/** The fields that are ours after a plan was sent and its answer was lost: each is sent again, whatever is wanted by then. */
+/**
+ * The fields that are ours after a plan was sent and its answer was lost: what was seen of the traveler before is void,
+ * and each is compared with what is seen next, whatever is wanted by then.
+ */
 export function doubt(applied: Applied, { set, remove }: Pick<Plan, 'set' | 'remove'>): Applied {
   const doubted: Applied = { ...applied };
   for (const [key, { value, source }] of Object.entries(set)) {
@@ -187,9 +191,9 @@ function elementKey(head: string, index: string, body: JsonObject | undefined): 
 
 /** Where a traveler no longer is as the travel API answered: somebody changed it there. */
 export function drift(applied: Applied, observed: TravelUser): Finding[] {
-  return Object.entries(applied).flatMap(([key, { answered }]) => {
+  return Object.entries(applied).flatMap(([key, { answered, unsure }]) => {
     const now = readField(observed, key) ?? null;
-    if (same(now, answered)) return [];
+    if (unsure || same(now, answered)) return [];
     return [
       {
         field: key,

@@ -1,0 +1,202 @@
+import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+
+const users = 'default';
+
+/** Somebody whose userName is an address apart from the one they write mail from. */
+function withLogin(name: string) {
+  return person(name, { userName: `${name.toLowerCase()}@login.example` });
+}
+
+function emails({ travel }: BridgeHouse): string[] {
+  return [...travel.people.values()].slice(1).map(({ email }) => email);
+}
+
+test('an address that a foreign traveler has is left out, the rest is sent, and a finding says so', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch, identity, findings } = house;
+    travel.add({ email: 'boss@corp.example' });
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, { ...emailsOf('boss@corp.example'), preferredLanguage: 'fr' });
+    expect(travel.calls.map(({ body }) => body)).toEqual([
+      { email: 'boss@corp.example', lang: 'fr' },
+      { lang: 'fr' },
+    ]);
+    expect(await identity(ada.id)).toMatchObject({ state: 'synced', waitingFor: 'boss@corp.example' });
+    expect(await findings(ada.id)).toEqual(['email: emailTaken']);
+    expect(await house.traveler(ada.id)).toMatchObject({ email: addressOf('Ada'), lang: 'fr' });
+  }));
+
+test('an address that somebody known has is not even tried', () =>
+  inHouse(async ({ bridge, travel, patch, findings }) => {
+    await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    expect(travel.calls).toEqual([]);
+    expect(await findings(ada.id)).toEqual(['email: emailTaken']);
+  }));
+
+test('who waits for an address gets it when its holder moves', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass, findings } = house;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf('robert@corp.example'));
+    await pass(0);
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+    expect(await findings(ada.id)).toEqual([]);
+    expect((await house.identity(ada.id)).waitingFor).toBeUndefined();
+  }));
+
+test('who waits for an address gets it when its holder’s traveler is gone', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, travel, imported } = house;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, { active: false });
+    travel.people.delete(bob.travelUserId ?? '');
+    house.clock.advance(60_000);
+    await imported();
+    await imported();
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+  }));
+
+test('who waits for a foreign traveler’s address gets it when an import sees it moved', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, travel, imported } = house;
+    const boss = travel.add({ email: 'boss@corp.example' });
+    await imported();
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf('boss@corp.example'));
+    travel.people.set(boss.id, { ...boss, email: 'chief@corp.example' });
+    await imported();
+    expect((await house.traveler(ada.id))?.email).toBe('boss@corp.example');
+  }));
+
+test('an address that becomes free while it is decided to wait is not waited for in vain', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch, pass } = house;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    const held = travel.hold('patch');
+    const waiting = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
+    await held.reached;
+    await patch(bob.id, emailsOf('robert@corp.example'));
+    held.release();
+    await waiting;
+    await pass(0);
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+  }));
+
+test('two people swap their addresses', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await house.findings(ada.id)), ...(await house.findings(bob.id))]).toEqual([]);
+  }));
+
+test('two people swap their addresses in the same moment', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass, travel } = house;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    const held = travel.hold('patch');
+    const first = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
+    await held.reached;
+    const second = patch(bob.id, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
+    await second;
+    held.release();
+    await first;
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+  }));
+
+test('three people pass their addresses around', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const names = ['Ada', 'Bob', 'Cy'];
+    const ids: string[] = [];
+    for (const name of names) ids.push((await bridge.users.create(users, withLogin(name))).id);
+    for (const [index, id] of ids.entries()) {
+      await patch(id, emailsOf(addressOf(names[(index + 1) % 3] ?? '')));
+    }
+    for (let turn = 0; turn < 6; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual(['Bob', 'Cy', 'Ada'].map(addressOf));
+  }));
+
+test('a circle without a free way out keeps its addresses, and says so', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    await pass(1_000);
+    expect(emails(house)).toEqual([addressOf('Ada'), addressOf('Bob')]);
+    expect(await house.findings(ada.id)).toEqual(['email: emailTaken']);
+    expect(await house.findings(bob.id)).toEqual(['email: emailTaken']);
+    expect(await bridge.settleDue()).toBe(0);
+  }));
+
+test('the second of two with one address travels under the userName, with a finding', () =>
+  inHouse(async (house) => {
+    const { bridge, findings } = house;
+    await bridge.users.create(users, person('Ada'));
+    const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
+    expect((await house.traveler(eve.id))?.email).toBe('eve@login.example');
+    expect(await findings(eve.id)).toEqual(['email: emailTaken']);
+    expect((await house.identity(eve.id)).state).toBe('synced');
+  }));
+
+test('who travels under the userName takes the shared address once it is free', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
+    await patch(ada.id, emailsOf('a.king@corp.example'));
+    await pass(0);
+    expect((await house.traveler(eve.id))?.email).toBe(addressOf('Ada'));
+    expect(await house.findings(eve.id)).toEqual([]);
+  }));
+
+test('an address is never removed: without a valid one the applied one stays', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, findings } = house;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    travel.calls.length = 0;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    await bridge.users.change(users, ada.id, () => without, 'replace');
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+    expect(travel.calls).toEqual([]);
+    expect((await house.identity(ada.id)).state).toBe('synced');
+    expect(await findings(ada.id)).toEqual(['email: emailInvalid']);
+  }));
+
+test('without any address a joiner is pending, and becomes a traveler with the first', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, findings, patch } = house;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const ada = await bridge.users.create(users, without);
+    expect((await house.identity(ada.id)).state).toBe('pending');
+    expect(await findings(ada.id)).toContain('email: noEmail');
+    expect(travel.calls).toEqual([]);
+    await patch(ada.id, emailsOf(addressOf('Ada')));
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+  }));
+
+test('a change of an address to another case of itself is sent', () =>
+  inHouse(async (house) => {
+    const { bridge, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf('Ada@Corp.example'));
+    expect(await house.findings(ada.id)).toEqual([]);
+    expect((await house.identity(ada.id)).state).toBe('synced');
+  }));

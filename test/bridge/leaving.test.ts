@@ -1,0 +1,320 @@
+import { urns } from '../../src/schema/resource.ts';
+import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+
+const users = 'default';
+const notFound = { kind: 'notFound' };
+const refused = { kind: 'refused' };
+
+function travelers({ travel }: BridgeHouse) {
+  return [...travel.people.values()].slice(1);
+}
+
+function forbidWrites({ travel }: BridgeHouse): void {
+  travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? { kind: 'forbidden' } : undefined);
+}
+
+test('a deactivation archives with one call, and the user stays readable', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, { active: false });
+    expect(travel.calls).toEqual([{ verb: 'patch', id: ada.travelUserId, body: { archived: true } }]);
+    expect((await bridge.users.read(users, ada.id)).resource.active).toBe(false);
+  }));
+
+test('a reactivation takes the same traveler back', () =>
+  inHouse(async (house) => {
+    const { patch, bridge } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    await patch(ada.id, { active: true });
+    expect(travelers(house)).toEqual([expect.objectContaining({ id: ada.travelUserId, archived: false })]);
+  }));
+
+test('a DELETE archives, and then nobody is there any more', () =>
+  inHouse(async (house) => {
+    const { bridge } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(notFound);
+    await expect(bridge.users.change(users, ada.id, (user) => user, 'patch')).rejects.toMatchObject(notFound);
+    const query = { offset: 0, limit: 10 };
+    expect((await bridge.users.list(users, { ...query, matches: [] })).total).toBe(0);
+    const byName = { by: 'userName', value: addressOf('Ada') } as const;
+    expect((await bridge.users.list(users, { ...query, matches: [byName] })).users).toEqual([]);
+  }));
+
+test('a DELETE of somebody inactive makes no call', () =>
+  inHouse(async ({ bridge, travel, patch }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    travel.calls.length = 0;
+    await bridge.users.remove(users, ada.id);
+    expect(travel.calls).toEqual([]);
+  }));
+
+test('where the connection says so, a DELETE deletes, and a deactivation still archives', () =>
+  inHouse(
+    async (house) => {
+      const { bridge, patch } = house;
+      const ada = await bridge.users.create(users, person('Ada'));
+      await patch(ada.id, { active: false });
+      expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+      await bridge.users.remove(users, ada.id);
+      expect(travelers(house)).toEqual([]);
+      const back = await bridge.users.create(users, person('Ada'));
+      expect(travelers(house)).toEqual([expect.objectContaining({ id: back.travelUserId, archived: false })]);
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
+test.each([
+  ['externalId', person('Zoe', { externalId: '00u1' })],
+  ['userName', person('Ada', { ...emailsOf('new@corp.example'), userName: 'ADA@corp.example' })],
+  ['travel email', person('Zoe', emailsOf(addressOf('Ada')))],
+])('a POST that matches somebody deleted by %s is a return: new SCIM id, same traveler', (_, back) =>
+  inHouse(async (house) => {
+    const { bridge } = house;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '00u1' }));
+    await bridge.users.remove(users, ada.id);
+    const again = await bridge.users.create(users, back);
+    expect(again.id).not.toBe(ada.id);
+    expect(again.travelUserId).toBe(ada.travelUserId);
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+    expect((await house.identity(again.id)).state).toBe('synced');
+  }),
+);
+
+test('the externalId is asked before the userName', () =>
+  inHouse(async (house) => {
+    const { bridge } = house;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
+    const bob = await bridge.users.create(users, person('Bob', { externalId: '2' }));
+    await bridge.users.remove(users, ada.id);
+    await bridge.users.remove(users, bob.id);
+    const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
+    expect(back.travelUserId).toBe(bob.travelUserId);
+  }));
+
+test('roles and fields that are no longer wanted are removed at the return, foreign ones are not', () =>
+  inHouse(async (house) => {
+    const { bridge, travel } = house;
+    const roles = { [urns.travel]: { roles: [{ value: 'organizer' }] } };
+    const ada = await bridge.users.create(users, person('Ada', { ...roles, preferredLanguage: 'fr' }));
+    const was = await house.traveler(ada.id);
+    if (!was) throw new Error('no traveler');
+    travel.people.set(was.id, { ...was, currency: 'EUR' });
+    await bridge.users.remove(users, ada.id);
+    const back = await bridge.users.create(users, person('Ada'));
+    const now = await house.traveler(back.id);
+    expect(now).toMatchObject({ id: was.id, archived: false, currency: 'EUR' });
+    expect(now).not.toHaveProperty('lang');
+    expect(now?.roles ?? []).toEqual([]);
+  }));
+
+test('an archived traveler whom nobody linked returns under a new SCIM id', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, imported } = house;
+    const old = travel.add({ email: addressOf('Ada'), archived: true });
+    await imported();
+    const { users: before } = await bridge.users.list(users, { matches: [], offset: 0, limit: 10 });
+    const seen = before.find(({ travelUserId }) => travelUserId === old.id);
+    const ada = await bridge.users.create(users, person('Ada'));
+    expect(ada).toMatchObject({ travelUserId: old.id });
+    expect(ada.id).not.toBe(seen?.id);
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+    await expect(bridge.users.read(users, seen?.id ?? '')).rejects.toMatchObject(notFound);
+  }));
+
+test.each<'archive' | 'delete'>(['archive', 'delete'])(
+  'a return while the %s is still under way waits for it, and ends in use',
+  (deprovision) =>
+    inHouse(
+      async (house) => {
+        const { bridge, travel, clock } = house;
+        const ada = await bridge.users.create(users, person('Ada'));
+        const held = travel.hold(deprovision === 'archive' ? 'patch' : 'remove');
+        const removal = bridge.users.remove(users, ada.id);
+        await held.reached;
+        clock.advance(800);
+        await removal;
+        const back = await bridge.users.create(users, person('Ada'));
+        await bridge.settleDue();
+        held.release();
+        await removal;
+        await settledSoon(house, back.id);
+        expect(travelers(house)).toEqual([
+          expect.objectContaining({ archived: false, email: addressOf('Ada') }),
+        ]);
+        expect((await house.identity(back.id)).travelId).toBe(travelers(house)[0]?.id);
+      },
+      { policies: { deprovision } },
+    ),
+);
+
+test.each<'archive' | 'delete'>(['archive', 'delete'])(
+  'a return after an %s whose answer was lost ends in use',
+  (deprovision) =>
+    inHouse(
+      async (house) => {
+        const { bridge, travel } = house;
+        const ada = await bridge.users.create(users, person('Ada'));
+        travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? 'lose' : undefined);
+        await bridge.users.remove(users, ada.id);
+        travel.trouble = () => undefined;
+        const back = await bridge.users.create(users, person('Ada'));
+        await house.pass(5_000);
+        expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+        expect((await house.identity(back.id)).travelId).toBe(travelers(house)[0]?.id);
+      },
+      { policies: { deprovision } },
+    ),
+);
+
+test('a DELETE after a reactivation whose answer was lost archives', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    travel.trouble = () => 'lose';
+    await patch(ada.id, { active: true });
+    travel.trouble = () => undefined;
+    await bridge.users.remove(users, ada.id);
+    await house.pass(5_000);
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test('a deactivation that the travel API refuses is told, stays desired, and any repeat tries again', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(house);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    expect((await bridge.users.read(users, ada.id)).resource.active).toBe(false);
+    expect(await house.findings(ada.id)).toEqual(['archived: forbidden']);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await patch(ada.id, { active: false });
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+    expect((await house.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('a DELETE that the travel API refuses is told and becomes a deactivation; a repeat tries again', () =>
+  inHouse(async (house) => {
+    const { bridge, travel } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(house);
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect((await bridge.users.read(users, ada.id)).resource).toMatchObject({ active: false });
+    expect((await house.identity(ada.id)).state).toBe('refused');
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await bridge.users.remove(users, ada.id);
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+  }));
+
+test('a deactivation refused as invalid is told, and any repeat tries again', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    const fields = [{ field: 'archived', code: 'invalid', message: 'has open trips' }];
+    travel.trouble = ({ verb }) => (verb === 'patch' ? { kind: 'invalid', fields } : undefined);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await patch(ada.id, { active: false });
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test('another change that the travel API refuses is not told', () =>
+  inHouse(async (house) => {
+    const { bridge, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(house);
+    await patch(ada.id, { preferredLanguage: 'fr' });
+    expect((await house.identity(ada.id)).state).toBe('refused');
+    expect(await house.findings(ada.id)).toEqual(['*: forbidden']);
+  }));
+
+test('an active person whose traveler is gone gets a new one', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.people.delete(ada.travelUserId ?? '');
+    await patch(ada.id, { preferredLanguage: 'fr' });
+    expect(travelers(house)).toEqual([expect.objectContaining({ email: addressOf('Ada'), lang: 'fr' })]);
+    expect((await house.identity(ada.id)).travelId).toBe(travelers(house)[0]?.id);
+  }));
+
+test('an inactive or deleted person whose traveler is gone is clean, and gets one at the return', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.people.delete(ada.travelUserId ?? '');
+    await patch(ada.id, { active: false });
+    expect(travelers(house)).toEqual([]);
+    expect(await house.identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
+    await patch(ada.id, { active: true });
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+    travel.people.clear();
+    await bridge.users.remove(users, ada.id);
+    expect((await house.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('somebody found in an import who is deactivated when the traveler is gone needs none', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch, imported } = house;
+    const old = travel.add({ email: addressOf('Ada') });
+    await imported();
+    const match = { by: 'travelId', value: old.id } as const;
+    const { users: found } = await bridge.users.list(users, { matches: [match], offset: 0, limit: 1 });
+    travel.people.delete(old.id);
+    await patch(found[0]?.id ?? '', { active: false });
+    expect(travelers(house)).toEqual([]);
+  }));
+
+test('a deleted person whom somebody took back into use by hand is left so', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, imported } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    const [traveler] = travelers(house);
+    if (!traveler) throw new Error('no traveler');
+    travel.people.set(traveler.id, { ...traveler, archived: false });
+    await imported();
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+  }));
+
+test('somebody pending who is deleted leaves nothing to do', () =>
+  inHouse(async (house) => {
+    const { bridge, travel } = house;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const ada = await bridge.users.create(users, without);
+    await bridge.users.remove(users, ada.id);
+    expect(travel.calls).toEqual([]);
+    expect((await house.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('somebody pending who gets the address of a deleted one is given that traveler', () =>
+  inHouse(async (house) => {
+    const { bridge, patch } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const back = await bridge.users.create(users, without);
+    await patch(back.id, emailsOf(addressOf('Ada')));
+    expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+    expect((await house.identity(back.id)).travelId).toBe(ada.travelUserId);
+  }));
+
+/** Lets time pass until an identity has nothing to do; a return may have to wait for what was under way. */
+async function settledSoon(house: BridgeHouse, id: string): Promise<void> {
+  await house.quiet();
+  for (let turn = 0; turn < 5 && (await house.identity(id)).state === 'dirty'; turn += 1)
+    await house.pass(60_000);
+}
