@@ -27,7 +27,10 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ identities }) =>
       identities.commit('okta', [{ kind: 'update', identity: person('b', { version: 2 }), expected: 1 }]),
   ],
-  ['release', ({ identities }) => identities.commit('okta', [{ kind: 'release', id: 'dead' }])],
+  [
+    'release',
+    ({ identities }) => identities.commit('okta', [{ kind: 'release', id: 'dead', leasedUntil: undefined }]),
+  ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
   ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
   ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', 'a@x')],
@@ -42,6 +45,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['due', ({ agenda }) => agenda.due(NOW, 10, ['okta', 'entra'])],
   ['touch', ({ agenda }) => agenda.touch('okta', ['a', 'b'], NOW)],
   ['touchWaiting', ({ agenda }) => agenda.touchWaiting('acme', 'a@x', NOW)],
+  ['touchOpen', ({ agenda }) => agenda.touchOpen('okta', NOW), /^SEARCH reference /],
   ['touchStale', ({ agenda }) => agenda.touchStale('okta', 'rules-1', 10, NOW)],
   [
     'counts',

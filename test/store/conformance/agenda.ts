@@ -82,6 +82,36 @@ export function describeAgenda(open: Open): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
+    it('of the open reaches those who wait, and those whose reference leads nowhere or elsewhere by now', async () => {
+      const { add, agenda, references } = await house(open);
+      const synced = { state: 'synced' } as const;
+      const names = ['settled', 'unresolved', 'unlinked', 'moved', 'bereft', 'busy'];
+      await add(
+        person('waiting', { ...synced, waitingFor: 'w@x' }),
+        person('waitingElsewhere', { ...synced, waitingFor: 'w@x', connection: 'entra' }),
+        person('boss', { ...synced, travelId: 't1' }),
+        person('dead', { ...synced, travelId: 't2', deletedAt: NOW }),
+        ...names.map((id) => person(id, id === 'busy' ? { nextAttemptAt: NOW + 60 } : synced)),
+      );
+      const refer = (id: string, target: string | undefined, travelId: string | undefined) =>
+        references.save('okta', id, [{ raw: 'boss', target, travelId }]);
+      await refer('settled', 'boss', 't1');
+      await refer('unresolved', undefined, undefined);
+      await refer('unlinked', 'boss', undefined);
+      await refer('moved', 'boss', 't0');
+      await refer('bereft', 'dead', 't2');
+      await refer('busy', undefined, undefined);
+      await agenda.touchOpen('okta', NOW);
+      const due = await agenda.due(NOW, 10, ['okta', 'entra']);
+      expect(due.map(({ id }) => id).sort()).toEqual([
+        'bereft',
+        'moved',
+        'unlinked',
+        'unresolved',
+        'waiting',
+      ]);
+    });
+
     it('of the stale reaches claimed identities with other rules or none, in batches that end', async () => {
       const { add, agenda, read } = await house(open);
       const synced = { state: 'synced' } as const;

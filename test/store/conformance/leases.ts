@@ -39,6 +39,39 @@ export function describeLeases(open: Open): void {
       });
     });
 
+    it('after one whose holder died tells that the traveler must be read: nobody knows what was sent', async () => {
+      const { add, leases, read } = await house(open);
+      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.release('okta', 'a', 'k1');
+      expect((await leases.take('okta', 'a', lease('k2')))?.observed?.email).toBe('a@x');
+      expect((await leases.take('okta', 'a', lease('k3', NOW + 1000)))?.observed).toBeUndefined();
+      expect((await read('a')).observed).toBeUndefined();
+    });
+
+    it('of a dead process that is ended at start leaves the traveler to be read, too', async () => {
+      const { add, leases, read } = await house(open);
+      await add(
+        person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
+        person('b', { travelId: 't2', observed: traveler('t2', 'b@x') }),
+      );
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.releaseAll();
+      expect((await leases.take('okta', 'a', lease('k2')))?.observed).toBeUndefined();
+      expect((await read('b')).observed?.email).toBe('b@x');
+    });
+
+    it('lets its holder wait for an address, and nobody else', async () => {
+      const { add, agenda, leases, read } = await house(open);
+      await add(person('a', { state: 'synced' }));
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.waitFor('okta', 'a', 'k0', 'not@x');
+      expect((await read('a')).waitingFor).toBeUndefined();
+      await leases.waitFor('okta', 'a', 'k1', 'Éva@X');
+      await agenda.touchWaiting('acme', 'ÉVA@x', NOW);
+      expect(await read('a')).toMatchObject({ waitingFor: 'éva@x', state: 'dirty', revision: 2 });
+    });
+
     it('can be given back, and all can be ended at once', async () => {
       const { add, leases, read } = await house(open);
       await add(person('a'), person('b'));
