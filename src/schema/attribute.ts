@@ -60,14 +60,25 @@ export function subAttribute(parent: Attribute, name: string): Attribute | undef
   return parent.type === 'any' ? undeclared(name) : findAttribute(parent.subAttributes, name);
 }
 
+/** The tables never change, so each is indexed once. */
+const indexes = new WeakMap<readonly Attribute[], Map<string, Attribute>>();
+
 /** The definition of that name, compared without case (RFC 7643 §2.1). */
 export function findAttribute(
   attributes: readonly Attribute[] | undefined,
   name: string,
 ): Attribute | undefined {
   if (!attributes) return undefined;
-  const exact = attributes.find((candidate) => candidate.name === name);
-  if (exact) return exact;
-  const folded = name.toLowerCase();
-  return attributes.find((candidate) => candidate.name.toLowerCase() === folded);
+  const index = indexes.get(attributes) ?? indexOf(attributes);
+  return index.get(name) ?? index.get(name.toLowerCase());
+}
+
+function indexOf(attributes: readonly Attribute[]): Map<string, Attribute> {
+  const entries = attributes.flatMap((one) => [
+    [one.name, one] as const,
+    [one.name.toLowerCase(), one] as const,
+  ]);
+  const index = new Map(entries);
+  indexes.set(attributes, index);
+  return index;
 }

@@ -2,11 +2,13 @@ import { type Attribute, undeclared } from './attribute.ts';
 import { SchemaFault } from './fault.ts';
 import { splitName } from './names.ts';
 import { isSafeName } from './open-value.ts';
-import { isObject, ownKey, ownValue } from './own.ts';
+import { checkRoom, isObject, ownKey, ownValue } from './own.ts';
 import type { Json, JsonObject, ScimResource } from './resource.ts';
 import { type Resolved, type ResourceType, resolve } from './resource-type.ts';
 import { checkedText } from './text.ts';
 import { isUnassigned, normalizeValue } from './values.ts';
+
+const MAX_NAMES = 2000;
 
 /** A body as it is kept, and the names in it that no schema knows. */
 export interface Normalized {
@@ -20,10 +22,18 @@ export interface Normalized {
  */
 export function normalize(type: ResourceType, body: JsonObject): Normalized {
   checkSchemas(type, ownValue(body, 'schemas'));
+  checkSize(body);
   const normalized: Normalized = { resource: {}, dropped: [] };
   addAll(type, normalized, body);
   checkRequired(type, normalized.resource);
   return normalized;
+}
+
+/** Each name costs a look through the others, so their number is bounded, together with those one level below. */
+function checkSize(body: JsonObject): void {
+  const below = Object.values(body).filter(isObject);
+  const names = [body, ...below].reduce((sum, one) => sum + Object.keys(one).length, 0);
+  if (names > MAX_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
 }
 
 /** What must be there is text with something in it; `name` and `emails` may be missing all the same (DESIGN §4.8). */
@@ -101,9 +111,12 @@ function setInExtension(
   const container = isObject(extension) ? extension : {};
   if (!isQualified && Object.hasOwn(container, name)) return;
   assign(container, checkedText(name, key), value);
-  if (Object.keys(container).length > 0) resource[key] = container;
+  if (Object.keys(container).length > 0) assign(resource, key, container);
 }
 
 function assign(container: JsonObject, name: string, value: Json | undefined): void {
-  if (value !== undefined) container[name] = value;
+  if (value === undefined) return;
+  const key = ownKey(container, name) ?? name;
+  checkRoom(container, key);
+  container[key] = value;
 }

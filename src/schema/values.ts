@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './resource.ts';
 import { checkedText } from './text.ts';
 
 /** More than anybody has; bounds what one resource costs. */
-export const MAX_ELEMENTS = 1000;
+export const MAX_ELEMENTS = 250;
 
 /**
  * A value as it is kept: canonical names and types, the text itself verbatim (DESIGN §4.2). Undefined: unassigned, as

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../schema/resource.ts';
 import { groupType, resolve } from '../schema/resource-type.ts';
 import { checkedText } from '../schema/text.ts';
 import { isUnassigned } from '../schema/values.ts';
-import { pathOf } from './patch.ts';
 import type { Operation } from './patch-message.ts';
+import { pathOf } from './patch-steps.ts';
 import { badRequest } from './scim-error.ts';
 
 /** A group's body in two: its members, which are rows, and the rest. */

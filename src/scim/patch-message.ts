@@ -4,9 +4,6 @@ import { badRequest } from './scim-error.ts';
 
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** More than any client sends; bounds what one request costs. */
-const MAX_OPERATIONS = 5000;
-
 /** One operation of a PATCH (RFC 7644 §3.5.2). */
 export interface Operation {
   op: 'add' | 'remove' | 'replace';
@@ -24,7 +21,6 @@ export function parsePatch(body: JsonObject): Operation[] {
   const operations = ownValue(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations must be an array.');
   if (operations.length === 0) throw badRequest('invalidValue', 'Operations must not be empty.');
-  if (operations.length > MAX_OPERATIONS) throw badRequest('invalidValue', 'There are too many Operations.');
   return operations.map(parseOperation);
 }
 

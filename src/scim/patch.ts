@@ -1,25 +1,17 @@
 import { type Attribute, undeclared } from '../schema/attribute.ts';
-import type { AttributePath } from '../schema/expression.ts';
-import { splitName } from '../schema/names.ts';
 import { checkRequired, isWritable } from '../schema/normalize.ts';
 import { isSafeName } from '../schema/open-value.ts';
-import { isObject, ownKey, ownValue } from '../schema/own.ts';
-import { parsePath } from '../schema/paths.ts';
+import { checkRoom, isObject, ownKey, ownValue } from '../schema/own.ts';
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
 import { type ResourceType, resolve } from '../schema/resource-type.ts';
 import { isUnassigned } from '../schema/values.ts';
 import type { Operation } from './patch-message.ts';
+import { boundedSteps, type Step, stepsOfKeys } from './patch-steps.ts';
 import { changeValue } from './patch-value.ts';
 import { badRequest } from './scim-error.ts';
 
-/** What one operation, or one key of a path-less one, does at one place. */
-interface Step {
-  op: Operation['op'];
-  path: AttributePath;
-  value: Json | undefined;
-  /** Whether the client named the place in `path`; keys of a path-less value are forgiven more. */
-  isExplicit: boolean;
-}
+/** The largest resource, in characters of JSON; as large as a body. */
+const MAX_SIZE = 1_048_576;
 
 /**
  * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions of DESIGN §4.3): in order, and all or nothing,
@@ -31,38 +23,10 @@ export function applyPatch(
   operations: Operation[],
 ): ScimResource {
   let current = resource;
-  for (const step of operations.flatMap((operation) => stepsOf(operation)))
-    current = apply(type, current, step);
+  for (const step of boundedSteps(operations)) current = apply(type, current, step);
   checkRequired(type, current);
+  checkSize(current);
   return current;
-}
-
-/** The path of an operation, or 400 invalidPath. */
-export function pathOf(text: string): AttributePath {
-  const path = parsePath(text);
-  if ('fault' in path) {
-    throw badRequest(
-      'invalidPath',
-      `The path cannot be read at character ${path.position + 1}: ${path.fault}.`,
-    );
-  }
-  return path;
-}
-
-function stepsOf({ op, path, value }: Operation): Step[] {
-  if (path !== undefined) return [{ op, path: pathOf(path), value, isExplicit: true }];
-  return isObject(value) ? stepsOfKeys(op, value, undefined) : [];
-}
-
-/** Keys of a path-less value are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
-function stepsOfKeys(op: Operation['op'], value: JsonObject, urn: string | undefined): Step[] {
-  return Object.entries(value).flatMap(([key, inner]) => {
-    // Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell.
-    const isName = splitName(key) !== undefined || key.includes('[');
-    const path = isName ? pathOf(key) : undefined;
-    if (!path) return [];
-    return [{ op, path: { ...path, urn: path.urn ?? urn }, value: inner, isExplicit: false }];
-  });
 }
 
 function apply(type: ResourceType, resource: ScimResource, step: Step): ScimResource {
@@ -118,7 +82,16 @@ function changeIn(container: JsonObject, name: string, change: Step & { attribut
 }
 
 function withValue(container: JsonObject, key: string, value: Json | undefined): JsonObject {
-  if (value !== undefined) return { ...container, [key]: value };
+  if (value !== undefined) {
+    checkRoom(container, key);
+    return { ...container, [key]: value };
+  }
   const { [key]: _gone, ...rest } = container;
   return rest;
+}
+
+/** A resource grows by many requests as well as by one. */
+function checkSize(resource: ScimResource): void {
+  if (JSON.stringify(resource).length > MAX_SIZE)
+    throw badRequest('invalidValue', 'The resource would be too large.');
 }

@@ -122,7 +122,10 @@ describe('what cannot be kept is refused', () => {
     ['NUL in an extension', { 'urn:x:y:2.0:User': { a: ['\0'] } }],
     ['NUL in a name of an extension', { 'urn:x:y:2.0:User': { 'a\0': 1 } }],
     ['text of a megabyte', { title: 'x'.repeat(1_000_000) }],
-    ['a thousand and one values', { emails: Array.from({ length: 1001 }, (_, n) => `${n}@x`) }],
+    ['two hundred and fifty-one values', { emails: Array.from({ length: 251 }, (_, n) => `${n}@x`) }],
+    ['five hundred and one attributes of an extension', { 'urn:x:y:2.0:User': numbered(501) }],
+    ['five hundred extensions', numbered(500, (n) => `urn:x${n}:y:2.0:User:a`)],
+    ['two thousand names', numbered(2000)],
     [
       'an extension nested too deeply',
       { 'urn:x:y:2.0:User': JSON.parse(`{"a":${'['.repeat(5000)}1${']'.repeat(5000)}}`) },
@@ -195,3 +198,7 @@ test('any JSON is kept or refused with a fault, and what was kept stays as it is
     }),
   );
 });
+
+function numbered(count: number, name = (n: number) => `a${n}`): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), 1]));
+}

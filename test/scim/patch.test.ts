@@ -264,12 +264,12 @@ describe('a PATCH is refused', () => {
     ['when the resource would be cleared', patchOp({ op: 'remove', path: urns.user }), 'noTarget'],
     [
       'when values are too many',
-      patchOp({ op: 'add', path: 'emails', value: Array.from({ length: 1000 }, (_, n) => `${n}@x`) }),
+      patchOp({ op: 'add', path: 'emails', value: Array.from({ length: 250 }, (_, n) => `${n}@x`) }),
       'invalidValue',
     ],
     [
       'when operations are too many',
-      patchOp(...Array.from({ length: 5001 }, () => ({ op: 'remove', path: 'title' }))),
+      patchOp(...Array.from({ length: 1501 }, () => ({ op: 'remove', path: 'title' }))),
       'invalidValue',
     ],
   ];
