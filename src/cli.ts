@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { check } from './commands/check.ts';
 import { demo } from './commands/demo.ts';
 import { importTravelers } from './commands/import.ts';
@@ -9,8 +9,8 @@ import { replayRecorded } from './commands/replay.ts';
 import { serve } from './commands/serve.ts';
 import type { Shell } from './commands/shell.ts';
 import { createToken, listTokens, revokeToken } from './commands/tokens.ts';
-import { SettingsFault } from './config.ts';
-import { DatabaseInUse } from './store/database.ts';
+import { exitOf } from './exit.ts';
+import { baseUrl, variable, wholeDays } from './options.ts';
 
 /** Exit codes: 0 done, 1 found a fault, 2 wrong use. */
 type Exit = 0 | 1;
@@ -31,17 +31,8 @@ export async function run(argv: string[], home: string): Promise<number> {
     await program.parseAsync(argv, { from: 'user' });
     return exit;
   } catch (error) {
-    return exitOf(error, shell);
+    return exitOf(error, shell.complain);
   }
-}
-
-function exitOf(error: unknown, shell: Shell): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof SettingsFault || error instanceof DatabaseInUse) {
-    shell.complain(error.message);
-    return 1;
-  }
-  throw error;
 }
 
 function commands(shell: Shell, done: (exit: Exit) => void): Command {
@@ -93,11 +84,11 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
     .command('replay')
     .description('play recorded exchanges against a running service; exit 1 on a mismatch')
     .argument('<path>', 'a scenario file, or a folder of them')
-    .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2')
+    .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2', baseUrl)
     .requiredOption('--token <token>', 'a bearer token of it')
-    .option('--variable <name=value...>', 'more variables for the scenarios', [])
+    .option('--variable <name=value>', 'a variable of the scenarios; may be given again', variable, {})
     .action(
-      action((path: string, options: { url: string; token: string; variable: string[] }) =>
+      action((path: string, options: { url: string; token: string; variable: Record<string, string> }) =>
         replayRecorded(shell, path, options),
       ),
     );
@@ -123,13 +114,6 @@ function addTokens(program: Command, shell: Shell, action: Action): void {
     .description('end a token at once')
     .argument('<id>', 'its id, as listed')
     .action(action((id: string) => revokeToken(shell, id)));
-}
-
-function wholeDays(text: string): number {
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1)
-    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
-  return days;
 }
 
 function versionOf(home: string): string {

@@ -13,8 +13,8 @@ export interface Embedded {
   app: Express;
   /** The bridge's own key, which lives as long as the process. */
   bridgeKey: string;
-  /** The first admin's key, when it was made just now. */
-  madeKey: string | undefined;
+  /** Makes the first admin's key, when they have none and the operator chose none. */
+  firstKey(): Promise<string | undefined>;
 }
 
 interface Ground {
@@ -25,23 +25,24 @@ interface Ground {
   log: Logger;
 }
 
-/**
- * Opens the embedded travel service. At the very first start it gets its first admin, and that admin a key, unless the
- * operator has chosen one.
- */
+/** Opens the embedded travel service; at the very first start it gets its first admin. */
 export async function embeddedTravel({ database, chosenKey, onChange, log }: Ground): Promise<Embedded> {
   const store = travelResources(database);
   const keys = apiKeys(database);
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
-  const needsKey = chosenKey === undefined && !(await keys.hasAny(admin));
-  const madeKey = needsKey ? newSecret('travel') : undefined;
-  if (madeKey !== undefined) {
-    await keys.add({ hash: hashSecret(madeKey), name: 'first key', userId: admin, createdAt: Date.now() });
-  }
   const bridgeKey = newSecret('bridge');
   const inMemory = new Set([bridgeKey, chosenKey].filter((key) => key !== undefined).map(hashSecret));
   const credentials = async (hash: string) => (inMemory.has(hash) ? admin : keys.userOf(hash));
-  return { app: travelApp({ store, now: Date.now, newId, onChange, credentials, log }), bridgeKey, madeKey };
+  return {
+    app: travelApp({ store, now: Date.now, newId, onChange, credentials, log }),
+    bridgeKey,
+    firstKey: async () => {
+      if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
+      const key = newSecret('travel');
+      await keys.add({ hash: hashSecret(key), name: 'first key', userId: admin, createdAt: Date.now() });
+      return key;
+    },
+  };
 }
 
 /** Form A: 24 hexadecimal characters; form B: a UUID (specification, "Conventions common to all resources"). */

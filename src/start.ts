@@ -30,8 +30,8 @@ const GRACE_MS = 10_000;
 /** A service that runs. */
 export interface Service {
   url: string;
-  /** Secrets that were made at this start, to be shown once. */
-  made: { scimToken: string | undefined; travelApiKey: string | undefined };
+  /** Makes the secrets that a first start needs and nobody chose, for somebody who shows them: they are kept hashed. */
+  makeSecrets(): Promise<{ scimToken: string | undefined; travelApiKey: string | undefined }>;
   /** Reads all travelers of a connection now. */
   importTravelers(
     connection: string,
@@ -62,16 +62,18 @@ interface Ground {
   embedded: Embedded | undefined;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
   notices: { onChange(): void };
-  made: Service['made'];
 }
 
 /** Puts everything together, and serves it on one port. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const ground = await layGround(settings, options);
   const server = createServer();
-  const url = await listen(server, settings);
+  const url = await listen(server, settings).catch(async (error: unknown) => {
+    await ground.database.close();
+    throw error;
+  });
   // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { surroundings, store, database, embedded, made, notices } = ground;
+  const { surroundings, store, database, embedded, notices } = ground;
   const embedding = { url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
   const connections = connected.map(({ connection }) => connection);
@@ -84,7 +86,10 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   };
   return {
     url,
-    made,
+    makeSecrets: async () => ({
+      scimToken: await firstToken(ground.tokens, settings),
+      travelApiKey: await embedded?.firstKey(),
+    }),
     importTravelers: (id, onPage) => built.importer.run(named(connected, id).connection, onPage),
     people: async (id) => {
       await built.settleDue();
@@ -112,7 +117,6 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   const embedded = await openTravel({ settings, database, log }, (type) => {
     if (type !== 'user') notices.onChange();
   });
-  const scimToken = await firstToken(kept, settings);
   return {
     settings,
     log,
@@ -122,7 +126,6 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     tokens: kept,
     embedded,
     notices,
-    made: { scimToken, travelApiKey: embedded?.madeKey },
   };
 }
 

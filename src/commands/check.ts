@@ -8,8 +8,8 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
     print(
       [
         `connection ${id}`,
-        `  travel API   ${travelApi.url}, credential ${secret(travelApi.key)}`,
-        `  SCIM token   ${secret(scimToken)}`,
+        `  travel API   ${travelApi.url}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
+        `  SCIM token   ${tokenText(id, scimToken)}`,
         `  mapping      ${mapping.scimUserMapping.length} rules of its own`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
       ].join('\n'),
@@ -20,6 +20,8 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
   return 0;
 }
 
-function secret(value: string | undefined): string {
-  return value === undefined ? 'made at first start' : '********';
+function tokenText(connection: string, chosen: string | undefined): string {
+  if (chosen !== undefined) return '********';
+  if (connection === 'default') return 'made at the first start, and by "jetbridge tokens create"';
+  return `made by "jetbridge tokens create --connection ${connection}"`;
 }

@@ -27,10 +27,14 @@ export function peopleTable({ people, travelers, notes }: People): string {
       names.get(identity.travelId ?? '') ?? given,
       notes.filter((note) => note.startsWith(`${given} `)).join('\n') || 'joins',
       traveler ? holding(traveler, names) : 'nothing yet',
-      identity.findings.map(({ field, reason }) => `${field}: ${reason}`).join('\n') || '-',
+      identity.findings.map(leftOut).join('\n') || '-',
     ]);
   }
   return table.toString();
+}
+
+function leftOut({ field, value, reason }: Identity['findings'][number]): string {
+  return `${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`;
 }
 
 function givenName({ desired }: Identity): string {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Fault, readMapping, readSettings, SettingsFault } from '../config.ts';
+import { readMapping, readSettings } from '../config.ts';
 import { SchemaFault } from '../schema/fault.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
+import { type Fault, SettingsFault } from '../settings-fault.ts';
 import { readLookups } from '../start.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';

@@ -7,15 +7,14 @@ import type { Shell } from './shell.ts';
 export async function replayRecorded(
   shell: Shell,
   path: string,
-  options: { url: string; token: string; variable: string[] },
+  options: { url: string; token: string; variable: Record<string, string> },
 ): Promise<0 | 1> {
-  const variables = Object.fromEntries(options.variable.map(split));
   try {
     const { failed } = await replay({
       files: [path],
-      url: options.url.replace(/\/+$/, ''),
+      url: options.url,
       token: options.token,
-      variables,
+      variables: options.variable,
       print: shell.print,
       now: Date.now,
       newRun: () => randomBytes(4).toString('hex'),
@@ -26,9 +25,4 @@ export async function replayRecorded(
     shell.complain(error.message);
     return 1;
   }
-}
-
-function split(text: string): [string, string] {
-  const at = text.indexOf('=');
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }

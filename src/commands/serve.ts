@@ -8,13 +8,13 @@ export async function serve({ environment, home, complain }: Shell): Promise<0> 
   const settings = readSettings(environment, home);
   const service = await start(settings);
   // Not through the log, which is kept: what is shown once must not stay anywhere.
-  complain(welcome(service));
+  complain(welcome(service.url, await service.makeSecrets()));
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   await service.close();
   return 0;
 }
 
-function welcome({ url, made }: Service): string {
+function welcome(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>): string {
   const lines = [
     `Jetbridge serves on ${url}`,
     `  SCIM 2.0        ${url}/scim/v2`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { nearest } from './nearest.ts';
 
-/** One fault of a mapping file: the JSON path, what is wrong there, and what would be right. */
+/** One fault of a settings or mapping file: the JSON path, what is wrong there, and what would be right. */
 export interface MappingFault {
   path: string;
   problem: string;
@@ -22,32 +23,47 @@ export function faultsOf(error: z.ZodError, schema: z.core.$ZodType): MappingFau
 function faultsOfIssue(issue: Issue, schema: z.core.$ZodType): MappingFault[] {
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, issue.path);
-    const remedy = known.length > 0 ? `Known here: ${known.join(', ')}.` : 'Remove it.';
     return issue.keys.map((key) => ({
       path: jsonPath([...issue.path, key]),
       problem: 'unknown key',
-      remedy,
+      remedy: remedyOfKey(key, known),
     }));
   }
   return [{ path: jsonPath(issue.path), problem: problemOf(issue), remedy: remedyOf(issue) }];
 }
 
+function remedyOfKey(key: string, known: string[]): string {
+  if (known.length === 0) return 'Remove it.';
+  const meant = nearest(key, known);
+  return `${meant === undefined ? '' : `Did you mean ${meant}? `}Known here: ${known.join(', ')}.`;
+}
+
 function problemOf(issue: Issue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing';
+  const [problem = '', told] = messageOf(issue).split('\n');
+  if (told !== undefined) return problem;
+  if (issue.code === 'invalid_type' && problem.endsWith('received undefined')) return 'is missing';
   if (issue.code === 'invalid_value') return 'is not one of the known values';
-  const [problem = ''] = issue.message.split('\n');
-  return problem.replace(/^(Invalid input|Invalid option|Too small|Too big): /, '');
+  return problem.replace(/^(Invalid input|Too small|Too big): /, '');
 }
 
 function remedyOf(issue: Issue): string {
-  const [, remedy] = issue.message.split('\n');
+  const [, remedy] = messageOf(issue).split('\n');
   if (remedy !== undefined) return remedy;
-  if (issue.code === 'invalid_value') return `Write one of ${issue.values.join(', ')}.`;
+  if (issue.code === 'invalid_value') return `Write one of ${issue.values.map(quoted).join(', ')}.`;
   if (issue.code === 'invalid_type') return `Write ${withArticle(issue.expected)}.`;
   if (issue.code === 'too_small') return 'Write something here, or leave it out.';
   if (issue.code === 'too_big')
     return `Write at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'elements'}.`;
-  return 'See docs/mappings for what may stand here.';
+  return 'See docs/mappings.md for what may stand here.';
+}
+
+/** What is wrong with a name in a record stands one level below. */
+function messageOf(issue: Issue): string {
+  return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
 }
 
 function withArticle(type: string): string {
@@ -70,6 +86,7 @@ function keysAt(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
   const [head, ...rest] = path;
   const inner = withoutWrappers(schema);
   if (inner instanceof z.ZodUnion) return inner.options.flatMap((option) => keysAt(option, path));
+  if (inner instanceof z.ZodRecord) return head === undefined ? [] : keysAt(inner.valueType, rest);
   if (inner instanceof z.ZodArray) return typeof head === 'number' ? keysAt(inner.element, rest) : [];
   if (!(inner instanceof z.ZodObject)) return [];
   if (head === undefined) return Object.keys(inner.shape);
@@ -78,7 +95,7 @@ function keysAt(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
 }
 
 function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
     return withoutWrappers(schema.unwrap());
   return schema;
 }

@@ -28,7 +28,7 @@ export async function startService(
     home,
   );
   const service = await start(settings, options);
-  const { scimToken, travelApiKey } = service.made;
+  const { scimToken, travelApiKey } = await service.makeSecrets();
   return {
     url: service.url,
     scimToken: scimToken ?? environment.SCIM_TOKEN ?? '',

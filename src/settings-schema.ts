@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { told } from './translator/mapping-faults.ts';
+
+/** A whole number in a range; every other value is told the range, and an example. */
+function whole(min: number, max: number, example: number) {
+  const error = told(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+const path = z.string().startsWith('/', told('is no path', 'Begin with a slash, e.g. "/api/cost-centers".'));
+
+const paths = z
+  .strictObject({
+    whoami: path,
+    users: path,
+    billingProfiles: path,
+    costCenters: path,
+    customFields: path,
+    customFieldOptions: path.includes('{id}', {
+      error: told('has no place for the custom field', 'Write e.g. "/api/custom-fields/{id}/options".'),
+    }),
+    travelPolicies: path,
+    scimUserMappings: path,
+  })
+  .partial()
+  .describe('Paths of the travel API that differ from ours, e.g. {"costCenters": "/api/cost-centers"}.');
+
+const variable = z
+  .string()
+  .regex(
+    /^[A-Z][A-Z0-9_]*$/,
+    told('is no name of an environment variable', 'Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".'),
+  );
+
+const noTravelUrl = { error: told('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".') };
+const travelUrl = z.union(
+  [z.literal('embedded'), z.url({ protocol: /^https?$/, ...noTravelUrl })],
+  noTravelUrl,
+);
+
+const travelApi = z.strictObject({
+  url: travelUrl
+    .optional()
+    .describe(
+      'Base URL of the travel API, without /api; "embedded" for the one that comes along. Default: TRAVEL_API_URL.',
+    ),
+  keyEnv: variable.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
+  account: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.',
+    ),
+  paths: paths.default({}),
+  timeoutMs: whole(100, 60_000, 10_000)
+    .default(10_000)
+    .describe('Of one call, in milliseconds, waiting for its turn included.'),
+  concurrency: whole(1, 64, 8).default(8).describe('Calls at once.'),
+  perSecond: whole(1, 1_000, 50).default(50).describe('Calls a second.'),
+});
+
+const policies = z.strictObject({
+  onExistingUser: z
+    .enum(['link', 'refuse'])
+    .default('link')
+    .describe('For a joiner whose address a traveler has.'),
+  deprovision: z
+    .enum(['archive', 'delete'])
+    .default('archive')
+    .describe('What a SCIM DELETE does to the traveler.'),
+});
+
+/** One connection: an identity provider that feeds a travel account. */
+export const connectionSchema = z.strictObject({
+  mapping: z.string().default('mappings/default.json').describe('The mapping file, relative to this file.'),
+  scimTokenEnv: variable
+    .optional()
+    .describe('Environment variable with a bearer token for this connection; "default" uses SCIM_TOKEN.'),
+  travelApi: travelApi.prefault({}),
+  policies: policies.prefault({}),
+});
+
+const connectionId = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9-]{0,39}$/,
+    told(
+      'is no name of a connection',
+      'Write at most 40 lower-case letters, digits and hyphens, beginning with a letter.',
+    ),
+  );
+
+/** The settings file. */
+export const settingsSchema = z.strictObject({
+  $schema: z.string().optional(),
+  writeBudgetMs: whole(0, 10_000, 800)
+    .default(800)
+    .describe('How long a write may wait for the travel API before it is answered, in milliseconds.'),
+  connections: z
+    .record(connectionId, connectionSchema)
+    .refine((all) => Object.keys(all).length > 0, {
+      error: told('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
+    })
+    .default({ default: connectionSchema.parse({}) })
+    .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
+});
+
+const port = told('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
+
+/** The environment, with empty variables taken away. */
+export const environmentSchema = z.object({
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, port)
+    .transform(Number)
+    .refine((number) => number <= 65_535, port)
+    .default(8080),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
+    .optional(),
+  JETBRIDGE_DATA: z.string().default('./data'),
+  TRAVEL_API_URL: travelUrl.default('embedded'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: told('is no level of the log', 'Give one of fatal, error, warn, info, debug, trace and silent.'),
+    })
+    .default('info'),
+});

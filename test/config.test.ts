@@ -1,0 +1,367 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readSettings } from '../src/config.ts';
+import { SettingsFault } from '../src/settings-fault.ts';
+import { folder, jetbridge } from './support/jetbridge.ts';
+
+const home = join(__dirname, '..');
+const secret = 'correct-horse-battery-staple';
+
+interface Given {
+  /** Contents by file, in a folder of its own; text is written as it is. `settings.json` is the settings file. */
+  files?: Record<string, unknown>;
+  environment?: Record<string, string>;
+}
+
+/** The faults of some settings, one line each; the folder is left out of them. */
+function faultsOf(given: Given): string[] {
+  const place = house(given);
+  try {
+    readSettings(place.environment, home);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsFault)) throw error;
+    return error.message.replaceAll(`${place.path}/`, '').split('\n');
+  } finally {
+    place.remove();
+  }
+}
+
+function house({ files = {}, environment = {} }: Given) {
+  const { path, remove } = folder();
+  for (const [name, content] of Object.entries({ 'map.json': {}, ...files })) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  const named = files['settings.json'] === undefined ? {} : { JETBRIDGE_CONFIG: join(path, 'settings.json') };
+  return { path, remove, environment: { ...named, ...environment } };
+}
+
+/** Settings of one connection. */
+function one(connection: object): Record<string, unknown> {
+  return { 'settings.json': { connections: { default: { mapping: 'map.json', ...connection } } } };
+}
+
+/** A mapping file, named by settings that are in order. */
+function mapped(mapping: unknown): Record<string, unknown> {
+  return { ...one({}), 'map.json': mapping };
+}
+
+describe('settings without a fault', () => {
+  it('nothing needs to be set', () => {
+    const settings = readSettings({}, home);
+    expect(settings).toMatchObject({ port: 8080, host: '127.0.0.1', data: './data', writeBudgetMs: 800 });
+    expect(settings.connections).toMatchObject([
+      { id: 'default', scimToken: undefined, travelApi: { url: 'embedded', concurrency: 8 } },
+    ]);
+  });
+
+  it('an empty variable is one that is not set', () => {
+    const settings = readSettings(
+      { PORT: '', SCIM_TOKEN: '', TRAVEL_API_URL: '', JETBRIDGE_CONFIG: '' },
+      home,
+    );
+    expect(settings).toMatchObject({ port: 8080, connections: [{ scimToken: undefined }] });
+  });
+
+  it('a file may begin with the mark that some editors put there', () => {
+    expect(faultsOf({ files: { 'settings.json': '\uFEFF{}' }, environment: {} })).toEqual([
+      'settings.json connections.default.mapping: names mappings/default.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
+    ]);
+    expect(faultsOf({ files: mapped('\uFEFF{}') })).toEqual([]);
+  });
+
+  it('each connection has its own token, credential and account', () => {
+    const place = house({
+      files: {
+        'settings.json': {
+          connections: {
+            default: { mapping: 'map.json' },
+            acme: {
+              mapping: 'map.json',
+              scimTokenEnv: 'ACME_TOKEN',
+              travelApi: { url: 'https://travel.example.com', keyEnv: 'ACME_KEY' },
+            },
+          },
+        },
+      },
+      environment: { ACME_TOKEN: secret, ACME_KEY: 'short' },
+    });
+    const { connections } = readSettings(place.environment, home);
+    place.remove();
+    expect(connections).toMatchObject([
+      { id: 'default', account: 'embedded', scimToken: undefined },
+      {
+        id: 'acme',
+        account: 'https://travel.example.com ACME_KEY',
+        scimToken: secret,
+        travelApi: { key: 'short' },
+      },
+    ]);
+  });
+});
+
+describe('a fault is one line: file, place, what is wrong, what would be right', () => {
+  it.each<[string, Given, string]>([
+    [
+      'a port that is none',
+      { environment: { PORT: 'http' } },
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    ],
+    [
+      'a port that is too high',
+      { environment: { PORT: '99999' } },
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    ],
+    [
+      'a public URL without a scheme',
+      { environment: { PUBLIC_URL: 'bridge.example.com' } },
+      'environment PUBLIC_URL: is no URL. Give e.g. https://bridge.example.com.',
+    ],
+    [
+      'a travel API without a scheme',
+      { environment: { TRAVEL_API_URL: 'travel.example.com', TRAVEL_API_KEY: secret } },
+      'environment TRAVEL_API_URL: is no URL. Give "embedded", or e.g. "https://travel.example.com".',
+    ],
+    [
+      'a travel API without a credential',
+      { files: one({}), environment: { TRAVEL_API_URL: 'https://travel.example.com' } },
+      'settings.json connections.default.travelApi.keyEnv: names TRAVEL_API_KEY, which is not set. Set it to the credential of the travel API.',
+    ],
+    [
+      'a travel API with the path that every path begins with',
+      {
+        files: one({}),
+        environment: { TRAVEL_API_URL: 'https://travel.example.com/api/', TRAVEL_API_KEY: secret },
+      },
+      'settings.json connections.default.travelApi.url: is https://travel.example.com/api/, with /api at the end. Leave /api out, as the paths begin with it: https://travel.example.com.',
+    ],
+    [
+      'a level of the log that there is not',
+      { environment: { LOG_LEVEL: 'verbose' } },
+      'environment LOG_LEVEL: is no level of the log. Give one of fatal, error, warn, info, debug, trace and silent.',
+    ],
+    [
+      'a token that could be guessed',
+      { environment: { SCIM_TOKEN: 'secret' } },
+      'environment SCIM_TOKEN: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    [
+      'a token that no header can carry',
+      { environment: { SCIM_TOKEN: 'correct horse battery staple' } },
+      'environment SCIM_TOKEN: has characters that a bearer token cannot have. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    [
+      'an embedded credential that could be guessed',
+      { environment: { TRAVEL_API_KEY: 'secret' } },
+      'environment TRAVEL_API_KEY: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    ...['DATABASE_URL', 'TLS_CERT', 'TLS_KEY', 'REQUIRE_HTTPS', 'TRUSTED_PROXIES'].map(
+      (name): [string, Given, string] => [
+        `${name}, which this version would ignore`,
+        { environment: { [name]: 'x' } },
+        `environment ${name}: is not supported by this version. Unset it; docs/operations.md tells what to do instead.`,
+      ],
+    ),
+    [
+      'a settings file that is not there',
+      { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },
+      '/nowhere/jetbridge.json $: does not exist. Create it, or correct JETBRIDGE_CONFIG.',
+    ],
+    [
+      'a settings file that is a folder',
+      { environment: { JETBRIDGE_CONFIG: join(home, 'config') } },
+      'config $: is a folder, not a file. Name a file that Jetbridge may read.',
+    ],
+    [
+      'an empty settings file',
+      { files: { 'settings.json': '\n' } },
+      'settings.json $: is empty. Write one JSON object, at least {}.',
+    ],
+    [
+      'what is not JSON',
+      { files: { 'settings.json': '{\n  "connections": {\n    default: {}\n  }\n}' } },
+      'settings.json $: is not JSON, line 3, column 5. Correct it there: names and texts stand in double quotes, commas between entries.',
+    ],
+    [
+      'a comma after the last entry',
+      { files: { 'settings.json': '{\n  "connections": { "default": { "mapping": "a,}" } },\n}' } },
+      'settings.json $: has a comma after the last entry, line 2, column 53. Remove that comma.',
+    ],
+    [
+      'a comment',
+      { files: { 'settings.json': '{\n  "$schema": "https://x/y", // ours\n  "connections": {} }' } },
+      'settings.json $: has a comment, line 2, column 29. Remove it: JSON has no comments.',
+    ],
+    [
+      'a list for the settings',
+      { files: { 'settings.json': [] } },
+      'settings.json $: expected object, received array. Write an object.',
+    ],
+    [
+      'an unknown key, far from any',
+      { files: { 'settings.json': { colour: 'blue' } } },
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections.',
+    ],
+    [
+      'a misspelled key',
+      { files: one({ polices: {} }) },
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, policies.',
+    ],
+    [
+      'a misspelled key below',
+      { files: one({ policies: { onexistinguser: 'link' } }) },
+      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, deprovision.',
+    ],
+    [
+      'a travel API of a connection without a scheme',
+      { files: one({ travelApi: { url: 'travel.example.com' } }) },
+      'settings.json connections.default.travelApi.url: is no URL. Give "embedded", or e.g. "https://travel.example.com".',
+    ],
+    [
+      'a misspelled path',
+      { files: one({ travelApi: { paths: { costCentres: '/x' } } }) },
+      'settings.json connections.default.travelApi.paths.costCentres: unknown key. Did you mean costCenters? Known here: whoami, users, billingProfiles, costCenters, customFields, customFieldOptions, travelPolicies, scimUserMappings.',
+    ],
+    [
+      'a word that is not one of a few',
+      { files: one({ policies: { deprovision: 'remove' } }) },
+      'settings.json connections.default.policies.deprovision: is not one of the known values. Write one of "archive", "delete".',
+    ],
+    [
+      'a number for a text',
+      { files: one({ mapping: 7 }) },
+      'settings.json connections.default.mapping: expected string, received number. Write a string.',
+    ],
+    [
+      'a number that is too high',
+      { files: one({ travelApi: { concurrency: 1000 } }) },
+      'settings.json connections.default.travelApi.concurrency: is no whole number from 1 to 64. Write one, e.g. 8.',
+    ],
+    [
+      'a text for a number',
+      { files: { 'settings.json': { writeBudgetMs: '800' } } },
+      'settings.json writeBudgetMs: is no whole number from 0 to 10000. Write one, e.g. 800.',
+    ],
+    [
+      'a path without its slash',
+      { files: one({ travelApi: { paths: { costCenters: 'cost-centers' } } }) },
+      'settings.json connections.default.travelApi.paths.costCenters: is no path. Begin with a slash, e.g. "/api/cost-centers".',
+    ],
+    [
+      'a path that has no place for the custom field',
+      { files: one({ travelApi: { paths: { customFieldOptions: '/api/options' } } }) },
+      'settings.json connections.default.travelApi.paths.customFieldOptions: has no place for the custom field. Write e.g. "/api/custom-fields/{id}/options".',
+    ],
+    [
+      'a connection with capitals',
+      { files: { 'settings.json': { connections: { Acme: {} } } } },
+      'settings.json connections.Acme: is no name of a connection. Write at most 40 lower-case letters, digits and hyphens, beginning with a letter.',
+    ],
+    [
+      'no connection',
+      { files: { 'settings.json': { connections: {} } } },
+      'settings.json connections: has no connection. Leave it out, or name one, e.g. "default": {}.',
+    ],
+    [
+      'a secret where the name of a variable belongs',
+      { files: one({ scimTokenEnv: 'scim_abc' }) },
+      'settings.json connections.default.scimTokenEnv: is no name of an environment variable. Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".',
+    ],
+    [
+      'the name of a variable that is not set',
+      { files: one({ scimTokenEnv: 'ACME_TOKEN' }) },
+      'settings.json connections.default.scimTokenEnv: names ACME_TOKEN, which is not set. Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection default".',
+    ],
+    [
+      'two connections with one token',
+      {
+        files: {
+          'settings.json': {
+            connections: {
+              default: { mapping: 'map.json' },
+              acme: { mapping: 'map.json', scimTokenEnv: 'ACME_TOKEN' },
+            },
+          },
+        },
+        environment: { SCIM_TOKEN: secret, ACME_TOKEN: secret },
+      },
+      'settings.json connections.acme: has the same token (ACME_TOKEN) as connections.default. Give each connection a token of its own: it tells them apart.',
+    ],
+    [
+      'a mapping that is not there',
+      { files: one({ mapping: 'maps/mine.json' }) },
+      'settings.json connections.default.mapping: names maps/mine.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
+    ],
+    [
+      'a mapping with a comma too many',
+      { files: mapped('{ "scimUserMapping": [], }') },
+      'map.json $: has a comma after the last entry, line 1, column 24. Remove that comma.',
+    ],
+    [
+      'a misspelled key of a mapping',
+      { files: mapped({ scimUserMappings: [] }) },
+      'map.json scimUserMappings: unknown key. Did you mean scimUserMapping? Known here: $schema, scimUserMapping, defaults, roles, phone, language.',
+    ],
+    [
+      'a rule without a target',
+      { files: mapped({ scimUserMapping: [{ scimAttribute: 'title' }] }) },
+      'map.json scimUserMapping[0]: has no target. Give exactly one of customFieldId, customField and userAttribute.',
+    ],
+    [
+      'rules that are no list',
+      { files: mapped({ scimUserMapping: {} }) },
+      'map.json scimUserMapping: expected array, received object. Write an array.',
+    ],
+    [
+      'a rule without an attribute',
+      { files: mapped({ scimUserMapping: [{ customField: 'x' }] }) },
+      'map.json scimUserMapping[0].scimAttribute: is missing. Write a string.',
+    ],
+    [
+      'a field that travelers do not have',
+      { files: mapped({ language: { default: 'de' } }) },
+      'map.json language.default: is not one of the known values. Write one of "en", "fr".',
+    ],
+  ])('%s', (_title, given, line) => {
+    expect(faultsOf(given)).toEqual([line]);
+  });
+
+  it('several faults are several lines, of environment, settings and mappings together', () => {
+    const faults = faultsOf({
+      environment: { PORT: 'x', LOG_LEVEL: 'y', TLS_CERT: 'z' },
+      files: mapped({ colour: 1, language: { default: 'de' } }),
+    });
+    expect(faults.map((line) => line.split(':')[0])).toEqual([
+      'environment TLS_CERT',
+      'environment PORT',
+      'environment LOG_LEVEL',
+      'map.json language.default',
+      'map.json colour',
+    ]);
+  });
+
+  it('a value never breaks the line', () => {
+    const [line, ...more] = faultsOf({ files: mapped({ 'a\nb': 1 }) });
+    expect(more).toEqual([]);
+    expect(line).toContain('unknown key');
+  });
+});
+
+describe('the command line', () => {
+  it.each(['serve', 'check', 'import'])('%s tells the faults on stderr and ends with 1', async (command) => {
+    const place = house({
+      files: mapped({ colour: 1 }),
+      environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
+    });
+    const ran = await jetbridge([command], place.environment);
+    place.remove();
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    const lines = ran.err.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toBe(
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    );
+    expect(lines[1]).toMatch(/map\.json colour: unknown key\. Known here: /);
+  });
+});
