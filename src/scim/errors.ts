@@ -23,6 +23,8 @@ export const answerError: ErrorRequestHandler = (error, _request, response, next
 
 function sendError(response: Response, { status, scimType, message, headers }: ScimError): void {
   response.status(status).set(headers).type('application/scim+json');
+  // In seconds; without it Okta waits for five minutes.
+  if (status === 503) response.set('Retry-After', '1');
   response.send(JSON.stringify({ schemas: [errorUrn], status: String(status), scimType, detail: message }));
 }
 
@@ -53,7 +55,7 @@ function fromBridge(error: BridgeError): ScimError {
     case 'refused':
       return new ScimError(403, undefined, error.message, { cause: error });
     case 'unavailable':
-      return new ScimError(503, undefined, error.message, { cause: error, headers: { 'Retry-After': '1' } });
+      return new ScimError(503, undefined, error.message, { cause: error });
   }
 }
 

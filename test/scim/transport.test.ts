@@ -210,6 +210,11 @@ describe('errors of the bridge', () => {
     }
   });
 
+  test('503 says when to come again, in whole seconds', async () => {
+    house.bridge.failWith(new BridgeError('unavailable', 'Busy.'));
+    expect((await house.send('GET', '/Users/u1')).headers.get('retry-after')).toBe('1');
+  });
+
   test('any other error is 500, and only the log learns what it was', async () => {
     house.bridge.failWith(
       new TypeError('at /secret/place for ada@corp.example', { cause: new Error('deeper') }),
