@@ -20,6 +20,7 @@ export async function run(argv: string[], home: string): Promise<number> {
   const shell: Shell = {
     environment: process.env,
     home,
+    isTerminal: process.stderr.isTTY === true,
     print: (text) => process.stdout.write(`${text}\n`),
     complain: (text) => process.stderr.write(`${text}\n`),
   };

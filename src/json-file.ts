@@ -46,13 +46,17 @@ function syntaxFault(text: string, message: string): Omit<Unreadable, 'isMissing
     if (!slip.startsWith('"'))
       return { problem: `has a comment, ${where}`, remedy: 'Remove it: JSON has no comments.' };
   }
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const where =
-    position === undefined ? `(${message.replace(/^SyntaxError: /, '')})` : placeOf(text, Number(position));
   return {
-    problem: `is not JSON, ${where}`,
+    problem: `is not JSON${whereabouts(text, message)}`,
     remedy: 'Correct it there: names and texts stand in double quotes, commas between entries.',
   };
+}
+
+/** Node tells the position of some faults, and quotes what is around the others. */
+function whereabouts(text: string, message: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return `, ${placeOf(text, Number(position))}`;
+  return ` (${message.replace(/^SyntaxError: |,? is not valid JSON$/g, '').replace(/\s+/g, ' ')})`;
 }
 
 function placeOf(text: string, position: number): string {

@@ -26,6 +26,7 @@ import type { Lookups } from './translator/snapshot.ts';
 
 /** How long running requests may take to end when the service stops. */
 const GRACE_MS = 10_000;
+const SWEEP_MS = 20;
 
 /** A service that runs. */
 export interface Service {
@@ -255,8 +256,10 @@ async function listen(server: Server, { port, host }: { port: number; host: stri
 async function stop(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  server.closeIdleConnections();
+  // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
   await closed;
+  clearInterval(sweep);
   clearTimeout(late);
 }

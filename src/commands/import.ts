@@ -1,28 +1,43 @@
-import { MultiBar, Presets } from 'cli-progress';
+import { Presets, SingleBar } from 'cli-progress';
 import { readSettings } from '../config.ts';
-import { start } from '../start.ts';
+import { type Service, start } from '../start.ts';
+import { failureText } from './failure.ts';
 import type { Shell } from './shell.ts';
 
 /** Reads all travelers of every connection now, with a bar for each; 1 when one could not be read. */
 export async function importTravelers(shell: Shell): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  const service = await start({ ...settings, port: 0, host: '127.0.0.1' }, { background: false });
-  const bars = new MultiBar({ format: '{id} {bar} {value}/{total} travelers' }, Presets.shades_classic);
+  // What is due is told here, and a log would break the bars.
+  const quiet = { ...settings, port: 0, host: '127.0.0.1', logLevel: 'silent' } as const;
+  const service = await start(quiet, { background: false });
   try {
     let exit: 0 | 1 = 0;
     for (const { id } of settings.connections) {
-      const bar = bars.create(0, 0, { id });
-      const imported = await service.importTravelers(id, (read, total) => {
-        bar.setTotal(total);
-        bar.update(read);
-      });
-      if (!('kind' in imported)) continue;
-      bars.log(`The travelers of ${id} could not be read: ${imported.kind}.\n`);
-      exit = 1;
+      if ((await importOne(shell, service, id)) === 1) exit = 1;
     }
     return exit;
   } finally {
-    bars.stop();
     await service.close();
   }
+}
+
+async function importOne(shell: Shell, service: Service, id: string): Promise<0 | 1> {
+  const bar = shell.isTerminal ? startBar(id) : undefined;
+  const imported = await service.importTravelers(id, (read, total) => {
+    bar?.setTotal(total);
+    bar?.update(read);
+  });
+  bar?.stop();
+  if ('kind' in imported) {
+    shell.complain(`${id}: the travelers could not be read: ${failureText(imported)}.`);
+    return 1;
+  }
+  shell.print(`${id}: ${imported.read} ${imported.read === 1 ? 'traveler' : 'travelers'} read`);
+  return 0;
+}
+
+function startBar(id: string): SingleBar {
+  const bar = new SingleBar({ format: `${id} {bar} {value}/{total} travelers` }, Presets.shades_classic);
+  bar.start(0, 0);
+  return bar;
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readMapping, readSettings } from '../config.ts';
+import { readJsonFile } from '../json-file.ts';
 import { SchemaFault } from '../schema/fault.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject } from '../schema/resource.ts';
@@ -10,6 +10,7 @@ import { readLookups } from '../start.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import { failureText } from './failure.ts';
 import type { Shell } from './shell.ts';
 
 /** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
@@ -26,9 +27,7 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
   }
   const lookups = await readLookups(settings, connection);
   if (lookups.kind !== 'ok') {
-    shell.complain(
-      'The travel API could not be read, so that no names or custom fields can be looked up in it.',
-    );
+    shell.complain(`No names or custom fields can be looked up in the travel API: ${failureText(lookups)}.`);
     return 1;
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
@@ -37,14 +36,15 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
 }
 
 function readUser(file: string): { resource: JsonObject } | { fault: string } {
+  const read = readJsonFile(file);
+  if (!('json' in read)) return { fault: `${read.problem}. ${read.remedy}` };
+  const { json } = read;
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return { fault: 'must hold one JSON object, the SCIM user.' };
   try {
-    const body: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      return { fault: 'must hold one JSON object.' };
-    return { resource: normalize(userType, body as JsonObject).resource };
+    return { resource: normalize(userType, json as JsonObject).resource };
   } catch (error) {
-    if (error instanceof SchemaFault) return { fault: error.message };
-    if (error instanceof SyntaxError) return { fault: `is not JSON: ${error.message}` };
-    return { fault: 'cannot be read.' };
+    if (!(error instanceof SchemaFault)) throw error;
+    return { fault: error.message };
   }
 }

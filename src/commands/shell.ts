@@ -3,6 +3,8 @@ export interface Shell {
   environment: Record<string, string | undefined>;
   /** The program's own folder, with its config and demo. */
   home: string;
+  /** Whether somebody watches standard error. */
+  isTerminal: boolean;
   /** To standard output. */
   print(text: string): void;
   /** To standard error. */

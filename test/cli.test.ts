@@ -1,0 +1,305 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folder, jetbridge, type Served, serve } from './support/jetbridge.ts';
+
+const home = join(__dirname, '..');
+const example = join(home, 'config/jetbridge.example.json');
+
+/** A house of one's own: an empty data folder, and files in it. */
+let place: ReturnType<typeof folder>;
+let data: { JETBRIDGE_DATA: string };
+beforeEach(() => {
+  place = folder();
+  data = { JETBRIDGE_DATA: join(place.path, 'data') };
+});
+afterEach(() => place.remove());
+
+function file(name: string, content: unknown): string {
+  const path = join(place.path, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** A travel API where nobody answers. */
+const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
+
+describe('wrong use ends with 2 and says what is wrong', () => {
+  it.each<[string[], string]>([
+    [[], 'Usage: jetbridge'],
+    [['fly'], "unknown command 'fly'"],
+    [['check', '--loud'], "unknown option '--loud'"],
+    [['preview'], "required option '--input <file>'"],
+    [['replay', 'x', '--token', 't'], "required option '--url <url>'"],
+    [['replay', 'x', '--token', 't', '--url', 'localhost'], 'must be a URL'],
+    [
+      ['replay', 'x', '--token', 't', '--url', 'http://h', '--variable', 'seed'],
+      'must be of the form name=value',
+    ],
+    [['tokens'], 'Usage: jetbridge tokens'],
+    [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
+    [['tokens', 'revoke'], "missing required argument 'id'"],
+  ])('jetbridge %j', async (args, text) => {
+    const ran = await jetbridge(args, data);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(text);
+  });
+});
+
+it('--help names every command', async () => {
+  const ran = await jetbridge(['--help']);
+  expect(ran).toMatchObject({ code: 0, err: '' });
+  for (const command of ['serve', 'check', 'preview', 'replay', 'import', 'tokens', 'demo'])
+    expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
+});
+
+it('--version is that of the package', async () => {
+  expect(await jetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+});
+
+describe('check', () => {
+  it('tells how the settings are understood, with the secrets struck out', async () => {
+    const secrets = {
+      SCIM_TOKEN: 'token-of-the-parent',
+      TRAVEL_API_KEY: 'key-of-the-parent',
+      SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
+      SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
+    };
+    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: example });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('connection subsidiary\n');
+    expect(out).toContain('https://travel.example.com, credential ********');
+    expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
+    expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
+    for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
+  });
+});
+
+describe('preview', () => {
+  const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
+
+  it('shows rule by rule what becomes of a user, with what the embedded travel service knows', async () => {
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('email      = "ada@corp.example"\n');
+    expect(ran.out).toContain('set by default rule userName: "ada@corp.example" → "ada@corp.example"\n');
+    expect(ran.out).toContain('No findings.');
+  });
+
+  it('takes another mapping, and tells what it cannot find', async () => {
+    const mapping = file('mapping.json', {
+      scimUserMapping: [
+        { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim'] },
+        { scimAttribute: 'userName', customField: 'Login' },
+      ],
+    });
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada), '--mapping', mapping], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('set by file rule title | trim: " Dr " → "Dr"');
+    expect(ran.out).toContain('The travel service has no custom field called "Login". [customFieldUnknown]');
+  });
+
+  it('works beside a running server, and makes no secrets', async () => {
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    expect(ran.code).toBe(0);
+    const server = await serve(data);
+    expect(server.welcome).toContain('travel API key  travel_');
+    const beside = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    await server.stop();
+    expect(beside).toEqual(ran);
+  });
+
+  it.each<[string, string | object, string]>([
+    ['no JSON', '{"userName": }', 'is not JSON (Unexpected token'],
+    ['a list', [], 'must hold one JSON object'],
+    ['no userName', {}, 'userName is required'],
+    ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
+  ])('%s is told with the file, and ends with 1', async (_title, content, text) => {
+    const input = file('user.json', content);
+    const ran = await jetbridge(['preview', '--input', input], data);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain(`${input}: ${text}`);
+    expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('a mapping with faults, a missing file and a silent travel API end with 1 as well', async () => {
+    const input = file('ada.json', ada);
+    const faulty = file('mapping.json', { scimUserMapping: [{}], colour: 'blue' });
+    const mapping = await jetbridge(['preview', '--input', input, '--mapping', faulty], data);
+    expect(mapping).toMatchObject({ code: 1, out: '' });
+    expect(mapping.err.trimEnd().split('\n').length).toBeGreaterThan(1);
+    const missing = await jetbridge(['preview', '--input', join(place.path, 'nobody.json')], data);
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
+    const silent = await jetbridge(['preview', '--input', input], { ...data, ...nobody });
+    expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
+  });
+});
+
+describe('serve', () => {
+  it('prints the secrets that it made once, and ends with 0 when asked to', async () => {
+    const first = await serve(data);
+    const token = /SCIM token {6}(scim_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
+    const key = /travel API key {2}(travel_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
+    expect(await statusOf(first, token)).toBe(200);
+    expect(await first.stop()).toMatchObject({ code: 0, out: '' });
+
+    const second = await serve(data);
+    expect(second.welcome).not.toMatch(/scim_|travel_/);
+    expect(await statusOf(second, token)).toBe(200);
+    const travel = await fetch(`${second.url}/api/whoami`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(travel.status).toBe(200);
+    expect((await second.stop()).code).toBe(0);
+  });
+
+  it('a port in use ends it with one line, and the secrets are shown at the start that serves', async () => {
+    const other = await serve({ JETBRIDGE_DATA: join(place.path, 'other') });
+    const ran = await jetbridge(['serve'], { ...data, PORT: new URL(other.url).port });
+    await other.stop();
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^listen EADDRINUSE.* set PORT to another port\.\n$/);
+    const server = await serve(data);
+    expect(server.welcome).toMatch(/scim_\S+/);
+    await server.stop();
+  });
+
+  it('a data folder that another server has, or that is none, ends it with one line', async () => {
+    const server = await serve(data);
+    const second = await jetbridge(['serve'], data);
+    await server.stop();
+    expect(second).toMatchObject({ code: 1, out: '' });
+    expect(second.err).toMatch(/is in use by another Jetbridge\. Stop it, or .*\n$/);
+    const none = await jetbridge(['serve'], { JETBRIDGE_DATA: file('file', '') });
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('JETBRIDGE_DATA must be a folder.') });
+  });
+
+  it('a file that is no database ends it with one line', async () => {
+    file('jetbridge.db', 'x'.repeat(5000));
+    const ran = await jetbridge(['serve'], { JETBRIDGE_DATA: place.path });
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
+  });
+});
+
+describe('tokens', () => {
+  it('one that is made opens the running server at once; one that is revoked does so no more', async () => {
+    const server = await serve(data);
+    const made = await jetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
+    expect(made).toMatchObject({ code: 0, err: 'Keep it: it is shown only now.\n' });
+    const token = made.out.trim();
+    expect(await statusOf(server, token)).toBe(200);
+
+    const listed = await jetbridge(['tokens', 'list'], data);
+    expect(listed.code).toBe(0);
+    expect(listed.out).not.toContain(token);
+    expect(listed.out).toMatch(/│ first token +│ default +│ .* │ never +│/);
+    const id = /│ (\S+) +│ okta +│/.exec(listed.out)?.[1] ?? '';
+
+    expect(await jetbridge(['tokens', 'revoke', id], data)).toEqual({ code: 0, out: 'revoked\n', err: '' });
+    expect(await statusOf(server, token)).toBe(401);
+    expect((await jetbridge(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
+    const again = await jetbridge(['tokens', 'revoke', id], data);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('revoked before') });
+    await server.stop();
+  });
+
+  it('a connection that is not in the settings is told, with those that are', async () => {
+    expect(await jetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no connection acme; the settings have default.\n',
+    });
+  });
+});
+
+describe('replay', () => {
+  const scenario = (userName: string) => ({
+    name: 'joiner',
+    steps: [
+      {
+        request: {
+          method: 'POST',
+          path: '/Users',
+          headers: { Authorization: 'Bearer {{token}}', 'Content-Type': 'application/scim+json' },
+          body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: '{{who}}@corp.example' },
+        },
+        expect: { status: [201], bodyMatches: { userName } },
+      },
+    ],
+  });
+
+  it('ends with 0 when every answer is as recorded, and with 1 and the difference when one is not', async () => {
+    const server = await serve({ ...data, SCIM_TOKEN: 'token-of-the-replay' });
+    const at = ['--url', `${server.url}/scim/v2/`, '--token', 'token-of-the-replay'];
+    const good = file('good.json', scenario('{{who}}@corp.example'));
+    const bad = file('bad.json', scenario('someone.else@corp.example'));
+    expect(await jetbridge(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
+      code: 0,
+      out: 'passed   joiner (1 step)\n1 scenario: 1 passed, 0 failed, 0 skipped\n',
+      err: '',
+    });
+    const differs = await jetbridge(['replay', bad, ...at, '--variable', 'who=grace'], data);
+    await server.stop();
+    expect(differs).toMatchObject({ code: 1, err: '' });
+    expect(differs.out).toContain('FAILED   joiner');
+    expect(differs.out).toContain('expected "someone.else@corp.example"');
+    expect(differs.out).toContain('but was  "grace@corp.example"');
+  });
+
+  it('what cannot be played is told with its file, and ends with 1', async () => {
+    const at = ['--url', 'http://127.0.0.1:1/scim/v2', '--token', 't'];
+    const path = join(place.path, 'nothing');
+    expect(await jetbridge(['replay', path, ...at])).toEqual({
+      code: 1,
+      out: '',
+      err: `${path}: there is no such file or folder\n`,
+    });
+    const broken = file('broken.json', '{');
+    expect(await jetbridge(['replay', broken, ...at])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${broken}: `),
+    });
+  });
+});
+
+describe('import', () => {
+  it('reads the travelers of every connection', async () => {
+    expect(await jetbridge(['import'], data)).toEqual({
+      code: 0,
+      out: 'default: 1 traveler read\n',
+      err: '',
+    });
+  });
+
+  it('a travel API that does not answer ends it with 1, and says so', async () => {
+    const ran = await jetbridge(['import'], { ...data, ...nobody });
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^default: the travelers could not be read: .*check TRAVEL_API_URL/);
+  });
+});
+
+describe('demo', () => {
+  it('shows each person, what the IdP said, what the travel service holds, and what was left out and why', async () => {
+    const ran = await jetbridge(['demo'], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('2 scenarios: 2 passed, 0 failed, 0 skipped');
+    const text = ran.out.replace(/\s*│\n│ +│\s*/g, ' ');
+    for (const words of [
+      'Olive',
+      'Nora is hired again',
+      'Department: Marketing',
+      'manager: Mary Major',
+      'archived: yes',
+    ])
+      expect(text).toContain(words);
+    expect(ran.out).toMatch(/phoneNumber "[^"]+": /);
+  });
+});
+
+/** How the SCIM service answers a token. */
+async function statusOf({ url }: Served, token: string): Promise<number> {
+  const answer = await fetch(`${url}/scim/v2/Users?count=1`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  await answer.text();
+  return answer.status;
+}
