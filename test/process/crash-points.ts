@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Checkpoint } from '../../src/bridge/ports.ts';
+import {
+  type Arrangement,
+  inProcessHouse,
+  type ProcessHouse,
+  type RunningBridge,
+  restOrDeath,
+} from '../support/process-house.ts';
+import { stranger, type Write, wishFor } from '../support/remembering-idp.ts';
+
+const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
+
+/** The bridge is killed at each named point of each kind of write, and started again on the same data (DESIGN §9). */
+export function describeCrashPoints(arrangement: Arrangement): void {
+  it.each(points)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
+    inProcessHouse(arrangement, (house) => dieAtEveryWrite(house, point)),
+  );
+
+  it('killed again and again while it recovers, it loses nothing and makes nobody twice', () =>
+    inProcessHouse(arrangement, async (house) => {
+      const ada = stranger('ada');
+      const hire: Write = { verb: 'hire', person: ada, wish: wishFor(ada) };
+      await dieAt('beforeSend', await house.startBridge(), hire);
+      for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
+        // What was on its way is taken up again, whoever asks for it.
+        await deathOf(await house.startBridge({ point, passings: 1 }));
+      }
+      await house.agree(await house.startBridge(), [ada]);
+    }));
+}
+
+async function dieAtEveryWrite(house: ProcessHouse, point: Checkpoint): Promise<void> {
+  const ada = stranger('ada');
+  const bob = stranger('bob');
+  const writes: Write[] = [
+    { verb: 'hire', person: ada, wish: wishFor(ada, { department: 'Sales' }) },
+    { verb: 'patch', person: bob, wish: wishFor(bob, { givenName: 'Robert', department: 'Legal' }) },
+    { verb: 'put', person: bob, wish: wishFor(bob, { email: 'bob@example.org', active: false }) },
+    { verb: 'dismiss', person: ada, wish: 'gone' },
+    { verb: 'hire', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) },
+  ];
+  let bridge = await house.startBridge();
+  await bridge.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob, { department: 'Sales' }) });
+  for (const write of writes) {
+    await house.agree(bridge, [ada, bob]);
+    await dieAt(point, bridge, write);
+    bridge = await house.startBridge();
+    await house.agree(bridge, [ada, bob]);
+    // An identity provider repeats what was not answered and is not there.
+    if (!isDeepStrictEqual(write.person.sure, write.wish)) await bridge.idp.send(write);
+  }
+  await house.agree(bridge, [ada, bob]);
+}
+
+async function dieAt(point: Checkpoint, bridge: RunningBridge, write: Write): Promise<void> {
+  await bridge.arm({ point, passings: 1 });
+  await bridge.idp.send(write);
+  await deathOf(bridge);
+}
+
+/** Dead by its own hand; one that has nothing left to do and lives has missed its point. */
+async function deathOf(bridge: RunningBridge): Promise<void> {
+  await restOrDeath(bridge);
+  bridge.kill('SIGTERM');
+  expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });
+}

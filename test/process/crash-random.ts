@@ -1,0 +1,74 @@
+import {
+  type Arrangement,
+  inProcessHouse,
+  kill,
+  type ProcessHouse,
+  type RunningBridge,
+  restOrDeath,
+} from '../support/process-house.ts';
+import { type Person, stranger, type Wish, type Write, wishFor } from '../support/remembering-idp.ts';
+import { type Random, seeded } from '../support/seeded.ts';
+
+/** More of them on demand: JETBRIDGE_CRASH_ROUNDS, and JETBRIDGE_CRASH_SEED for others. */
+const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
+const SEED = Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1);
+const PEOPLE = 40;
+const ROUND_MS = 20_000;
+
+/** The bridge is killed at random instants under many writes at once, over and over on the same data (DESIGN §9). */
+export function describeRandomCrashes(arrangement: Arrangement): void {
+  it(
+    `killed at ${ROUNDS} random instants (seed ${SEED}), it loses nothing and makes nobody twice`,
+    () =>
+      inProcessHouse(arrangement, async (house) => {
+        const random = seeded(SEED);
+        const people = Array.from({ length: PEOPLE }, (_, index) => stranger(`p${index}`));
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const bridge = await survivor(house, random);
+          for (const person of people) await bridge.idp.recall(person);
+          await dieAmongWrites(bridge, random, people);
+        }
+        await house.agree(await house.startBridge(), people);
+      }),
+    60_000 + ROUNDS * ROUND_MS,
+  );
+}
+
+/** A bridge that runs; now and then one has died before it, at what it found on its way. */
+async function survivor(house: ProcessHouse, random: Random): Promise<RunningBridge> {
+  if (random.below(4) > 0) return house.startBridge();
+  const doomed = await house.startBridge({ point: 'any', passings: 1 + random.below(10) });
+  await restOrDeath(doomed);
+  await kill(doomed);
+  return house.startBridge();
+}
+
+/** By itself at a point, or from outside once so many writes were answered. */
+async function dieAmongWrites(bridge: RunningBridge, random: Random, people: Person[]): Promise<void> {
+  const writers = random.some(people, 10 + random.below(21));
+  if (random.below(2) === 0)
+    await bridge.arm({ point: 'any', passings: 1 + random.below(4 * writers.length) });
+  let left = random.below(writers.length);
+  const answered = () => {
+    if (left === 0) bridge.kill('SIGKILL');
+    left -= 1;
+  };
+  await Promise.all(writers.map((person) => bridge.idp.send(writeFor(person, random)).then(answered)));
+  await kill(bridge);
+}
+
+function writeFor(person: Person, random: Random): Write {
+  const wish = randomWish(person, random);
+  if (person.sure === 'gone') return { verb: 'hire', person, wish };
+  if (random.below(4) === 0) return { verb: 'dismiss', person, wish: 'gone' };
+  return { verb: random.pick(['patch', 'put']), person, wish };
+}
+
+function randomWish(person: Person, random: Random): Wish {
+  return wishFor(person, {
+    givenName: random.pick(['Ada', 'Grace', 'Edsger']),
+    email: `${person.name}@${random.pick(['example.com', 'example.org'])}`,
+    department: random.pick(['Sales', 'Legal', undefined]),
+    active: random.below(4) > 0,
+  });
+}

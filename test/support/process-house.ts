@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { eventually } from './eventually.ts';
+import { type FaultyProxy, faultyProxy } from './faulty-proxy.ts';
+import { type Person, type RememberingIdp, rememberingIdp } from './remembering-idp.ts';
+import { type Doom, type ServerProcess, startServer } from './server-process.ts';
+import { travelAdmin } from './travel-admin.ts';
+
+const SCIM_TOKEN = 'the-token-of-the-identity-provider';
+const TRAVEL_KEY = 'the-key-of-the-first-administrator';
+
+/** `embedded`: bridge and travel service live and die together; `split`: the bridge reaches a travel service of its own process. */
+export type Arrangement = 'embedded' | 'split';
+
+/** A bridge that runs. */
+export interface RunningBridge extends ServerProcess {
+  idp: RememberingIdp;
+}
+
+/** Real processes on data of their own. The travel service has a custom field that the department fills. */
+export interface ProcessHouse {
+  /** The way from the bridge to the travel service; only with `split`. */
+  proxy: FaultyProxy;
+  /** Starts the bridge on the house's data, again and again; perhaps one that is to die. */
+  startBridge(doom?: Doom): Promise<RunningBridge>;
+  /** Kills the travel service, and answers how to start it again; only with `split`. */
+  killTravel(): Promise<{ startAgain(): Promise<void> }>;
+  /** Waits until nobody is on the way any more, and compares: the people, the identities, the travelers. */
+  agree(bridge: RunningBridge, people: Person[]): Promise<void>;
+}
+
+/** Takes the house down after the story, however it ended. */
+export async function inProcessHouse(
+  arrangement: Arrangement,
+  story: (house: ProcessHouse) => Promise<void>,
+): Promise<void> {
+  const closing: (() => unknown)[] = [];
+  try {
+    await story(await build(arrangement, (close) => closing.unshift(close)));
+  } finally {
+    for (const close of closing) await close();
+  }
+}
+
+interface Fate {
+  canDie: boolean;
+  doom?: Doom | undefined;
+}
+
+type OnClose = (close: () => unknown) => void;
+
+async function build(arrangement: Arrangement, onClose: OnClose): Promise<ProcessHouse> {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-process-'));
+  onClose(() => rmSync(directory, { recursive: true }));
+  const start = async (name: string, environment: Record<string, string>, how: Fate) => {
+    const data = { JETBRIDGE_DATA: join(directory, name), SCIM_TOKEN, TRAVEL_API_KEY: TRAVEL_KEY };
+    const server = await startServer({ ...data, ...environment }, how);
+    onClose(() => kill(server));
+    return server;
+  };
+  let travel = arrangement === 'split' ? await start('travel', {}, { canDie: false }) : undefined;
+  const proxy = await faultyProxy(travel?.url ?? '');
+  onClose(proxy.close);
+  const toTravel: Record<string, string> = travel ? { TRAVEL_API_URL: proxy.url } : {};
+  const travelers = { arrived: new Map<string, string>(), fieldId: '' };
+  if (travel) travelers.fieldId = await furnish(travel.url);
+  return {
+    proxy,
+    startBridge: async (doom) => {
+      const server = await start('bridge', toTravel, { canDie: true, doom });
+      if (!travel && travelers.fieldId === '') travelers.fieldId = await furnish(server.url);
+      return { ...server, idp: rememberingIdp(server.url, SCIM_TOKEN) };
+    },
+    killTravel: async () => {
+      if (travel) await kill(travel);
+      return {
+        startAgain: async () => {
+          travel = await start('travel', {}, { canDie: false });
+          proxy.leadTo(travel.url);
+        },
+      };
+    },
+    agree: async (bridge, people) => {
+      for (const person of people) await bridge.idp.recall(person);
+      await reconciled(bridge);
+      compare(await travelAdmin(travel?.url ?? bridge.url, TRAVEL_KEY).travelers(), people, travelers);
+      for (const person of people) await bridge.idp.recall(person);
+    },
+  };
+}
+
+/** Dies at once, and is certainly dead. */
+export async function kill(server: ServerProcess): Promise<void> {
+  server.kill('SIGKILL');
+  await server.exited;
+}
+
+async function furnish(url: string): Promise<string> {
+  const admin = travelAdmin(url, TRAVEL_KEY);
+  const fieldId = await admin.make('/custom-fields', {
+    dataType: 'text',
+    name: 'Team',
+    resourceType: 'user',
+  });
+  const scimAttribute = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
+  await admin.make('/scim-user-mappings', { scimAttribute, customFieldId: fieldId });
+  return fieldId;
+}
+
+/** Waits until every identity is synced: none is on its way, and none ended in any other state. */
+async function reconciled({ url }: ServerProcess): Promise<void> {
+  await eventually(async () => expect(await openStates(url)).toEqual([]));
+}
+
+/** Waits until a service that may die at any moment has died, or has nothing left to do. */
+export async function restOrDeath({ url }: ServerProcess): Promise<void> {
+  await eventually(async () => expect(await openStates(url).catch(() => [])).toEqual([]));
+}
+
+/** The lines of the metrics that count identities in any state but synced. */
+async function openStates(url: string): Promise<string[]> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const states = [...metrics.matchAll(/^jetbridge_identities\{.*state="(\w+)"\} (\d+)$/gm)];
+  return states.filter(([, state, count]) => state !== 'synced' && count !== '0').map(([line]) => line);
+}
+
+interface Travelers {
+  /** The traveler of each person who was ever seen, who stays the same for ever. */
+  arrived: Map<string, string>;
+  fieldId: string;
+}
+
+function compare(all: TravelUser[], people: Person[], { arrived, fieldId }: Travelers): void {
+  for (const { name, sure } of people) {
+    const own = all.filter(({ email }) => email.startsWith(`${name}@`));
+    if (sure === 'gone') {
+      expect(own).toEqual(arrived.has(name) || own.length > 0 ? [own[0]] : []);
+      expect(own[0]?.archived ?? true).toBe(true);
+    } else {
+      const customFields =
+        sure.department === undefined
+          ? undefined
+          : [expect.objectContaining({ customFieldId: fieldId, values: [{ data: sure.department }] })];
+      expect(own).toEqual([
+        expect.objectContaining({
+          email: sure.email,
+          firstName: sure.givenName,
+          lastName: name,
+          archived: !sure.active,
+        }),
+      ]);
+      expect(own[0]?.customFields).toEqual(customFields);
+    }
+    const [traveler] = own;
+    if (!traveler) continue;
+    expect(traveler.id).toBe(arrived.get(name) ?? traveler.id);
+    arrived.set(name, traveler.id);
+  }
+  // Nobody else: the administrator, and those who arrived.
+  expect(all).toHaveLength(1 + arrived.size);
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Checkpoint } from '../../src/bridge/ports.ts';
+
+/** The repository, whose `dist` is what runs. */
+export const home = join(__dirname, '..', '..');
+
+/** How a process ended. */
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stderr: string;
+}
+
+/** When a process dies: as it passes a point so many times, counted together where it is any. */
+export interface Doom {
+  point: Checkpoint | 'any';
+  passings: number;
+}
+
+/** A process of the built program. */
+export interface ProgramProcess {
+  exited: Promise<Exit>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** A service in a process of its own, which can die at any moment. */
+export interface ServerProcess extends ProgramProcess {
+  url: string;
+  /** From now on it dies at this; only with `canDie`. */
+  arm(doom: Doom): Promise<void>;
+}
+
+/** Runs `jetbridge` with these arguments. */
+export function runProgram(args: string[], environment: Record<string, string>): ProgramProcess {
+  return watched(launch([join(home, 'dist', 'main.js'), ...args], environment));
+}
+
+/** Starts a service and waits until it serves. `canDie`: through crash-server.mjs, perhaps doomed from the start. */
+export async function startServer(
+  environment: Record<string, string>,
+  { canDie = false, doom }: { canDie?: boolean; doom?: Doom | undefined } = {},
+): Promise<ServerProcess> {
+  const program = canDie
+    ? [join(home, 'test', 'support', 'crash-server.mjs')]
+    : [join(home, 'dist', 'main.js'), 'serve'];
+  const fate: Record<string, string> = doom ? { CRASH_AT: textOf(doom) } : {};
+  const child = launch(program, { ...environment, ...fate });
+  const process = watched(child);
+  const url = await Promise.race([
+    servingUrl(child),
+    process.exited.then((exit) => Promise.reject(new Error(`it did not start: ${JSON.stringify(exit)}`))),
+  ]);
+  const arm = async (later: Doom) => {
+    const armed = once(child, 'message');
+    child.send(textOf(later));
+    await armed;
+  };
+  return { ...process, url, arm };
+}
+
+function textOf({ point, passings }: Doom): string {
+  return `${point} ${passings}`;
+}
+
+function launch(program: string[], environment: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, program, {
+    cwd: home,
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', ...environment },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+}
+
+function watched(child: ChildProcess): ProgramProcess {
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  // "close" comes after "exit", when all of stderr was read.
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, stderr }));
+  });
+  return { exited, kill: (signal) => void child.kill(signal) };
+}
+
+function servingUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      text += chunk;
+      const url = /^Jetbridge serves on (\S+)\n/m.exec(text)?.[1];
+      if (url) resolve(url);
+    });
+  });
+}
