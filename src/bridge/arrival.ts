@@ -142,7 +142,7 @@ function comeBack(
   return {
     identity,
     changes: [
-      { kind: 'release', id: tombstone.id },
+      { kind: 'release', id: tombstone.id, leasedUntil },
       { kind: 'insert', identity },
     ],
   };

@@ -58,8 +58,9 @@ async function create(task: Task, draft: Draft, rounds: number): Promise<Settled
   if (rounds === 0)
     return failed(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
   const wanted = withEmail(task, email);
-  const known = await task.store.leases.announce(task.connection.id, task.identity.id, task.token, email);
-  if (!known)
+  const announcement = await announce(task, addressed, email);
+  if (announcement === 'taken') return create(task, awaitingTaken(addressed, email), rounds - 1);
+  if (announcement === 'lost')
     return failed(addressed, { kind: 'unavailable', text: 'the lease ran out before the create was sent' });
   const announced: Draft = { ...addressed, creating: email };
   const next = plan({
@@ -76,6 +77,18 @@ async function create(task: Task, draft: Draft, rounds: number): Promise<Settled
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value));
   return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next, body });
+}
+
+/** Announces the create. That another is just making a traveler of the address is waited for, and looked at once more. */
+async function announce(
+  { connection, identity, token, store: { leases } }: Task,
+  draft: Draft,
+  email: string,
+): Promise<'done' | 'lost' | 'taken'> {
+  const first = await leases.announce(connection.id, identity.id, token, email);
+  if (first !== 'taken' || draft.waitingFor !== undefined) return first;
+  await leases.waitFor(connection.id, identity.id, token, email);
+  return leases.announce(connection.id, identity.id, token, email);
 }
 
 /** The first wanted address that the travel API has not refused and nobody known has. */

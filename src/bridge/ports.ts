@@ -10,8 +10,11 @@ export type IdentityChange =
   | { kind: 'insert'; identity: Identity }
   /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, raises revision; `applied` too when an unclaimed identity becomes claimed. */
   | { kind: 'update'; identity: Identity; expected: number }
-  /** Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. */
-  | { kind: 'release'; id: string }
+  /**
+   * Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. Applies only
+   * while the lease stands as it was read: work that began or ended since then changes what is inherited.
+   */
+  | { kind: 'release'; id: string; leasedUntil: number | undefined }
   /** Removes an unclaimed identity that gives way to an IdP's. */
   | { kind: 'erase'; id: string };
 
@@ -39,10 +42,10 @@ export interface Identities {
   page(connection: string, offset: number, limit: number): Promise<IdentityPage>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
-  /** The claimed identity linked to a traveler of this travel account, in whatever connection. */
+  /** The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. */
   holder(
     account: string,
-    match: { travelId: string } | { travelEmail: string },
+    match: { travelId: string } | { travelEmail: string } | { creating: string },
   ): Promise<Identity | undefined>;
 }
 
@@ -57,8 +60,16 @@ export interface Leases {
     id: string,
     lease: { token: string; until: number; now: number },
   ): Promise<Identity | undefined>;
-  /** Announces a create, or takes the announcement back; false when the lease is lost. */
-  announce(connection: string, id: string, token: string, creating: string | undefined): Promise<boolean>;
+  /**
+   * Announces a create, or takes the announcement back. `lost`: the token no longer holds; `taken`: another identity of
+   * the account has announced one under the same address.
+   */
+  announce(
+    connection: string,
+    id: string,
+    token: string,
+    creating: string | undefined,
+  ): Promise<'done' | 'lost' | 'taken'>;
   /** Notes the address that it waits for, so that whoever frees it from now on makes it dirty. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**

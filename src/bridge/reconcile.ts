@@ -1,10 +1,10 @@
-import { addressKey } from './address.ts';
 import { backoff } from './backoff.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Identity, Outcome } from './identity.ts';
 import type { Agenda, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
 import { settle, type Translated, translate } from './settle.ts';
+import { handOver, spread, touchLeftOut } from './spread.ts';
 import { draftOf, failed, type Settled, type Task } from './task.ts';
 
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
@@ -57,7 +57,7 @@ interface Held {
 async function underLease(shop: Workshop, connection: Connection, held: Held): Promise<Attempt> {
   const { identity, token } = held;
   const translated = await translate(shop, shop.bases, { connection, identity });
-  const { settled, basis } = await settleWith(shop, connection, { held, translated });
+  const { settled, basis, announced } = await settleWith(shop, connection, { held, translated });
   // Not after a failure: that a target is gone must be told again until the traveler has followed.
   const { end } = settled;
   if (!('kind' in translated) && end.kind === 'state') {
@@ -77,34 +77,18 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
     await handOver(shop, connection, identity);
     return 'busy';
   }
-  await spread(shop, connection, { before: identity, after: outcome });
+  await spread(shop, connection, { before: identity, after: outcome, announced });
   if (!('kind' in translated) && translated.resolved.isNew) await touchLeftOut(shop, identity);
   if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
   return end.state === 'refused' ? 'refused' : 'settled';
 }
 
-/** Whoever took the traveler over meanwhile waits for what was under way here; that is over now. */
-async function handOver(shop: Workshop, connection: Connection, identity: Identity): Promise<void> {
-  const { travelId, desired } = identity;
-  const heirs = travelId
-    ? [await shop.identities.holder(connection.account, { travelId })]
-    : await shop.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
-  const ids = heirs.flatMap((heir) =>
-    heir && heir.connection === connection.id && heir.id !== identity.id && heir.deletedAt === undefined
-      ? [heir.id]
-      : [],
-  );
-  if (ids.length === 0) return;
-  await shop.agenda.touch(connection.id, ids, shop.surroundings.now());
-  shop.wake();
-}
-
 async function settleWith(
   shop: Workshop,
   connection: Connection,
   { held, translated }: { held: Held; translated: Translated | TravelFailure },
-): Promise<{ settled: Settled; basis: string | undefined }> {
+): Promise<{ settled: Settled; basis: string | undefined; announced: string[] }> {
   const { identity, token } = held;
   if ('kind' in translated) {
     const unread = draftOf(identity, {
@@ -116,19 +100,26 @@ async function settleWith(
     return {
       settled: failed({ ...unread, waitingFor: identity.waitingFor }, translated),
       basis: identity.rulesVersion,
+      announced: [],
     };
   }
+  const announced = identity.creating === undefined ? [] : [identity.creating];
+  const announce: Leases['announce'] = async (of, id, lease, creating) => {
+    const outcome = await shop.leases.announce(of, id, lease, creating);
+    if (outcome === 'done' && creating !== undefined) announced.push(creating);
+    return outcome;
+  };
   const task: Task = {
     connection,
     identity,
     token,
     basis: translated.basis,
     translation: translated.translation,
-    store: { identities: shop.identities, leases: shop.leases },
+    store: { identities: shop.identities, leases: { ...shop.leases, announce } },
     now: shop.surroundings.now,
     checkpoint: shop.surroundings.checkpoint,
   };
-  return { settled: await settle(task), basis: translated.basis.version };
+  return { settled: await settle(task), basis: translated.basis.version, announced };
 }
 
 function toOutcome(
@@ -188,62 +179,4 @@ async function giveUp(shop: Workshop, { identity, token }: Held, text: string): 
     log.error({ err: error }, 'an outcome could not be kept; its lease runs out by itself');
   }
   return 'failed';
-}
-
-/** Makes those dirty who waited for what this outcome changed: an address that is free now, a traveler to refer to. */
-async function spread(
-  shop: Workshop,
-  connection: Connection,
-  change: { before: Identity; after: Outcome },
-): Promise<void> {
-  const { before, after } = change;
-  const now = shop.surroundings.now();
-  const has = addressKey(after.observed?.email ?? '');
-  // What was answered last stands in for what was seen, where that is not known.
-  const had = [before.observed?.email, before.applied.email?.answered].filter(
-    (one) => typeof one === 'string',
-  );
-  const freed = new Set(had.map(addressKey).filter((email) => email !== has));
-  for (const email of freed) {
-    await shop.agenda.touchWaiting(connection.account, email, now);
-    shop.wake();
-  }
-  if (before.travelId !== after.travelId || freed.size > 0)
-    await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
-}
-
-/** Those whom a circle through this identity kept from their manager may have one now. */
-async function touchLeftOut(shop: Workshop, { connection, id }: Identity): Promise<void> {
-  const leftOut: string[] = [];
-  for (const referrer of await shop.references.referrers(connection, id, [])) {
-    const rows = await shop.references.of(connection, referrer);
-    if (rows.some(({ target, travelId }) => target === id && travelId === undefined)) leftOut.push(referrer);
-  }
-  if (leftOut.length === 0) return;
-  await shop.agenda.touch(connection, leftOut, shop.surroundings.now());
-  shop.wake();
-}
-
-async function touchReferrers(
-  shop: Workshop,
-  before: Identity,
-  others: (string | undefined)[],
-): Promise<void> {
-  const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
-  const referrers = await shop.references.referrers(before.connection, before.id, values);
-  if (referrers.length === 0) return;
-  await shop.agenda.touch(before.connection, referrers, shop.surroundings.now());
-  shop.wake();
-}
-
-/** Every value by which others may refer to an identity (DESIGN §5, managerId). */
-export function valuesOf({ id, desired, travelId }: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
-  const emails = Array.isArray(desired.emails)
-    ? desired.emails.map((email) =>
-        typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined,
-      )
-    : [];
-  return [id, travelId, desired.userName, desired.externalId, ...emails].filter(
-    (value) => typeof value === 'string',
-  );
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { referencesOf } from '../translator/references.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/snapshot.ts';
@@ -49,7 +48,7 @@ export async function resolveReferences(
   });
   // An edge that would close a circle is taken back at once, so that it stands in nobody else's way.
   if ([...references.values()].some(isCircle)) await keep(rows);
-  return { references, rows, isNew: !isDeepStrictEqual(before, rows) };
+  return { references, rows, isNew: !isSame(before, rows) };
 }
 
 /** Keeps rows that are others than those kept last. */
@@ -60,9 +59,17 @@ function keeper(
 ): (rows: ReferenceRow[]) => Promise<void> {
   let last = before;
   return async (rows) => {
-    if (!isDeepStrictEqual(last, rows)) await references.save(connection, id, rows);
+    if (!isSame(last, rows)) await references.save(connection, id, rows);
     last = rows;
   };
+}
+
+function isSame(some: ReferenceRow[], others: ReferenceRow[]): boolean {
+  const isAt = ({ raw, target, travelId }: ReferenceRow, index: number) => {
+    const other = others[index];
+    return other?.raw === raw && other.target === target && other.travelId === travelId;
+  };
+  return some.length === others.length && some.every(isAt);
 }
 
 function isCircle(reference: Reference): boolean {

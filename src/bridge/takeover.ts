@@ -6,7 +6,7 @@ import type { Task } from './task.ts';
 /** Whether a traveler that has the wanted address can become this identity's. */
 export type Standing =
   | 'free'
-  /** Another identity of the account is linked to it. */
+  /** Another identity of the account is linked to it, or is just making it. */
   | 'linked'
   /** The bridge's own credential belongs to it. */
   | 'own'
@@ -22,13 +22,19 @@ export async function standingOf(task: Task, traveler: TravelUser): Promise<Trav
   if (self.kind !== 'ok') return self;
   if (self.value.id === traveler.id) return { kind: 'ok', value: 'own' };
   const { account, id: connection } = task.connection;
+  const maker = await task.store.identities.holder(account, { creating: traveler.email });
+  // Found before its maker has noted that it is theirs.
+  if (maker && maker.id !== task.identity.id) return { kind: 'ok', value: 'linked' };
   const holder = await task.store.identities.holder(account, { travelId: traveler.id });
   if (holder && holder.id !== task.identity.id) {
     if (!isGivenUp(task, holder)) return { kind: 'ok', value: 'linked' };
     // What is under way there would come after what is sent from here.
     if (holder.leasedUntil !== undefined && holder.leasedUntil > task.now())
       return { kind: 'unavailable', text: 'the traveler is just being taken out of use' };
-    await task.store.identities.commit(connection, [{ kind: 'release', id: holder.id }]);
+    const { id, leasedUntil } = holder;
+    const release = { kind: 'release', id, leasedUntil } as const;
+    if ((await task.store.identities.commit(connection, [release])) !== 'done')
+      return { kind: 'unavailable', text: 'the traveler was just taken by somebody else' };
   }
   return { kind: 'ok', value: isPrivileged(traveler) ? 'privileged' : 'free' };
 }

@@ -7,9 +7,9 @@ import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
+import { valuesOf } from './names.ts';
 import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
-import { valuesOf } from './reconcile.ts';
 import { listUsers, type UserQuery } from './user-list.ts';
 
 /** A SCIM user as the front door shows it. */

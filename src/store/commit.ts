@@ -36,7 +36,7 @@ async function make(tx: Kysely<Tables>, connection: string, change: IdentityChan
     case 'update':
       return update(tx, change.identity, change.expected);
     case 'release':
-      return release(tx, connection, change.id);
+      return release(tx, connection, change);
     case 'erase': {
       const erased = await eraseUnclaimed(tx, (row) =>
         row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),

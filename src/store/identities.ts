@@ -100,11 +100,16 @@ async function holder(
   account: string,
   match: Parameters<Identities['holder']>[1],
 ): Promise<Identity | undefined> {
-  const row = await db
+  const claimed = db
     .selectFrom('identity')
     .selectAll()
     .where('account', '=', account)
-    .where('claimed', '=', sql.lit(1))
+    .where('claimed', '=', sql.lit(1));
+  if ('creating' in match) {
+    const maker = await claimed.where('creating_key', '=', keyOf(match.creating)).executeTakeFirst();
+    return maker && toIdentity(maker);
+  }
+  const row = await claimed
     .where('travel_id', 'is not', null)
     .where((of) =>
       'travelId' in match

@@ -78,8 +78,12 @@ async function followLife(tx: Kysely<Tables>, identity: Identity, wasLive: boole
   if (!isLive) await leaveGroups(tx, identity.connection, [identity.id]);
 }
 
-/** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone. */
-export async function release(tx: Kysely<Tables>, connection: string, id: string): Promise<boolean> {
+/** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
+export async function release(
+  tx: Kysely<Tables>,
+  connection: string,
+  { id, leasedUntil }: { id: string; leasedUntil: number | undefined },
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({
@@ -98,6 +102,7 @@ export async function release(tx: Kysely<Tables>, connection: string, id: string
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)
+    .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

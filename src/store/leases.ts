@@ -19,8 +19,14 @@ export function leases(database: Database): Leases {
   return {
     take: (connection, id, lease) => take(db, { connection, id }, lease),
     announce: async (connection, id, token, creating) => {
-      const announced = await held(connection, id, token).set(creatingColumns(creating)).executeTakeFirst();
-      return announced.numUpdatedRows > 0n;
+      try {
+        const announced = await held(connection, id, token).set(creatingColumns(creating)).executeTakeFirst();
+        return announced.numUpdatedRows > 0n ? 'done' : 'lost';
+      } catch (error) {
+        // Two who would make one traveler at the same moment: the index decides.
+        if (database.isDuplicate(error)) return 'taken';
+        throw error;
+      }
     },
     waitFor: async (connection, id, token, email) => {
       await held(connection, id, token)

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Bridge, type BridgeStore, bridge } from '../../src/bridge/bridge.ts';
 import type { Connection, Policies } from '../../src/bridge/connection.ts';
 import type { Identity } from '../../src/bridge/identity.ts';
-import type { Surroundings } from '../../src/bridge/ports.ts';
+import type { Surroundings, TravelUsers } from '../../src/bridge/ports.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
@@ -50,6 +50,9 @@ interface Options {
   /** More connections; those that name an account of their own get a travel service of their own. */
   more?: (string | { id: string; account: string; travel: FakeTravel })[];
   random?: () => number;
+  /** A database that several houses share one after the other; each then needs a connection and account of its own name. */
+  database?: Database;
+  name?: string;
 }
 
 /** A person as an IdP would send one. */
@@ -81,8 +84,7 @@ export function managedBy(value: string): ScimResource {
 
 /** Opens a house of its own for one test; `close` takes it down. */
 export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
-  const database = await openEmbedded(directory, true);
+  const { database, close } = await ownDatabase(options);
   const travel = fakeTravel();
   const connections = connectionsOf(travel, options);
   for (const { id, account } of connections) await ensureConnection(database, { id, account });
@@ -91,10 +93,11 @@ export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
   const store = bridgeStore(database);
   const time = clock();
   const newBridge = builder({ store, connections, time, random: options.random ?? (() => 0.5) });
-  const reading = readingOf(store, travel);
+  const reading = readingOf(store, travel, connection.id);
+  let running = newBridge();
   const house: BridgeHouse = {
     ...reading,
-    bridge: newBridge(),
+    bridge: running.bridge,
     store,
     travel,
     clock: time,
@@ -112,27 +115,38 @@ export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
     },
     quiet: () => quiet(database),
     restart: async () => {
+      running.kill();
       await store.leases.releaseAll();
-      house.bridge = newBridge();
+      running = newBridge();
+      house.bridge = running.bridge;
       travel.trouble = () => undefined;
     },
-    replica: newBridge,
-    patch: async (id, values, of = 'default') => {
+    replica: () => newBridge().bridge,
+    patch: async (id, values, of = connection.id) => {
       await house.bridge.users.change(of, id, (current) => ({ ...current, ...values }), 'patch');
     },
-    close: async () => {
-      await database.close();
-      rmSync(directory, { recursive: true });
-    },
+    close,
   };
   return house;
+}
+
+async function ownDatabase(options: Options): Promise<{ database: Database; close(): Promise<void> }> {
+  if (options.database) return { database: options.database, close: async () => {} };
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
+  const database = await openEmbedded(directory, true);
+  const close = async () => {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  };
+  return { database, close };
 }
 
 function readingOf(
   store: BridgeStore,
   travel: FakeTravel,
+  home: string,
 ): Pick<BridgeHouse, 'identity' | 'traveler' | 'findings'> {
-  const identity = async (id: string, connection = 'default'): Promise<Identity> => {
+  const identity = async (id: string, connection = home): Promise<Identity> => {
     const found = await store.identities.byId(connection, id);
     if (!found) throw new Error(`there is no identity ${id}`);
     return found;
@@ -152,19 +166,49 @@ interface Ground {
   random: () => number;
 }
 
-function builder({ store, connections, time, random }: Ground): () => Bridge {
+/** A bridge that can be killed: its calls to the travel API are then never made, or never answered. */
+function builder({ store, connections, time, random }: Ground): () => { bridge: Bridge; kill(): void } {
   let last = 0;
   const surroundings: Surroundings = {
     ...time,
     newId: () => {
       last += 1;
+      // Each attempt takes one: a house that never comes to rest must not hang the test.
+      if (last > 5_000) throw new Error('this house never comes to rest');
       return `id-${String(last).padStart(6, '0')}`;
     },
     random,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     checkpoint: () => {},
   };
-  return () => bridge({ store, connections, writeBudgetMs: 800, surroundings });
+  return () => {
+    let isAlive = true;
+    const mortal = connections.map((connection) => ({
+      ...connection,
+      travel: untilDeath(connection.travel, () => isAlive),
+    }));
+    return {
+      bridge: bridge({ store, connections: mortal, writeBudgetMs: 800, surroundings }),
+      kill: () => {
+        isAlive = false;
+      },
+    };
+  };
+}
+
+function untilDeath(travel: TravelUsers, isAlive: () => boolean): TravelUsers {
+  const mortal = async <T>(call: () => Promise<T>): Promise<T> => {
+    const answer = isAlive() ? await call() : undefined;
+    return isAlive() && answer !== undefined ? answer : new Promise(() => {});
+  };
+  return {
+    create: (user) => mortal(() => travel.create(user)),
+    read: (id) => mortal(() => travel.read(id)),
+    patch: (id, patch) => mortal(() => travel.patch(id, patch)),
+    remove: (id) => mortal(() => travel.remove(id)),
+    byEmail: (emails, timeoutMs) => mortal(() => travel.byEmail(emails, timeoutMs)),
+    page: (offset, limit) => mortal(() => travel.page(offset, limit)),
+  };
 }
 
 async function quiet({ db }: Database): Promise<void> {
@@ -177,7 +221,8 @@ function connectionsOf(travel: FakeTravel, options: Options): Connection[] {
   const more = (options.more ?? []).map((one) =>
     typeof one === 'string' ? { id: one, account: 'travel', travel } : one,
   );
-  return [{ id: 'default', account: 'travel', travel }, ...more].map((one) => connectionOf(one, options));
+  const first = { id: options.name ?? 'default', account: options.name ?? 'travel', travel };
+  return [first, ...more].map((one) => connectionOf(one, options));
 }
 
 function connectionOf(

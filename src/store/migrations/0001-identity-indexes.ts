@@ -53,7 +53,7 @@ const identity: Index[] = [
     where: "claimed = 1 and state <> 'dirty'",
   },
   { name: 'leased', columns: 'connection_id', where: 'lease_until is not null' },
-  { name: 'creating', columns: 'account, creating_key', where: 'creating_key is not null' },
+  { name: 'creating', columns: 'account, creating_key', unique: true, where: 'creating_key is not null' },
   { name: 'waiting', columns: 'account, waiting_for', where: 'waiting_for is not null' },
   { name: 'open', columns: 'connection_id, waiting_for', where: 'waiting_for is not null' },
   { name: 'seen', columns: 'connection_id, seen_at' },

@@ -87,7 +87,9 @@ export function describeCommit(open: Open): void {
         'stale',
       );
       expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'x' }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'release', id: 'x', leasedUntil: undefined }])).toBe(
+        'stale',
+      );
     });
   });
 
@@ -138,7 +140,7 @@ export function describeCommit(open: Open): void {
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
-      expect(await leases.announce('okta', 'a', 'k', 'a@x')).toBe(true);
+      expect(await leases.announce('okta', 'a', 'k', 'a@x')).toBe('done');
     });
 
     it('brings what is applied along only when it claims', async () => {
@@ -224,7 +226,7 @@ export function describeCommit(open: Open): void {
       await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
-        { kind: 'release', id: 'old' },
+        { kind: 'release', id: 'old', leasedUntil: NOW + 9 },
         { kind: 'insert', identity },
       ];
       expect(await identities.commit('okta', changes)).toBe('done');
@@ -242,10 +244,27 @@ export function describeCommit(open: Open): void {
       expect(await leases.finish('okta', 'old', 'k', 1, linked('t1', 'a@x'))).toBe('lost');
     });
 
+    it.each([undefined, NOW + 8])(
+      'is stale when the lease was %s when it was read, and is another',
+      async (leasedUntil) => {
+        const { add, identities, leases, read } = await house(open);
+        await add(person('old', { travelId: 't1', deletedAt: NOW }));
+        await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil }])).toBe('stale');
+        await leases.release('okta', 'old', 'k');
+        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil: NOW + 9 }])).toBe(
+          'stale',
+        );
+        expect((await read('old')).travelId).toBe('t1');
+      },
+    );
+
     it('does nothing to the living', async () => {
       const { add, identities, read } = await house(open);
       await add(person('a', { travelId: 't1' }));
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'a' }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'release', id: 'a', leasedUntil: undefined }])).toBe(
+        'stale',
+      );
       expect((await read('a')).travelId).toBe('t1');
     });
   });

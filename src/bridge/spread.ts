@@ -1,0 +1,85 @@
+import { addressKey } from './address.ts';
+import type { Connection } from './connection.ts';
+import type { Identity, Outcome } from './identity.ts';
+import { valuesOf } from './names.ts';
+import type { Agenda, Identities, References, Surroundings } from './ports.ts';
+
+/** What spreading the news of an outcome takes. */
+interface Neighbourhood {
+  identities: Pick<Identities, 'find' | 'holder'>;
+  agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
+  references: Pick<References, 'of' | 'referrers'>;
+  wake(): void;
+  surroundings: Pick<Surroundings, 'now'>;
+}
+
+/**
+ * Makes those dirty who waited for what this outcome changed: an address that is free now, be it a traveler's or that of
+ * a create that came to nothing; a traveler to refer to.
+ */
+export async function spread(
+  shop: Neighbourhood,
+  connection: Connection,
+  { before, after, announced }: { before: Identity; after: Outcome; announced: string[] },
+): Promise<void> {
+  const now = shop.surroundings.now();
+  // One that it announced in vain, and now waits for itself, is not free.
+  const { observed, creating, waitingFor } = after;
+  const has = [observed?.email, creating, waitingFor].filter((one) => one !== undefined).map(addressKey);
+  // What was answered last stands in for what was seen, where that is not known.
+  const had = [before.observed?.email, before.applied.email?.answered, ...announced].filter(
+    (one) => typeof one === 'string',
+  );
+  const freed = new Set(had.map(addressKey).filter((email) => !has.includes(email)));
+  for (const email of freed) {
+    await shop.agenda.touchWaiting(connection.account, email, now);
+    shop.wake();
+  }
+  if (before.travelId !== after.travelId || freed.size > 0)
+    await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
+}
+
+/** Those whom a circle through this identity kept from their manager may have one now. */
+export async function touchLeftOut(shop: Neighbourhood, { connection, id }: Identity): Promise<void> {
+  const leftOut: string[] = [];
+  const referrers = await shop.references.referrers(connection, id, []);
+  for (const referrer of referrers.filter((one) => one !== id)) {
+    const rows = await shop.references.of(connection, referrer);
+    if (rows.some(({ target, travelId }) => target === id && travelId === undefined)) leftOut.push(referrer);
+  }
+  if (leftOut.length === 0) return;
+  await shop.agenda.touch(connection, leftOut, shop.surroundings.now());
+  shop.wake();
+}
+
+async function touchReferrers(
+  shop: Neighbourhood,
+  before: Identity,
+  others: (string | undefined)[],
+): Promise<void> {
+  const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
+  const referrers = await shop.references.referrers(before.connection, before.id, values);
+  if (referrers.length === 0) return;
+  await shop.agenda.touch(before.connection, referrers, shop.surroundings.now());
+  shop.wake();
+}
+
+/** Whoever took the traveler over meanwhile waits for what was under way here; that is over now. */
+export async function handOver(
+  shop: Neighbourhood,
+  connection: Connection,
+  identity: Identity,
+): Promise<void> {
+  const { travelId, desired } = identity;
+  const heirs = travelId
+    ? [await shop.identities.holder(connection.account, { travelId })]
+    : await shop.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
+  const ids = heirs.flatMap((heir) =>
+    heir && heir.connection === connection.id && heir.id !== identity.id && heir.deletedAt === undefined
+      ? [heir.id]
+      : [],
+  );
+  if (ids.length === 0) return;
+  await shop.agenda.touch(connection.id, ids, shop.surroundings.now());
+  shop.wake();
+}
