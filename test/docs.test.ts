@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { JsonObject, ScimResource } from '../src/schema/resource.ts';
+import { connectionSchema, environmentSchema, settingsSchema } from '../src/settings-schema.ts';
+import { plainFields } from '../src/translator/fields.ts';
+import { parseMapping } from '../src/translator/mapping.ts';
+import { mergePatch } from '../src/translator/merge-patch.ts';
+import { compileTransforms } from '../src/translator/transforms.ts';
+import { folder, jetbridge, serve } from './support/jetbridge.ts';
+import { blockBelow, blocksOf, document, rowsUnder } from './support/markdown.ts';
+import { translate } from './translator/house.ts';
+
+const home = join(__dirname, '..');
+const readme = document('README.md');
+const mappings = document('docs/mappings.md');
+const operations = document('docs/operations.md');
+
+describe('README', () => {
+  it('its session with curl works as it stands', async () => {
+    const place = folder();
+    const chosen = Object.fromEntries(
+      [...blockBelow(readme, 'environment').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    );
+    const server = await serve({ JETBRIDGE_DATA: join(place.path, 'data'), ...chosen });
+    const env = { PATH: process.env['PATH'] ?? '', ...chosen, JETBRIDGE: server.url };
+    const session = await promisify(execFile)(
+      'bash',
+      ['-euo', 'pipefail', '-c', blockBelow(readme, 'session')],
+      {
+        env,
+      },
+    );
+    await server.stop();
+    place.remove();
+    const answers = session.stdout
+      .replaceAll('}{', '}\n{')
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    const [joined, traveler, left, archived] = answers;
+    expect(answers).toHaveLength(4);
+    expect(joined).toMatchObject({ userName: 'ada.king@corp.example', active: true });
+    expect(shapeOf(traveler)).toEqual(shapeOf(JSON.parse(blockBelow(readme, 'answer'))));
+    expect(left).toMatchObject({ id: joined.id, active: false });
+    expect(archived.data).toMatchObject([{ id: traveler.data[0].id, archived: true }]);
+  });
+
+  it('names every variable, every key of the settings, and every command', async () => {
+    const named = firstCells(readme).flatMap(codesIn);
+    const secrets = ['SCIM_TOKEN', 'TRAVEL_API_KEY', 'JETBRIDGE_CONFIG'];
+    for (const name of [...Object.keys(environmentSchema.shape), ...secrets]) expect(named).toContain(name);
+    const keys = [
+      'writeBudgetMs',
+      'connections',
+      ...leavesOf(connectionSchema).map((key) => `connections.*.${key}`),
+    ];
+    expect(keys).toContain('connections.*.policies.deprovision');
+    for (const key of keys) expect(named).toContain(key);
+    expect(Object.keys(settingsSchema.shape)).toEqual(['$schema', 'writeBudgetMs', 'connections']);
+    const { out } = await jetbridge(['--help']);
+    const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);
+    expect(commands).toContain('serve');
+    for (const name of commands) expect(named.map((text) => text.split(' ')[0])).toContain(name);
+  });
+
+  it('its mapping has no fault', () => {
+    const [mapping] = blocksOf(readme).filter(({ text }) => text.includes('scimUserMapping'));
+    expect(parseMapping(JSON.parse(mapping?.text ?? ''))).toHaveProperty('mapping');
+  });
+
+  it('shows the demo as it is', async () => {
+    const { out } = await jetbridge(['demo']);
+    const shown = blocksOf(readme).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
+    for (const line of shown.trimEnd().split('\n')) expect(out.split('\n')).toContain(line);
+  }, 60_000);
+});
+
+describe('docs/mappings.md', () => {
+  const examples = examplesIn(mappings);
+
+  it.each(examples)('the example in line $line is true', ({ mapping, user, traveler, findings }) => {
+    const translation = translate(user, { mapping });
+    const values = Object.entries(translation.fields).flatMap(([key, wanted]) =>
+      wanted.kind === 'value' ? [[key, wanted.value] as const] : [],
+    );
+    expect(mergePatch(Object.fromEntries(values), undefined)).toEqual(traveler);
+    expect(translation.findings.map(({ field, code }) => `${field}: ${code}`)).toEqual(findings);
+  });
+
+  it.each(rowsUnder(mappings, 'Transforms'))('%s makes of %s %s', (transform = '', before, after) => {
+    const rule = {
+      scimAttribute: 'title',
+      customField: 'x',
+      transforms: [JSON.parse(codeIn(transform) ?? '')],
+    };
+    const parsed = parseMapping({ scimUserMapping: [rule] });
+    const transforms = 'mapping' in parsed ? (parsed.mapping.scimUserMapping[0]?.transforms ?? []) : [];
+    expect(transforms).toHaveLength(1);
+    const reading = compileTransforms(transforms, { country: undefined })(textIn(before));
+    expect('value' in reading ? reading.value : undefined).toBe(textIn(after));
+  });
+
+  it('has a row for every transform, and for every field of travelers', () => {
+    const schema = JSON.parse(document('config/mapping.schema.json'));
+    const { anyOf } = schema.properties.scimUserMapping.items.properties.transforms.items;
+    const known = [...anyOf[0].enum, ...Object.keys(anyOf[1].properties)];
+    const shown = rowsUnder(mappings, 'Transforms').map(([transform]) => /\w+/.exec(transform ?? '')?.[0]);
+    expect(new Set(shown)).toEqual(new Set(known));
+    const fields = rowsUnder(mappings, 'Default rules').flatMap(([names]) => codesIn(names ?? ''));
+    expect(fields.toSorted()).toEqual([...plainFields, 'archived', 'roles'].toSorted());
+    const targets = rowsUnder(mappings, 'Rules of your own').flatMap(([, text]) => codesIn(text ?? ''));
+    expect(targets).toEqual([...plainFields]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('explains every finding and every state', () => {
+    const told = rowsUnder(operations, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
+    expect(told.filter((code, index) => told.indexOf(code) !== index)).toEqual([]);
+    expect(codesInSources().filter((code) => !told.includes(code))).toEqual([]);
+    const states = rowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
+    expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
+  });
+
+  it('names only measurements that there are', async () => {
+    const place = folder();
+    const server = await serve({ JETBRIDGE_DATA: place.path });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    await server.stop();
+    place.remove();
+    const named = new Set(operations.match(/\b(jetbridge_[a-z_]+|process_[a-z_]+|nodejs_[a-z_]+)\b/g));
+    expect(named.size).toBeGreaterThan(2);
+    for (const name of named) expect(metrics).toContain(`# TYPE ${name.replace(/_bucket$/, '')} `);
+  });
+});
+
+it.each([
+  'README.md',
+  ...readdirSync(join(home, 'docs'))
+    .filter((f) => f.endsWith('.md'))
+    .map((f) => `docs/${f}`),
+])('every link in %s leads somewhere', (file) => {
+  const links = [...document(file).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(
+    ([, to = '']) => to,
+  );
+  for (const to of links) expect(existsSync(join(home, dirname(file), to)) ? '' : to).toBe('');
+});
+
+interface Example {
+  line: number;
+  mapping: JsonObject;
+  user: ScimResource;
+  traveler: object;
+  findings: string[];
+}
+
+/** A mapping holds for the user below it; a traveler closes an example, and findings may follow. */
+function examplesIn(text: string): Example[] {
+  const examples: Example[] = [];
+  let mapping: JsonObject = {};
+  let user: ScimResource = {};
+  for (const block of blocksOf(text)) {
+    const json = JSON.parse(block.text);
+    if (block.info === 'json mapping') mapping = json;
+    if (block.info === 'json user') user = json;
+    if (block.info === 'json findings') Object.assign(examples.at(-1) ?? {}, { findings: json });
+    if (block.info !== 'json traveler') continue;
+    examples.push({ line: block.line, mapping, user, traveler: json, findings: [] });
+    mapping = {};
+  }
+  return examples;
+}
+
+/** The same for the same answer of another day: ids and times by their kind. */
+function shapeOf(answer: unknown): unknown {
+  const text = JSON.stringify(answer).replace(/"[0-9a-f]{8}-[0-9a-f-]{27}"/g, '"<id>"');
+  return JSON.parse(text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"<time>"'));
+}
+
+function leavesOf(schema: z.ZodType): string[] {
+  const known = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(known.properties ?? {}).flatMap(([key, inner]) => {
+    const below = typeof inner === 'object' && key !== 'paths' ? Object.keys(inner.properties ?? {}) : [];
+    return below.length > 0 ? below.map((name) => `${key}.${name}`) : [key];
+  });
+}
+
+/** The first cell of every row of every table. */
+function firstCells(text: string): string[] {
+  return [...text.matchAll(/^\| (.*?) +\|/gm)].map(([, cell = '']) => cell);
+}
+
+function codesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+function codeIn(cell: string): string | undefined {
+  return codesIn(cell)[0];
+}
+
+/** A cell with a JSON string, or one that says "nothing". */
+function textIn(cell: string | undefined): string | undefined {
+  const code = codeIn(cell ?? '');
+  return code === undefined ? undefined : JSON.parse(code);
+}
+
+/** The codes of findings, as the sources have them. */
+function codesInSources(): string[] {
+  const folders = ['src/translator', 'src/bridge'];
+  const texts = folders.flatMap((name) =>
+    readdirSync(join(home, name)).map((file) => readFileSync(join(home, name, file), 'utf8')),
+  );
+  const codes = texts.flatMap((text) => [
+    ...[...text.matchAll(/\b(?:unusable|unresolved|missed)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/\bcode: '(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/`\$\{code\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
+      ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),
+    ),
+  ]);
+  // What zod calls a fault of ours is no finding.
+  return [...new Set(codes)].filter((code) => code !== 'custom');
+}
