@@ -25,6 +25,8 @@ export interface ProcessHouse {
   proxy: FaultyProxy;
   /** Starts the bridge on the house's data, again and again; perhaps one that is to die. */
   startBridge(doom?: Doom): Promise<RunningBridge>;
+  /** The same by `jetbridge serve`, as its operator starts and stops it. */
+  serveBridge(): Promise<RunningBridge>;
   /** Kills the travel service, and answers how to start it again; only with `split`. */
   killTravel(): Promise<{ startAgain(): Promise<void> }>;
   /** Waits until nobody is on the way any more, and compares: the people, the identities, the travelers. */
@@ -66,13 +68,15 @@ async function build(arrangement: Arrangement, onClose: OnClose): Promise<Proces
   const toTravel: Record<string, string> = travel ? { TRAVEL_API_URL: proxy.url } : {};
   const travelers = { arrived: new Map<string, string>(), fieldId: '' };
   if (travel) travelers.fieldId = await furnish(travel.url);
+  const startBridge = async (how: Fate) => {
+    const server = await start('bridge', toTravel, how);
+    if (!travel && travelers.fieldId === '') travelers.fieldId = await furnish(server.url);
+    return { ...server, idp: rememberingIdp(server.url, SCIM_TOKEN) };
+  };
   return {
     proxy,
-    startBridge: async (doom) => {
-      const server = await start('bridge', toTravel, { canDie: true, doom });
-      if (!travel && travelers.fieldId === '') travelers.fieldId = await furnish(server.url);
-      return { ...server, idp: rememberingIdp(server.url, SCIM_TOKEN) };
-    },
+    startBridge: (doom) => startBridge({ canDie: true, doom }),
+    serveBridge: () => startBridge({ canDie: false }),
     killTravel: async () => {
       if (travel) await kill(travel);
       return {

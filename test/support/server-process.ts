@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Checkpoint } from '../../src/bridge/ports.ts';
 
 /** The repository, whose `dist` is what runs. */
-export const home = join(__dirname, '..', '..');
+const home = join(__dirname, '..', '..');
 
 /** How a process ended. */
-export interface Exit {
+interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
   stderr: string;
@@ -19,22 +19,13 @@ export interface Doom {
   passings: number;
 }
 
-/** A process of the built program. */
-export interface ProgramProcess {
+/** A service in a process of its own, which can die at any moment. */
+export interface ServerProcess {
+  url: string;
   exited: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
-}
-
-/** A service in a process of its own, which can die at any moment. */
-export interface ServerProcess extends ProgramProcess {
-  url: string;
   /** From now on it dies at this; only with `canDie`. */
   arm(doom: Doom): Promise<void>;
-}
-
-/** Runs `jetbridge` with these arguments. */
-export function runProgram(args: string[], environment: Record<string, string>): ProgramProcess {
-  return watched(launch([join(home, 'dist', 'main.js'), ...args], environment));
 }
 
 /** Starts a service and waits until it serves. `canDie`: through crash-server.mjs, perhaps doomed from the start. */
@@ -72,7 +63,7 @@ function launch(program: string[], environment: Record<string, string>): ChildPr
   });
 }
 
-function watched(child: ChildProcess): ProgramProcess {
+function watched(child: ChildProcess): Pick<ServerProcess, 'exited' | 'kill'> {
   let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk;
