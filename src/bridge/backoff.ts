@@ -1,10 +1,11 @@
 import type { TravelFailure } from './ports.ts';
 
 const FIRST_MS = 1_000;
-const LONGEST_MS = 15 * 60_000;
+/** The connection's pause spares a travel API that is down; nobody need wait long once it is back. */
+const LONGEST_MS = 60_000;
 
 /**
- * How long to wait before the next attempt, in milliseconds: doubling from a second to a quarter of an hour, spread by
+ * How long to wait before the next attempt, in milliseconds: doubling from a second to a minute, spread by
  * half so that a crowd does not return at once, and never before what the travel API asked for. `random` in [0, 1).
  */
 export function backoff(failure: TravelFailure, attempts: number, random: number): number {
