@@ -24,6 +24,7 @@ export interface Pause {
 export function pause(): Pause {
   let failures = 0;
   let until = 0;
+  let isProbing = false;
   const isPaused = () => failures >= FAILURES;
   return {
     holds: (now) => isPaused() && now < until,
@@ -31,16 +32,24 @@ export function pause(): Pause {
       if (!isPaused()) return true;
       if (now < until) return false;
       until = now + PROBE_MS;
+      isProbing = true;
       return true;
     },
     succeeded: () => {
       failures = 0;
       until = 0;
+      isProbing = false;
     },
     failed: (failure, now) => {
-      failures += 1;
-      const wait = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, failures - FAILURES));
       const asked = failure.kind === 'unavailable' ? (failure.retryAfterMs ?? 0) : 0;
+      // What was under way when the pause began fails with it: 25 of them say no more than the one that began it.
+      if (isPaused() && !isProbing) {
+        until = Math.max(until, now + asked);
+        return;
+      }
+      failures += 1;
+      isProbing = false;
+      const wait = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, failures - FAILURES));
       until = now + Math.max(wait, asked);
     },
   };
