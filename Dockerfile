@@ -15,6 +15,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config ./config
+COPY demo ./demo
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
