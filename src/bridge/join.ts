@@ -1,5 +1,6 @@
 import type { JsonObject } from '../schema/resource.ts';
 import { doubt, fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
+import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey, awaiting, holderOf } from './address.ts';
 import { amend, type Gone } from './amend.ts';
@@ -213,14 +214,19 @@ async function linkExisting(
   for (const traveler of [...ours, ...answer.value.filter((one) => !ours.includes(one))]) {
     const standing = await standingOf(task, traveler);
     if (standing.kind !== 'ok') return failed(draft, standing);
-    if (standing.value === 'privileged')
+    if (standing.value.is === 'privileged')
       return settled({ ...noting(draft, findings.privileged()), creating: undefined }, 'held');
-    if (standing.value === 'free') return adopt(task, draft, traveler);
+    if (standing.value.is === 'free')
+      return adopt(task, draft, { traveler, inherited: standing.value.applied });
   }
   return answer.value.length > 0 ? 'taken' : 'none';
 }
 
-function adopt(task: Task, draft: Draft, traveler: TravelUser): Promise<Settled | Gone> | Settled {
+function adopt(
+  task: Task,
+  draft: Draft,
+  { traveler, inherited }: { traveler: TravelUser; inherited: Applied },
+): Promise<Settled | Gone> | Settled {
   // A traveler under an announced address is most likely our own work, whose answer was lost.
   const isOurs = isAnnounced(task, traveler.email);
   const mayLink = task.connection.policies.onExistingUser === 'link' || isOurs;
@@ -234,7 +240,7 @@ function adopt(task: Task, draft: Draft, traveler: TravelUser): Promise<Settled 
     travelId: traveler.id,
     observed: traveler,
     // What a lost create had sent is ours to take away again.
-    applied: isOurs ? draft.applied : {},
+    applied: isOurs ? draft.applied : inherited,
     creating: undefined,
   });
 }

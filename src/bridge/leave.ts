@@ -36,7 +36,7 @@ async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
   for (const traveler of answer.value) {
     const standing = await standingOf(task, traveler);
     if (standing.kind !== 'ok') return failed(draft, standing);
-    if (standing.value === 'free') return { ...draft, travelId: traveler.id, observed: traveler };
+    if (standing.value.is === 'free') return { ...draft, travelId: traveler.id, observed: traveler };
   }
   if (mayArriveLate(task)) {
     return failed(draft, {

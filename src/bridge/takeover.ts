@@ -1,3 +1,4 @@
+import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import type { Identity } from './identity.ts';
 import type { TravelAnswer } from './ports.ts';
@@ -5,13 +6,14 @@ import type { Task } from './task.ts';
 
 /** Whether a traveler that has the wanted address can become this identity's. */
 export type Standing =
-  | 'free'
+  /** With what was applied by the one who gives it up, so that what is no longer wanted is removed. */
+  | { is: 'free'; applied: Applied }
   /** Another identity of the account is linked to it, or is just making it. */
-  | 'linked'
+  | { is: 'linked' }
   /** The bridge's own credential belongs to it. */
-  | 'own'
+  | { is: 'own' }
   /** It administers the travel service. */
-  | 'privileged';
+  | { is: 'privileged' };
 
 /**
  * Judges a traveler found by its address. A tombstone of the same connection gives its traveler up: somebody with the
@@ -20,23 +22,30 @@ export type Standing =
 export async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
   const self = await task.connection.lookups.self();
   if (self.kind !== 'ok') return self;
-  if (self.value.id === traveler.id) return { kind: 'ok', value: 'own' };
-  const { account, id: connection } = task.connection;
+  if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
+  const { account } = task.connection;
   const maker = await task.store.identities.holder(account, { creating: traveler.email });
   // Found before its maker has noted that it is theirs.
-  if (maker && maker.id !== task.identity.id) return { kind: 'ok', value: 'linked' };
+  if (maker && maker.id !== task.identity.id) return { kind: 'ok', value: { is: 'linked' } };
   const holder = await task.store.identities.holder(account, { travelId: traveler.id });
-  if (holder && holder.id !== task.identity.id) {
-    if (!isGivenUp(task, holder)) return { kind: 'ok', value: 'linked' };
-    // What is under way there would come after what is sent from here.
-    if (holder.leasedUntil !== undefined && holder.leasedUntil > task.now())
-      return { kind: 'unavailable', text: 'the traveler is just being taken out of use' };
-    const { id, leasedUntil } = holder;
-    const release = { kind: 'release', id, leasedUntil } as const;
-    if ((await task.store.identities.commit(connection, [release])) !== 'done')
-      return { kind: 'unavailable', text: 'the traveler was just taken by somebody else' };
-  }
-  return { kind: 'ok', value: isPrivileged(traveler) ? 'privileged' : 'free' };
+  const other = holder?.id === task.identity.id ? undefined : holder;
+  if (other && !isGivenUp(task, other)) return { kind: 'ok', value: { is: 'linked' } };
+  const applied = other?.applied ?? {};
+  // Whoever was ours before came by the role under our eyes.
+  if (applied.email === undefined && isPrivileged(traveler))
+    return { kind: 'ok', value: { is: 'privileged' } };
+  if (!other || (await takeFrom(task, other))) return { kind: 'ok', value: { is: 'free', applied } };
+  return {
+    kind: 'unavailable',
+    text: 'the traveler is just being taken out of use, or taken over by another',
+  };
+}
+
+/** Work that is under way at the tombstone would come after what is sent from here. */
+async function takeFrom(task: Task, { id, leasedUntil }: Identity): Promise<boolean> {
+  if (leasedUntil !== undefined && leasedUntil > task.now()) return false;
+  const release = { kind: 'release', id, leasedUntil } as const;
+  return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
 }
 
 /** True for a tombstone of the same connection: its traveler is there for whoever has the address now. */

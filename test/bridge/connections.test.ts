@@ -1,0 +1,121 @@
+import { addressOf, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+import { fakeTravel } from '../support/fake-travel.ts';
+
+const everybody = { matches: [], offset: 0, limit: 10 };
+const conflict = { kind: 'conflict' };
+
+test('nothing of one connection is seen in another', () =>
+  inHouse(
+    async ({ bridge }) => {
+      const ada = await bridge.users.create('default', person('Ada', { externalId: '1' }));
+      await expect(bridge.users.read('other', ada.id)).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(bridge.users.remove('other', ada.id)).rejects.toMatchObject({ kind: 'notFound' });
+      const change = bridge.users.change('other', ada.id, (user) => user, 'patch');
+      await expect(change).rejects.toMatchObject({ kind: 'notFound' });
+      expect((await bridge.users.list('other', everybody)).total).toBe(0);
+      const matches = [{ by: 'userName' as const, value: addressOf('Ada') }];
+      expect((await bridge.users.list('other', { ...everybody, matches })).users).toEqual([]);
+    },
+    { more: ['other'] },
+  ));
+
+test('somebody of another connection of the account is a conflict that names nobody', () =>
+  inHouse(
+    async ({ bridge, travel }) => {
+      await bridge.users.create('default', person('Ada'));
+      const calls = travel.writes().length;
+      const again = bridge.users.create('other', person('Ada', { userName: 'ada' }));
+      await expect(again).rejects.toMatchObject(conflict);
+      await expect(again).rejects.not.toThrow(/ada|default/i);
+      expect(travel.writes()).toHaveLength(calls);
+    },
+    { more: ['other'] },
+  ));
+
+test('one userName may be in two connections', () =>
+  inHouse(
+    async ({ bridge }) => {
+      const ada = await bridge.users.create('default', person('Ada', { userName: 'ada' }));
+      const other = await bridge.users.create(
+        'other',
+        person('Ada', { userName: 'ada', ...emailsOf('ada@other.example') }),
+      );
+      expect(other.travelUserId).not.toBe(ada.travelUserId);
+    },
+    { more: ['other'] },
+  ));
+
+test('people of another connection are not imported, and whoever is claimed there is shown no more', () =>
+  inHouse(
+    async ({ bridge, travel, imported, connectionOf }) => {
+      await bridge.users.create('default', person('Ada'));
+      travel.add({ email: addressOf('Bob') });
+      await imported(connectionOf('other'));
+      await imported(connectionOf('default'));
+      const names = async () =>
+        (await bridge.users.list('other', everybody)).users.map(({ resource }) => resource.userName);
+      expect(await names()).toEqual(['bridge@travel.example', addressOf('Bob')]);
+      await bridge.users.create('default', person('Bob'));
+      expect(await names()).toEqual(['bridge@travel.example']);
+      await imported(connectionOf('other'));
+      expect(await names()).toEqual(['bridge@travel.example']);
+    },
+    { more: ['other'] },
+  ));
+
+test('who waits for an address of another connection gets it when that is free', () =>
+  inHouse(
+    async ({ bridge, patch, pass, traveler, findings }) => {
+      const ada = await bridge.users.create('default', person('Ada'));
+      const bob = await bridge.users.create('other', person('Bob'));
+      await patch(bob.id, emailsOf(addressOf('Ada')), 'other');
+      expect(await findings(bob.id, 'other')).toEqual(['email: emailTaken']);
+      await patch(ada.id, emailsOf('new@corp.example'));
+      await pass(0);
+      expect((await traveler(bob.id, 'other'))?.email).toBe(addressOf('Ada'));
+    },
+    { more: ['other'] },
+  ));
+
+test('two who join under one address in the same moment, from two connections, share no traveler', () =>
+  inHouse(
+    async ({ bridge, travel, pass, identity }) => {
+      const [ada, eve] = await Promise.all([
+        bridge.users.create('default', person('Ada', { userName: 'ada' })),
+        bridge.users.create('other', person('Eve', { userName: 'eve', ...emailsOf(addressOf('Ada')) })),
+      ]);
+      await pass(5_000);
+      const links = [(await identity(ada.id)).travelId, (await identity(eve.id, 'other')).travelId];
+      expect(links.filter((link) => link !== undefined)).toHaveLength(1);
+      const [, made] = [...travel.people.values()];
+      expect(made?.firstName).toBe(links[0] ? 'Ada' : 'Eve');
+    },
+    { more: ['other'] },
+  ));
+
+test('two accounts have nothing to do with each other', () => {
+  const elsewhere = fakeTravel();
+  return inHouse(
+    async ({ bridge, travel, patch }) => {
+      const ada = await bridge.users.create('default', person('Ada'));
+      const other = await bridge.users.create('far', person('Ada'));
+      await patch(other.id, { preferredLanguage: 'fr' }, 'far');
+      expect(travel.people.get(ada.travelUserId ?? '')).not.toHaveProperty('lang');
+      expect(elsewhere.people.get(other.travelUserId ?? '')).toMatchObject({ lang: 'fr' });
+    },
+    { more: [{ id: 'far', account: 'far', travel: elsewhere }] },
+  );
+});
+
+test('one connection that pauses does not stop another', () => {
+  const elsewhere = fakeTravel();
+  return inHouse(
+    async ({ bridge, travel }) => {
+      travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+      for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) await bridge.users.create('default', person(name));
+      const ada = await bridge.users.create('far', person('Ada'));
+      expect(ada.travelUserId).toBeDefined();
+    },
+    { more: [{ id: 'far', account: 'far', travel: elsewhere }] },
+  );
+});

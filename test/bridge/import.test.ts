@@ -1,0 +1,248 @@
+import { urns } from '../../src/schema/resource.ts';
+import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+
+const users = 'default';
+
+function byName(name: string) {
+  return { matches: [{ by: 'userName' as const, value: addressOf(name) }], offset: 0, limit: 10 };
+}
+
+async function found({ bridge }: BridgeHouse, name: string) {
+  const { users: list } = await bridge.users.list(users, byName(name));
+  return list[0];
+}
+
+test('people who were there before are shown after an import, and no call writes', () =>
+  inHouse(async (house) => {
+    house.travel.add({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
+    house.travel.add({ email: addressOf('Bob'), archived: true });
+    await house.imported();
+    const all = await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 });
+    // The credential's own traveler is one of them.
+    expect(all.total).toBe(3);
+    expect(await found(house, 'Ada')).toMatchObject({
+      resource: { name: { givenName: 'Ada', familyName: 'Smith' }, preferredLanguage: 'fr', active: true },
+    });
+    expect((await found(house, 'Bob'))?.resource.active).toBe(false);
+    expect(house.travel.writes()).toEqual([]);
+  }));
+
+test('whoever no IdP wrote follows the travel service', () =>
+  inHouse(async (house) => {
+    const ada = house.travel.add({ email: addressOf('Ada'), firstName: 'Ada' });
+    await house.imported();
+    const before = await found(house, 'Ada');
+    house.travel.people.set(ada.id, { ...ada, firstName: 'Augusta', archived: true });
+    await house.imported();
+    const after = await found(house, 'Ada');
+    expect(after).toMatchObject({
+      id: before?.id,
+      resource: { name: { givenName: 'Augusta' }, active: false },
+    });
+    expect(after?.version).toBe(2);
+    expect(house.travel.writes()).toEqual([]);
+  }));
+
+test('whoever vanished is shown no more', () =>
+  inHouse(async (house) => {
+    const ada = house.travel.add({ email: addressOf('Ada') });
+    await house.imported();
+    house.travel.people.delete(ada.id);
+    house.clock.advance(60_000);
+    await house.imported();
+    expect(await found(house, 'Ada')).toBeUndefined();
+  }));
+
+test('a PATCH claims: what it says is sent, and what it does not speak of stays', () =>
+  inHouse(async (house) => {
+    const old = house.travel.add({ email: addressOf('Ada'), firstName: 'Ada', currency: 'EUR', lang: 'fr' });
+    await house.imported();
+    const ada = await found(house, 'Ada');
+    await house.patch(ada?.id ?? '', { name: { givenName: 'Ada', familyName: 'King' } });
+    expect(house.travel.writes().map(({ body }) => body)).toEqual([{ lastName: 'King' }]);
+    expect(await house.identity(ada?.id ?? '')).toMatchObject({
+      claimed: true,
+      travelId: old.id,
+      state: 'synced',
+    });
+    expect(await house.traveler(ada?.id ?? '')).toMatchObject({
+      currency: 'EUR',
+      lang: 'fr',
+      lastName: 'King',
+    });
+  }));
+
+test('a PATCH that removes an attribute removes it from the traveler, a PUT that leaves it out does not', () =>
+  inHouse(async (house) => {
+    house.travel.add({ email: addressOf('Ada'), lang: 'fr' });
+    house.travel.add({ email: addressOf('Bob'), lang: 'fr' });
+    await house.imported();
+    const [ada, bob] = [await found(house, 'Ada'), await found(house, 'Bob')];
+    const without = ({ preferredLanguage: _, ...rest }: object & { preferredLanguage?: unknown }) => rest;
+    await house.bridge.users.change(users, ada?.id ?? '', (user) => without(user), 'patch');
+    await house.bridge.users.change(users, bob?.id ?? '', () => person('Bob'), 'replace');
+    expect(await house.traveler(ada?.id ?? '')).not.toHaveProperty('lang');
+    expect(await house.traveler(bob?.id ?? '')).toMatchObject({ lang: 'fr', firstName: 'Bob' });
+  }));
+
+test('a POST takes over whom an import showed, under the id that was shown', () =>
+  inHouse(async (house) => {
+    const old = house.travel.add({ email: addressOf('Ada'), currency: 'EUR' });
+    await house.imported();
+    const shown = await found(house, 'Ada');
+    const ada = await house.bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    expect(ada).toMatchObject({ id: shown?.id, travelUserId: old.id });
+    expect(await house.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
+    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+  }));
+
+test('where existing people are refused, a POST of one is a conflict', () =>
+  inHouse(
+    async (house) => {
+      house.travel.add({ email: addressOf('Ada') });
+      await house.imported();
+      await expect(house.bridge.users.create(users, person('Ada'))).rejects.toMatchObject({
+        kind: 'conflict',
+      });
+      expect(house.travel.writes()).toEqual([]);
+    },
+    { policies: { onExistingUser: 'refuse' } },
+  ));
+
+test('an import passes over a traveler whose create is open', () =>
+  inHouse(async (house) => {
+    house.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+    await house.bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    await house.bridge.importer.run(house.connection);
+    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+    house.travel.trouble = () => undefined;
+    await house.pass(5_000);
+    await house.imported();
+    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+  }));
+
+test('an import that sees nothing new makes no call but for its pages', () =>
+  inHouse(async (house) => {
+    await house.bridge.users.create(users, person('Ada'));
+    house.travel.add({ email: addressOf('Bob') });
+    await house.imported();
+    house.travel.calls.length = 0;
+    await house.imported();
+    expect(house.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
+  }));
+
+test('an import of many pages sees everybody', () =>
+  inHouse(async (house) => {
+    for (let number = 0; number < 250; number += 1) house.travel.add({ email: `p${number}@corp.example` });
+    const progress: number[] = [];
+    expect(await house.bridge.importer.run(house.connection, (read) => progress.push(read))).toEqual({
+      read: 251,
+      complete: true,
+    });
+    expect(progress).toEqual([100, 200, 251]);
+    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 0 })).total).toBe(251);
+  }));
+
+test('an import that fails half-way removes nobody', () =>
+  inHouse(async (house) => {
+    house.travel.add({ email: addressOf('Ada') });
+    await house.imported();
+    house.clock.advance(60_000);
+    house.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    expect(await house.bridge.importer.run(house.connection)).toMatchObject({ kind: 'unavailable' });
+    house.travel.trouble = () => undefined;
+    expect(await found(house, 'Ada')).toBeDefined();
+  }));
+
+test('a claimed person whose traveler vanished gets a new one after an import', () =>
+  inHouse(async (house) => {
+    const ada = await house.bridge.users.create(users, person('Ada'));
+    house.travel.people.delete(ada.travelUserId ?? '');
+    house.clock.advance(60_000);
+    await house.imported();
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+    expect((await house.identity(ada.id)).travelId).not.toBe(ada.travelUserId);
+  }));
+
+test('a search that misses asks the travel API once, and finds', () =>
+  inHouse(async (house) => {
+    const old = house.travel.add({ email: addressOf('Ada') });
+    expect(await found(house, 'Ada')).toMatchObject({ travelUserId: old.id });
+    const byEmail = { by: 'email' as const, value: addressOf('Ada') };
+    const again = await house.bridge.users.list(users, { matches: [byEmail], offset: 0, limit: 10 });
+    expect(again.users).toHaveLength(1);
+    expect(house.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
+  }));
+
+test('a miss is remembered for ten seconds, a failure is a miss', () =>
+  inHouse(async (house) => {
+    house.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    expect(await found(house, 'Ada')).toBeUndefined();
+    house.travel.trouble = () => undefined;
+    house.travel.add({ email: addressOf('Ada') });
+    house.clock.advance(9_999);
+    expect(await found(house, 'Ada')).toBeUndefined();
+    expect(house.travel.calls).toHaveLength(1);
+    house.clock.advance(1);
+    expect(await found(house, 'Ada')).toBeDefined();
+  }));
+
+test('what is no address, or what the IdP knows under another name, is not asked for again', () =>
+  inHouse(async (house) => {
+    await house.bridge.users.create(users, person('Bob', { userName: 'bob', ...emailsOf(addressOf('Ada')) }));
+    house.travel.calls.length = 0;
+    const nobody = { matches: [{ by: 'userName' as const, value: 'nobody' }], offset: 0, limit: 10 };
+    await house.bridge.users.list(users, nobody);
+    expect(house.travel.calls).toEqual([]);
+    expect(await found(house, 'Ada')).toBeUndefined();
+    expect(await found(house, 'Ada')).toBeUndefined();
+    expect(house.travel.calls).toHaveLength(1);
+  }));
+
+test('an administrator is not linked unseen: held, not written, and not archived by a DELETE', () =>
+  inHouse(async (house) => {
+    const admin = house.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
+    const posted = await house.bridge.users.create(users, person('Ada'));
+    expect(await house.identity(posted.id)).toMatchObject({ state: 'held', creating: undefined });
+    expect(await house.findings(posted.id)).toEqual(['roles: privileged']);
+    await house.bridge.users.remove(users, posted.id);
+    const boss = house.travel.add({ email: addressOf('Boss'), roles: ['authAdmin'] });
+    await house.imported();
+    const shown = await found(house, 'Boss');
+    await house.patch(shown?.id ?? '', { active: false });
+    expect((await house.identity(shown?.id ?? '')).state).toBe('held');
+    await house.bridge.users.remove(users, shown?.id ?? '');
+    expect(house.travel.people.get(admin.id)).toEqual(admin);
+    expect(house.travel.people.get(boss.id)).toEqual(boss);
+  }));
+
+test('an administrator whom the IdP made stays the IdP’s', () =>
+  inHouse(
+    async (house) => {
+      const roles = { [urns.travel]: { roles: [{ value: 'admin' }] } };
+      const ada = await house.bridge.users.create(users, person('Ada', roles));
+      await house.patch(ada.id, { preferredLanguage: 'fr' });
+      expect(await house.traveler(ada.id)).toMatchObject({ roles: ['admin'], lang: 'fr' });
+    },
+    { mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
+  ));
+
+test('the credential’s own traveler is never written', () =>
+  inHouse(async (house) => {
+    const email = 'bridge@travel.example';
+    const before = [...house.travel.people.values()];
+    const linked = await house.bridge.users.create(
+      users,
+      person('Eve', { userName: 'eve', ...emailsOf(email) }),
+    );
+    expect((await house.identity(linked.id)).travelId).toBeUndefined();
+    await house.imported();
+    const match = { by: 'userName' as const, value: email };
+    const { users: list } = await house.bridge.users.list(users, { matches: [match], offset: 0, limit: 1 });
+    const own = list[0]?.id ?? '';
+    await house.patch(own, { preferredLanguage: 'fr' });
+    expect(await house.findings(own)).toContain('*: ownCredential');
+    await expect(house.patch(own, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+    await expect(house.bridge.users.remove(users, own)).rejects.toMatchObject({ kind: 'refused' });
+    expect([...house.travel.people.values()]).toEqual(before);
+  }));
