@@ -44,10 +44,14 @@ export async function withFreeAddress(task: Task, draft: Draft): Promise<Address
   };
 }
 
-/** The claimed identity, other than the task's own, whose traveler has the address. */
+/** The claimed identity, other than the task's own, whose traveler has the address, or is just being made with it. */
 export async function holderOf(task: Task, email: string): Promise<Identity | undefined> {
-  const holder = await task.store.identities.holder(task.connection.account, { travelEmail: email });
-  return holder?.id === task.identity.id ? undefined : holder;
+  const { account } = task.connection;
+  const holders = [
+    await task.store.identities.holder(account, { travelEmail: email }),
+    await task.store.identities.holder(account, { creating: email }),
+  ];
+  return holders.find((holder) => holder && holder.id !== task.identity.id);
 }
 
 /** The draft of somebody who wants an address that another has. */

@@ -86,10 +86,10 @@ async function announce(
   draft: Draft,
   email: string,
 ): Promise<'done' | 'lost' | 'taken'> {
-  const first = await leases.announce(connection.id, identity.id, token, email);
+  const first = await leases.announce(connection.id, identity.id, token, { creating: email });
   if (first !== 'taken' || draft.waitingFor !== undefined) return first;
   await leases.waitFor(connection.id, identity.id, token, email);
-  return leases.announce(connection.id, identity.id, token, email);
+  return leases.announce(connection.id, identity.id, token, { creating: email });
 }
 
 /** The first wanted address that the travel API has not refused and nobody known has. */
@@ -216,17 +216,18 @@ async function linkExisting(
     if (standing.kind !== 'ok') return failed(draft, standing);
     if (standing.value.is === 'privileged')
       return settled({ ...noting(draft, findings.privileged()), creating: undefined }, 'held');
-    if (standing.value.is === 'free')
-      return adopt(task, draft, { traveler, inherited: standing.value.applied });
+    if (standing.value.is !== 'free') continue;
+    const adopted = await adopt(task, draft, { traveler, inherited: standing.value.applied });
+    if (adopted !== 'taken') return adopted;
   }
   return answer.value.length > 0 ? 'taken' : 'none';
 }
 
-function adopt(
+async function adopt(
   task: Task,
   draft: Draft,
   { traveler, inherited }: { traveler: TravelUser; inherited: Applied },
-): Promise<Settled | Gone> | Settled {
+): Promise<Settled | Gone | 'taken'> {
   // A traveler under an announced address is most likely our own work, whose answer was lost.
   const isOurs = isAnnounced(task, traveler.email);
   const mayLink = task.connection.policies.onExistingUser === 'link' || isOurs;
@@ -235,6 +236,12 @@ function adopt(
       noting({ ...draft, creating: undefined }, findings.existingUser(traveler.email)),
       'pending',
     );
+  // Before the first patch: of two who find one traveler at the same moment, one must not write it.
+  const { connection, identity, token, store } = task;
+  const link = await store.leases.announce(connection.id, identity.id, token, { travelId: traveler.id });
+  if (link === 'taken') return 'taken';
+  if (link === 'lost')
+    return failed(draft, { kind: 'unavailable', text: 'the lease ran out before the link was made' });
   return amend(task, {
     ...draft,
     travelId: traveler.id,

@@ -61,14 +61,15 @@ export interface Leases {
     lease: { token: string; until: number; now: number },
   ): Promise<Identity | undefined>;
   /**
-   * Announces a create, or takes the announcement back. `lost`: the token no longer holds; `taken`: another identity of
-   * the account has announced one under the same address.
+   * Announces what is about to be written at the travel API: a create under an address (undefined takes it back), or
+   * changes to a traveler that is linked with this. `lost`: the token no longer holds; `taken`: another identity of the
+   * account has announced a create under the same address, or is linked to that traveler.
    */
   announce(
     connection: string,
     id: string,
     token: string,
-    creating: string | undefined,
+    news: { creating: string | undefined } | { travelId: string },
   ): Promise<'done' | 'lost' | 'taken'>;
   /** Notes the address that it waits for, so that whoever frees it from now on makes it dirty. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;

@@ -104,9 +104,9 @@ async function settleWith(
     };
   }
   const announced = identity.creating === undefined ? [] : [identity.creating];
-  const announce: Leases['announce'] = async (of, id, lease, creating) => {
-    const outcome = await shop.leases.announce(of, id, lease, creating);
-    if (outcome === 'done' && creating !== undefined) announced.push(creating);
+  const announce: Leases['announce'] = async (of, id, lease, news) => {
+    const outcome = await shop.leases.announce(of, id, lease, news);
+    if (outcome === 'done' && 'creating' in news && news.creating) announced.push(news.creating);
     return outcome;
   };
   const task: Task = {

@@ -27,9 +27,8 @@ export async function spread(
   const { observed, creating, waitingFor } = after;
   const has = [observed?.email, creating, waitingFor].filter((one) => one !== undefined).map(addressKey);
   // What was answered last stands in for what was seen, where that is not known.
-  const had = [before.observed?.email, before.applied.email?.answered, ...announced].filter(
-    (one) => typeof one === 'string',
-  );
+  const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
+  const had = [before.observed?.email, answered, ...announced].filter((one) => typeof one === 'string');
   const freed = new Set(had.map(addressKey).filter((email) => !has.includes(email)));
   for (const email of freed) {
     await shop.agenda.touchWaiting(connection.account, email, now);
@@ -58,7 +57,9 @@ async function touchReferrers(
   others: (string | undefined)[],
 ): Promise<void> {
   const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
-  const referrers = await shop.references.referrers(before.connection, before.id, values);
+  const all = await shop.references.referrers(before.connection, before.id, values);
+  // Who names itself has just looked.
+  const referrers = all.filter((id) => id !== before.id);
   if (referrers.length === 0) return;
   await shop.agenda.touch(before.connection, referrers, shop.surroundings.now());
   shop.wake();

@@ -7,7 +7,7 @@ import { outcomeColumns } from './identity-row.ts';
 import type { Tables } from './tables.ts';
 
 /** An identity, and the token under which it is held. */
-interface Held {
+export interface Held {
   connection: string;
   id: string;
   token: string;
@@ -44,7 +44,7 @@ export async function finish(
 }
 
 /** Takes unclaimed rows of a traveler that becomes linked out of the way; tells when somebody else has it. */
-async function clearWay(
+export async function clearWay(
   tx: Kysely<Tables>,
   { connection, id, token }: Held,
   travelId: string | undefined,

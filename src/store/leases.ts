@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Outcome } from '../bridge/identity.ts';
 import type { Leases } from '../bridge/ports.ts';
+import { announce } from './announce.ts';
 import type { Database } from './database.ts';
 import { finish } from './finish.ts';
-import { creatingColumns, observedColumns, toIdentity } from './identity-row.ts';
+import { observedColumns, toIdentity } from './identity-row.ts';
 import { keyOf } from './keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -18,16 +19,7 @@ export function leases(database: Database): Leases {
       .where('lease_token', '=', token);
   return {
     take: (connection, id, lease) => take(db, { connection, id }, lease),
-    announce: async (connection, id, token, creating) => {
-      try {
-        const announced = await held(connection, id, token).set(creatingColumns(creating)).executeTakeFirst();
-        return announced.numUpdatedRows > 0n ? 'done' : 'lost';
-      } catch (error) {
-        // Two who would make one traveler at the same moment: the index decides.
-        if (database.isDuplicate(error)) return 'taken';
-        throw error;
-      }
-    },
+    announce: (connection, id, token, news) => announce(database, { connection, id, token }, news),
     waitFor: async (connection, id, token, email) => {
       await held(connection, id, token)
         .set({ waiting_for: keyOf(email) })

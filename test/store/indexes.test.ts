@@ -33,7 +33,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
   ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
-  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', 'a@x')],
+  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
   [
     'finish',
     async ({ leases }) => {

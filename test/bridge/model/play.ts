@@ -12,7 +12,9 @@ export type Deed =
   | { do: 'manager'; who: number; of: number }
   | { do: 'language'; who: number; to: string }
   | { do: 'wait'; ms: number }
-  | { do: 'import' };
+  | { do: 'import' }
+  /** Somebody deletes the traveler by hand. */
+  | { do: 'vanish'; who: number };
 
 /** What becomes of one call; after `hang` and `die` the process is dead, and started again. */
 export type Weather = 'fine' | 'fail' | 'lose' | 'hang' | 'die';
@@ -95,6 +97,9 @@ async function happen(house: BridgeHouse, cast: Cast, deed: Deed): Promise<void>
         return await patch({ [urns.enterprise]: { manager: { value: cast.present.get(deed.of) ?? '' } } });
       case 'language':
         return await patch({ preferredLanguage: deed.to });
+      case 'vanish':
+        if (at !== undefined) house.travel.people.delete((await house.identity(at)).travelId ?? '');
+        return;
       case 'delete':
         if (at === undefined) return;
         await users.remove(connection, at);

@@ -140,7 +140,7 @@ export function describeCommit(open: Open): void {
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
-      expect(await leases.announce('okta', 'a', 'k', 'a@x')).toBe('done');
+      expect(await leases.announce('okta', 'a', 'k', { creating: 'a@x' })).toBe('done');
     });
 
     it('brings what is applied along only when it claims', async () => {

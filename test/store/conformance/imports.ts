@@ -62,7 +62,7 @@ export function describeImports(open: Open): void {
         person('d', { travelId: 't5', connection: 'other' }),
       );
       await leases.take('entra', 'maker', { token: 'k', until: at, now: NOW });
-      await leases.announce('entra', 'maker', 'k', 'W@corp.example');
+      await leases.announce('entra', 'maker', 'k', { creating: 'W@corp.example' });
       await imports.saveUnclaimed(
         [
           imported('x', 't1'),

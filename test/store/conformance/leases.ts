@@ -29,7 +29,7 @@ export function describeLeases(open: Open): void {
       await add(person('a'));
       await leases.take('okta', 'a', lease('k1'));
       expect(await leases.take('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
-      expect(await leases.announce('okta', 'a', 'k1', 'a@x')).toBe('lost');
+      expect(await leases.announce('okta', 'a', 'k1', { creating: 'a@x' })).toBe('lost');
       expect(await leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x'))).toBe('lost');
       await leases.release('okta', 'a', 'k1');
       expect(await read('a')).toMatchObject({
@@ -83,7 +83,7 @@ export function describeLeases(open: Open): void {
       await leases.releaseAll();
       expect(await read('a')).toEqual(person('a'));
       expect(await read('b')).toEqual(person('b'));
-      expect(await leases.announce('okta', 'b', 'k3', 'b@x')).toBe('lost');
+      expect(await leases.announce('okta', 'b', 'k3', { creating: 'b@x' })).toBe('lost');
     });
 
     it('of somebody who is not there is not given', async () => {
@@ -99,11 +99,11 @@ export function describeLeases(open: Open): void {
       const { add, leases, imports, read } = await house(open);
       await add(person('a'));
       await leases.take('okta', 'a', lease('k'));
-      expect(await leases.announce('okta', 'a', 'k', 'Éva@X')).toBe('done');
+      expect(await leases.announce('okta', 'a', 'k', { creating: 'Éva@X' })).toBe('done');
       expect((await read('a')).creating).toBe('Éva@X');
       expect(await imports.openCreates('acme')).toEqual(['éva@x']);
       expect(await imports.openCreates('globex')).toEqual([]);
-      expect(await leases.announce('okta', 'a', 'k', undefined)).toBe('done');
+      expect(await leases.announce('okta', 'a', 'k', { creating: undefined })).toBe('done');
       expect(await imports.openCreates('acme')).toEqual([]);
     });
   });

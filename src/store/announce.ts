@@ -1,0 +1,34 @@
+import { atomically } from './atomically.ts';
+import type { Database } from './database.ts';
+import { clearWay, type Held } from './finish.ts';
+import { creatingColumns } from './identity-row.ts';
+
+/** What is about to be written at the travel API: a create under an address, or changes to a traveler that becomes linked. */
+export type Announcement = { creating: string | undefined } | { travelId: string };
+
+/** Keeps an announcement under the token. Of two who would have one address or one traveler, the index lets one pass. */
+export async function announce(
+  { db, isDuplicate }: Database,
+  held: Held,
+  news: Announcement,
+): Promise<'done' | 'lost' | 'taken'> {
+  const { connection, id, token } = held;
+  try {
+    return await atomically<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
+      const obstacle = 'travelId' in news ? await clearWay(tx, held, news.travelId) : undefined;
+      if (obstacle) return obstacle;
+      const columns = 'travelId' in news ? { travel_id: news.travelId } : creatingColumns(news.creating);
+      const { numUpdatedRows } = await tx
+        .updateTable('identity')
+        .set(columns)
+        .where('connection_id', '=', connection)
+        .where('id', '=', id)
+        .where('lease_token', '=', token)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n ? 'done' : 'lost';
+    });
+  } catch (error) {
+    if (isDuplicate(error)) return 'taken';
+    throw error;
+  }
+}
