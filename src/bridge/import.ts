@@ -107,6 +107,12 @@ async function watch(
   const seen: { id: string; observed: TravelUser | undefined }[] = [];
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
+    if (identity.observed === undefined) {
+      // It must be read before the next plan, as something unknown was sent: to fill it in here would hide that.
+      seen.push({ id: identity.id, observed: undefined });
+      await shop.agenda.touch(connection.id, [identity.id], shop.surroundings.now());
+      continue;
+    }
     if (isDeepStrictEqual(identity.observed, traveler)) {
       seen.push({ id: identity.id, observed: traveler });
       continue;

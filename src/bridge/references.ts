@@ -85,7 +85,7 @@ interface Question {
 interface Found {
   raw: string;
   target: Identity | undefined;
-  /** The travel user of a target that is gone. */
+  /** The travel user that it led to before, when the target or its traveler is gone. */
   lost: string | undefined;
 }
 
@@ -96,15 +96,15 @@ function rowOf(kept: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
 /** That a target is gone must be told again until the traveler has followed: its travel user stays in the row until then. */
 function linkOf(identity: Identity): (found: Found) => ReferenceRow {
   return ({ raw, target, lost }) => {
-    if (!target) return { raw, target: undefined, travelId: lost };
-    return { raw, target: target.id, travelId: target.id === identity.id ? undefined : target.travelId };
+    const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
+    return { raw, target: target?.id, travelId };
   };
 }
 
 async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
   const before = kept?.target ? await directory.identities.byId(identity.connection, kept.target) : undefined;
   const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
-  return { raw, target, lost: target ? undefined : kept?.travelId };
+  return { raw, target, lost: target?.travelId === undefined ? kept?.travelId : undefined };
 }
 
 /** In the order of DESIGN §5: a SCIM id, a travel user id, an email, the externalId or userName of a known user. */
@@ -130,7 +130,7 @@ async function seek(directory: Directory, connection: string, raw: string): Prom
 async function judge(directory: Directory, identity: Identity, { target, lost }: Found): Promise<Reference> {
   if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
-  if (target.travelId === undefined) return { unresolved: 'notLinked' };
+  if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
   if (await leadsTo(directory, target, identity.id)) return { unresolved: 'circle' };
   return { travelId: target.travelId };
 }

@@ -143,6 +143,16 @@ test('a manager whose traveler was made anew is followed', () =>
     expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
   }));
 
+test('a manager whose traveler is gone for good is taken from the report', () =>
+  inHouse(async ({ bridge, travel, traveler, patch, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    travel.people.delete(boss.travelUserId ?? '');
+    await patch(boss.id, { active: false });
+    await pass(0);
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+  }));
+
 test('nobody is their own manager', () =>
   inHouse(async ({ bridge, traveler, findings }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Ada'))));
