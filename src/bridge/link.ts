@@ -1,3 +1,4 @@
+import { doubtDifferences } from '../translator/plan.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey } from './address.ts';
@@ -51,8 +52,9 @@ async function adopt(
     ...draft,
     travelId: traveler.id,
     observed: traveler,
-    // What a lost create had sent is ours to take away again.
-    applied: isOurs ? draft.applied : inherited,
+    // What a lost create had sent is ours to take away again; what became of the last call of whoever gave the traveler up
+    // may not be known.
+    applied: isOurs ? draft.applied : doubtDifferences(inherited, traveler),
     creating: undefined,
   });
 }

@@ -290,6 +290,28 @@ test('a deleted person whom somebody took back into use by hand is left so', () 
     expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
   }));
 
+test('a return after a process was killed at the archive ends in use, though only the address is the same', () =>
+  inHouse(async (house) => {
+    const { bridge, travel } = house;
+    const ada = await bridge.users.create(users, person('Ada'));
+    let arrived = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    travel.trouble = () => {
+      arrived();
+      return 'die';
+    };
+    const removal = bridge.users.remove(users, ada.id);
+    await arrival;
+    house.clock.advance(800);
+    await removal;
+    await house.restart();
+    await house.bridge.users.create(users, person('Zoe', emailsOf(addressOf('Ada'))));
+    await house.pass(1_000);
+    expect(travelers(house)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
+  }));
+
 test('somebody pending who is deleted leaves nothing to do', () =>
   inHouse(async (house) => {
     const { bridge, travel } = house;
