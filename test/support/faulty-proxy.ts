@@ -20,8 +20,6 @@ export interface FaultyProxy {
   url: string;
   /** Decides about each request from now on; the body is the text that was sent. */
   decide(fate: (asked: { method: string; path: string; body: string }) => Fate): void;
-  /** How many requests met another fate than to pass. */
-  faults(): number;
   /** How many requests hang now. */
   held(): number;
   /** Resets what hangs. */
@@ -36,7 +34,7 @@ export interface FaultyProxy {
 
 /** Opens a proxy in front of the travel service at `target`; everything passes until something else is decided. */
 export async function faultyProxy(target: string): Promise<FaultyProxy> {
-  const way = { target, fate: (): Fate => 'pass', faults: 0, held: new Set<ServerResponse>() } as Way;
+  const way: Way = { target, fate: () => 'pass', held: new Set() };
   const server = createServer((incoming, response) => {
     // A client that leaves in the middle is a part of the test.
     carry(way, incoming, response).catch(() => response.destroy());
@@ -48,7 +46,6 @@ export async function faultyProxy(target: string): Promise<FaultyProxy> {
     decide: (fate) => {
       way.fate = fate;
     },
-    faults: () => way.faults,
     held: () => way.held.size,
     release: () => {
       for (const response of way.held) reset(response);
@@ -65,7 +62,6 @@ export async function faultyProxy(target: string): Promise<FaultyProxy> {
 interface Way {
   target: string;
   fate: (asked: { method: string; path: string; body: string }) => Fate;
-  faults: number;
   held: Set<ServerResponse>;
 }
 
@@ -74,7 +70,6 @@ async function carry(way: Way, incoming: IncomingMessage, response: ServerRespon
   const body = await buffer(incoming);
   const fate = way.fate({ method, path, body: body.toString() });
   if (fate === 'pass') return answer(response, await forward(way.target, incoming, body), 1);
-  way.faults += 1;
   if (fate === 'reset') return reset(response);
   if (fate === 'hang') return hold(way, response);
   if (typeof fate === 'object') return void response.writeHead(fate.status, fate.headers).end();

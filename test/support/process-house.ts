@@ -30,7 +30,7 @@ export interface ProcessHouse {
   /** Kills the travel service, and answers how to start it again; only with `split`. */
   killTravel(): Promise<{ startAgain(): Promise<void> }>;
   /** Waits until nobody is on the way any more, and compares: the people, the identities, the travelers. */
-  agree(bridge: RunningBridge, people: Person[]): Promise<void>;
+  agree(bridge: RunningBridge, people: readonly Person[]): Promise<void>;
 }
 
 /** Takes the house down after the story, however it ended. */
@@ -136,7 +136,7 @@ interface Travelers {
   fieldId: string;
 }
 
-function compare(all: TravelUser[], people: Person[], { arrived, fieldId }: Travelers): void {
+function compare(all: TravelUser[], people: readonly Person[], { arrived, fieldId }: Travelers): void {
   for (const { name, sure } of people) {
     const own = all.filter(({ email }) => email.startsWith(`${name}@`));
     if (sure === 'gone') {

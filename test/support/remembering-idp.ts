@@ -109,9 +109,10 @@ function patchOf({ sure }: Person, wish: Wish): object {
   const before = sure === 'gone' ? undefined : sure;
   const operations: object[] = [];
   const replace = (path: string, value: unknown) => operations.push({ op: 'replace', path, value });
+  // Sent in any case: a PATCH must have an operation, and one that changes nothing is none the less right.
+  replace('active', wish.active);
   if (before?.givenName !== wish.givenName) replace('name.givenName', wish.givenName);
   if (before?.email !== wish.email) replace('emails[type eq "work"].value', wish.email);
-  if (before?.active !== wish.active) replace('active', wish.active);
   if (before?.department !== wish.department) {
     const path = `${ENTERPRISE}:department`;
     if (wish.department === undefined) operations.push({ op: 'remove', path });
