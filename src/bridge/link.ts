@@ -54,7 +54,7 @@ async function adopt(
     observed: traveler,
     // What a lost create had sent is ours to take away again; what became of the last call of whoever gave the traveler up
     // may not be known.
-    applied: isOurs ? draft.applied : doubtDifferences(inherited, traveler),
+    applied: doubtDifferences(isOurs ? draft.applied : inherited, traveler),
     creating: undefined,
   });
 }

@@ -61,8 +61,8 @@ export interface Leases {
     lease: { token: string; until: number; now: number },
   ): Promise<Identity | undefined>;
   /**
-   * Announces what is about to be written at the travel API: a create under an address (undefined takes it back), or
-   * changes to a traveler that is linked with this. `lost`: the token no longer holds; `taken`: another identity of the
+   * Announces what is about to be written at the travel API: a create under an address (undefined takes it back), which
+   * unlinks, or changes to a traveler that is linked with this, which ends an open create. `lost`: the token no longer holds; `taken`: another identity of the
    * account has announced a create under the same address, or is linked to that traveler.
    */
   announce(

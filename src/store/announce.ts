@@ -1,7 +1,7 @@
 import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { clearWay, type Held } from './finish.ts';
-import { creatingColumns } from './identity-row.ts';
+import { creatingColumns, observedColumns } from './identity-row.ts';
 
 /** What is about to be written at the travel API: a create under an address, or changes to a traveler that becomes linked. */
 export type Announcement = { creating: string | undefined } | { travelId: string };
@@ -17,7 +17,7 @@ export async function announce(
     return await atomically<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
       const obstacle = 'travelId' in news ? await clearWay(tx, held, news.travelId) : undefined;
       if (obstacle) return obstacle;
-      const columns = 'travelId' in news ? { travel_id: news.travelId } : creatingColumns(news.creating);
+      const columns = columnsOf(news);
       const { numUpdatedRows } = await tx
         .updateTable('identity')
         .set(columns)
@@ -31,4 +31,11 @@ export async function announce(
     if (isDuplicate(error)) return 'taken';
     throw error;
   }
+}
+
+/** Either a traveler is linked or a create is open, never both: who is made anew has lost the old one. */
+function columnsOf(news: Announcement) {
+  if ('travelId' in news) return { travel_id: news.travelId, ...creatingColumns(undefined) };
+  if (news.creating === undefined) return creatingColumns(undefined);
+  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(news.creating) };
 }

@@ -65,6 +65,33 @@ test.each<[string, Trouble]>([
   }),
 );
 
+test.each(['deactivated', 'deleted'])(
+  'a process killed when it makes a vanished traveler anew leaves none behind who is then %s',
+  (fate) =>
+    inHouse(async (house) => {
+      const ada = await house.bridge.users.create(users, person('Ada'));
+      house.travel.people.delete(ada.travelUserId ?? '');
+      let arrived = () => {};
+      const arrival = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      house.travel.trouble = ({ verb }) => {
+        if (verb === 'create') arrived();
+        return verb === 'create' ? 'die' : undefined;
+      };
+      const answer = house.patch(ada.id, { preferredLanguage: 'fr' });
+      await arrival;
+      house.clock.advance(800);
+      await answer;
+      await house.restart();
+      if (fate === 'deleted') await house.bridge.users.remove(users, ada.id);
+      else await house.patch(ada.id, { active: false });
+      await house.pass(5_000);
+      const { travelId } = await house.identity(ada.id);
+      expect(travelers(house)).toEqual([expect.objectContaining({ id: travelId, archived: true })]);
+    }),
+);
+
 test('a traveler who has the address already is linked, and made as the IdP wants', () =>
   inHouse(async (house) => {
     const old = house.travel.add({ email: 'ADA@corp.example', firstName: 'A.', currency: 'EUR' });
