@@ -9,6 +9,9 @@ import {
 } from '../support/process-house.ts';
 import { stranger, type Write, wishFor } from '../support/remembering-idp.ts';
 
+/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+jest.setTimeout(120_000);
+
 const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
 
 /** The bridge is killed at each named point of each kind of write, and started again on the same data (DESIGN §9). */

@@ -3,6 +3,9 @@ import type { Fate, FaultyProxy } from '../support/faulty-proxy.ts';
 import { inProcessHouse, kill } from '../support/process-house.ts';
 import { type Person, type RememberingIdp, stranger, wishFor } from '../support/remembering-idp.ts';
 
+/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+jest.setTimeout(120_000);
+
 /** How it begins, and how it ends. */
 interface Trouble {
   begin(proxy: FaultyProxy): unknown;
