@@ -53,9 +53,15 @@ async function inWeather(house: BridgeHouse, calls: Weather[], begin: () => Prom
   };
   const deeds = Promise.all(begin());
   if ((await Promise.race([deeds, death])) !== 'dead') return;
-  // Answered from what is committed, when the budget is used up.
-  house.clock.advance(800);
-  await deeds;
+  // Answered from what is committed, when the budget is used up; one that began late has its own.
+  let isAnswered = false;
+  const answered = deeds.then(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    house.clock.advance(800);
+    await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);
+  }
   await house.restart();
 }
 
