@@ -4,6 +4,7 @@ import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
+import { newIdentity } from './new-identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
 
 /** What deciding about a POST needs. */
@@ -40,7 +41,7 @@ export async function newcomer(
     const holder = await arrivals.identities.holder(connection.account, { travelEmail: email });
     if (holder && holder.connection !== connection.id) throw conflict();
   }
-  const identity = blank(arrivals, connection, desired);
+  const identity = newIdentity(arrivals.surroundings, connection, desired);
   return { identity, changes: [{ kind: 'insert', identity }] };
 }
 
@@ -82,7 +83,11 @@ function takeOver(
   const changes: IdentityChange[] = inTheWay.map(({ id }) => ({ kind: 'erase', id }));
   if (unclaimed.observed?.archived) {
     const { travelId, observed } = unclaimed;
-    const identity: Identity = { ...blank(arrivals, connection, desired), travelId, observed };
+    const identity: Identity = {
+      ...newIdentity(arrivals.surroundings, connection, desired),
+      travelId,
+      observed,
+    };
     return {
       identity,
       changes: [...changes, { kind: 'erase', id: unclaimed.id }, { kind: 'insert', identity }],
@@ -132,7 +137,7 @@ function comeBack(
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
   const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.surroundings.now();
   const identity: Identity = {
-    ...blank(arrivals, connection, desired),
+    ...newIdentity(arrivals.surroundings, connection, desired),
     travelId,
     applied,
     creating,
@@ -145,34 +150,6 @@ function comeBack(
       { kind: 'release', id: tombstone.id, leasedUntil },
       { kind: 'insert', identity },
     ],
-  };
-}
-
-function blank({ surroundings }: Arrivals, connection: Connection, desired: ScimResource): Identity {
-  const now = surroundings.now();
-  return {
-    connection: connection.id,
-    id: surroundings.newId(),
-    desired,
-    claimed: true,
-    state: 'dirty',
-    version: 1,
-    revision: 1,
-    rulesVersion: undefined,
-    travelId: undefined,
-    applied: {},
-    refused: {},
-    observed: undefined,
-    creating: undefined,
-    waitingFor: undefined,
-    findings: [],
-    trace: [],
-    leasedUntil: undefined,
-    attempts: 0,
-    nextAttemptAt: undefined,
-    createdAt: now,
-    lastModified: now,
-    deletedAt: undefined,
   };
 }
 

@@ -4,38 +4,23 @@ import { addressKey } from './address.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
+import { newIdentity } from './new-identity.ts';
 import type { Imports, Surroundings } from './ports.ts';
 
 /** The identity of somebody who was in the travel service before any IdP spoke of them. */
 export function unclaimed(
-  { now, newId }: Pick<Surroundings, 'now' | 'newId'>,
+  surroundings: Pick<Surroundings, 'now' | 'newId'>,
   connection: Connection,
   { basis, traveler }: { basis: Basis; traveler: TravelUser },
 ): Identity {
-  const at = now();
+  const desired = toScim(basis.rules, traveler, { lookups: basis.lookups });
   return {
-    connection: connection.id,
-    id: newId(),
-    desired: toScim(basis.rules, traveler, { lookups: basis.lookups }),
+    ...newIdentity(surroundings, connection, desired),
     claimed: false,
     state: 'synced',
-    version: 1,
-    revision: 1,
     rulesVersion: basis.version,
     travelId: traveler.id,
-    applied: {},
-    refused: {},
     observed: traveler,
-    creating: undefined,
-    waitingFor: undefined,
-    findings: [],
-    trace: [],
-    leasedUntil: undefined,
-    attempts: 0,
-    nextAttemptAt: undefined,
-    createdAt: at,
-    lastModified: at,
-    deletedAt: undefined,
   };
 }
 

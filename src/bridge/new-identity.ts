@@ -1,0 +1,37 @@
+import type { ScimResource } from '../schema/resource.ts';
+import type { Connection } from './connection.ts';
+import type { Identity } from './identity.ts';
+import type { Surroundings } from './ports.ts';
+
+/** An identity of which nothing but its desired state is known: claimed, dirty, without a traveler. */
+export function newIdentity(
+  surroundings: Pick<Surroundings, 'now' | 'newId'>,
+  connection: Pick<Connection, 'id'>,
+  desired: ScimResource,
+): Identity {
+  const now = surroundings.now();
+  return {
+    connection: connection.id,
+    id: surroundings.newId(),
+    desired,
+    claimed: true,
+    state: 'dirty',
+    version: 1,
+    revision: 1,
+    rulesVersion: undefined,
+    travelId: undefined,
+    applied: {},
+    refused: {},
+    observed: undefined,
+    creating: undefined,
+    waitingFor: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: now,
+    lastModified: now,
+    deletedAt: undefined,
+  };
+}
