@@ -1,4 +1,4 @@
-// `npm start` builds when needed: when dist is missing or older than any source.
+// Runs the command line from the sources: builds first when dist is missing or older than any of them.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,3 +14,5 @@ const sources = join(root, 'src');
 if (!existsSync(built) || (existsSync(sources) && newest(sources) > statSync(built).mtimeMs)) {
   await import('./build.mjs');
 }
+
+await import('../dist/main.js');
