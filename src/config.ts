@@ -119,7 +119,7 @@ interface Complete {
 /** Nothing when the mapping has faults. */
 function complete({ id, connection, file, present, url, faults }: Incomplete): Complete[] {
   const place = { file: shownPath(file), path: `connections.${id}` };
-  const mapping = namedMapping(join(dirname(file), connection.mapping), place, faults);
+  const mapping = namedMapping(resolve(dirname(file), connection.mapping), place, faults);
   if (!mapping) return [];
   const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
