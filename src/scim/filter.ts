@@ -57,8 +57,12 @@ function checkComparison(leaf: Attribute | undefined, { op, value }: { op: strin
   }
 }
 
+/** Extensions may hold what no schema declares; the resource itself does not, so a name it lacks is a mistake to tell. */
 function definitionOf(type: ResourceType, path: AttributePath): Attribute | undefined {
-  return resolve(type, path).attribute;
+  const { urn, attribute, name } = resolve(type, path);
+  if (urn === undefined && !attribute)
+    throw invalidFilter(`${type.name} has no attribute ${name ?? type.schema.id}.`);
+  return attribute;
 }
 
 function leafOf(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
