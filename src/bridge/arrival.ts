@@ -6,6 +6,7 @@ import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { newIdentity } from './new-identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
+import { rewritten } from './rewritten.ts';
 
 /** What deciding about a POST needs. */
 export interface Arrivals {
@@ -94,14 +95,8 @@ function takeOver(
     };
   }
   const identity: Identity = {
-    ...unclaimed,
+    ...rewritten(unclaimed, arrivals.surroundings.now()),
     desired,
-    claimed: true,
-    version: unclaimed.version + 1,
-    state: 'dirty',
-    attempts: 0,
-    nextAttemptAt: undefined,
-    lastModified: arrivals.surroundings.now(),
   };
   return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
 }

@@ -5,6 +5,7 @@ import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import type { Surroundings } from './ports.ts';
+import { rewritten } from './rewritten.ts';
 
 /** A write of an IdP to a known identity. */
 export interface Write {
@@ -28,15 +29,9 @@ export function claimed(
       ? removedBy(shop.bases, connection, { before, after })
       : before.applied;
   return {
-    ...before,
+    ...rewritten(before, shop.surroundings.now()),
     desired: after,
-    claimed: true,
     applied,
-    version: before.version + 1,
-    lastModified: shop.surroundings.now(),
-    state: 'dirty',
-    attempts: 0,
-    nextAttemptAt: undefined,
   };
 }
 

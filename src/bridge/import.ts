@@ -5,6 +5,7 @@ import type { Bases, Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import type { Agenda, Imports, Surroundings, TravelFailure } from './ports.ts';
+import { rouse } from './rouse.ts';
 import { showable, unclaimed } from './unclaimed.ts';
 
 const PAGE = 100;
@@ -148,6 +149,5 @@ async function verify(shop: Shop, connection: Connection, ids: string[]): Promis
     ids.map((id) => ({ id, observed: undefined })),
     now,
   );
-  await shop.agenda.touch(connection.id, ids, now);
-  if (ids.length > 0) shop.wake();
+  await rouse(shop, connection.id, ids);
 }

@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { valuesOf } from './names.ts';
 import type { Agenda, Identities, References, Surroundings } from './ports.ts';
+import { rouse } from './rouse.ts';
 
 /** What spreading the news of an outcome takes. */
 interface Neighbourhood {
@@ -46,9 +47,7 @@ export async function touchLeftOut(shop: Neighbourhood, { connection, id }: Iden
     const rows = await shop.references.of(connection, referrer);
     if (rows.some(({ target, travelId }) => target === id && travelId === undefined)) leftOut.push(referrer);
   }
-  if (leftOut.length === 0) return;
-  await shop.agenda.touch(connection, leftOut, shop.surroundings.now());
-  shop.wake();
+  await rouse(shop, connection, leftOut);
 }
 
 async function touchReferrers(
@@ -60,9 +59,7 @@ async function touchReferrers(
   const all = await shop.references.referrers(before.connection, before.id, values);
   // Who names itself has just looked.
   const referrers = all.filter((id) => id !== before.id);
-  if (referrers.length === 0) return;
-  await shop.agenda.touch(before.connection, referrers, shop.surroundings.now());
-  shop.wake();
+  await rouse(shop, before.connection, referrers);
 }
 
 /** Whoever took the traveler over meanwhile waits for what was under way here; that is over now. */
@@ -80,7 +77,5 @@ export async function handOver(
       ? [heir.id]
       : [],
   );
-  if (ids.length === 0) return;
-  await shop.agenda.touch(connection.id, ids, shop.surroundings.now());
-  shop.wake();
+  await rouse(shop, connection.id, ids);
 }

@@ -1,6 +1,8 @@
+import { addressKey } from './address.ts';
 import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import type { Identity } from './identity.ts';
+import { emailsOf } from './names.ts';
 import type { Identities, IdentityMatch } from './ports.ts';
 
 /** What a list asks for: all matches must hold; none means everybody, in the stable order. */
@@ -58,22 +60,13 @@ function agrees(identity: Identity, match: IdentityMatch): boolean {
       return isSame(identity.desired.userName, match.value);
     case 'travelEmail':
       return isSame(identity.observed?.email, match.value);
-    case 'email': {
-      const { emails } = identity.desired;
-      return Array.isArray(emails) && emails.some((email) => isSame(addressOf(email), match.value));
-    }
+    case 'email':
+      return emailsOf(identity.desired).some((email) => isSame(email, match.value));
   }
 }
 
-function addressOf(email: unknown): unknown {
-  return typeof email === 'object' && email !== null && 'value' in email ? email.value : undefined;
-}
-
 function isSame(value: unknown, wanted: string): boolean {
-  return (
-    typeof value === 'string' &&
-    value.normalize('NFKC').toLowerCase() === wanted.normalize('NFKC').toLowerCase()
-  );
+  return typeof value === 'string' && addressKey(value) === addressKey(wanted);
 }
 
 function byStableKey(left: Identity, right: Identity): number {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../schema/resource.ts';
-import { type Arrivals, newcomer } from './arrival.ts';
+import { newcomer } from './arrival.ts';
 import type { Bases } from './basis.ts';
 import { claimed } from './claim.ts';
 import type { Connection } from './connection.ts';
@@ -10,6 +10,8 @@ import type { Identity } from './identity.ts';
 import { valuesOf } from './names.ts';
 import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
+import { rewritten } from './rewritten.ts';
+import { rouse } from './rouse.ts';
 import { listUsers, type UserQuery } from './user-list.ts';
 
 /** A SCIM user as the front door shows it. */
@@ -75,9 +77,8 @@ export function userStory(shop: UserWorkshop): UserStory {
 }
 
 async function create(shop: UserWorkshop, connection: Connection, desired: ScimResource): Promise<UserView> {
-  const arrivals: Arrivals = shop;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const { identity, changes } = await newcomer(arrivals, connection, {
+    const { identity, changes } = await newcomer(shop, connection, {
       ...desired,
       active: desired.active ?? true,
     });
@@ -147,7 +148,7 @@ async function remove(shop: UserWorkshop, connection: Connection, id: string): P
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await live(shop, connection.id, id);
     const now = shop.surroundings.now();
-    const identity: Identity = { ...before, ...written(before, now), claimed: true, deletedAt: now };
+    const identity: Identity = { ...rewritten(before, now), deletedAt: now };
     if ((await commitOne(shop, connection, { identity, expected: before.version })) === 'stale') continue;
     await touchReferrers(shop, before, identity);
     if ((await shop.promptly.reconcile(connection, id)) === 'refused') await takeBack(shop, connection, id);
@@ -156,24 +157,12 @@ async function remove(shop: UserWorkshop, connection: Connection, id: string): P
   throw busy();
 }
 
-/** What every write of an IdP sets besides the desired state. */
-function written(before: Identity, now: number): Partial<Identity> & { version: number } {
-  return {
-    version: before.version + 1,
-    lastModified: now,
-    state: 'dirty',
-    attempts: 0,
-    nextAttemptAt: undefined,
-  };
-}
-
 /** A DELETE that the travel API refuses outright is told, and becomes a deactivation that any repeat tries again (DESIGN §2). */
 async function takeBack(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
   const identity: Identity = {
-    ...tombstone,
-    ...written(tombstone, shop.surroundings.now()),
+    ...rewritten(tombstone, shop.surroundings.now()),
     desired: { ...tombstone.desired, active: false },
     deletedAt: undefined,
     state: 'refused',
@@ -202,9 +191,7 @@ async function touchReferrers(shop: UserWorkshop, before: Identity, after: Ident
   if (moved.length === 0 && !hasGone && !isNew) return;
   const values = hasGone || isNew ? [...new Set([...old, ...now])] : moved;
   const referrers = await shop.references.referrers(after.connection, after.id, values);
-  if (referrers.length === 0) return;
-  await shop.agenda.touch(after.connection, referrers, shop.surroundings.now());
-  shop.wake();
+  await rouse(shop, after.connection, referrers);
 }
 
 async function live(shop: UserWorkshop, connection: string, id: string): Promise<Identity> {
