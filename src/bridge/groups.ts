@@ -14,9 +14,9 @@ export interface GroupView {
   version: number;
 }
 
-/** A change to a group: its attributes as a pure function, its members as steps, so that none need be read. */
+/** A change to a group: its attributes as a pure function, which may refuse a version by throwing, its members as steps, so that none need be read. */
 export interface GroupChange {
-  attributes: (current: ScimResource) => ScimResource;
+  attributes: (current: ScimResource, version: number) => ScimResource;
   members: MemberChange[];
 }
 
@@ -34,7 +34,8 @@ export interface GroupStory {
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
   list(connection: string, query: GroupQuery): Promise<{ total: number; groups: GroupView[] }>;
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
-  remove(connection: string, id: string): Promise<void>;
+  /** `check` may refuse, by throwing, what is at that version. */
+  remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
 }
 
 interface Shop {
@@ -55,7 +56,7 @@ export function groupStory(shop: Shop): GroupStory {
       return { total, groups: await viewsOf(shop, { connection, groups, withMembers }) };
     },
     change: (connection, id, change, withMembers) => amend(shop, connection, { id, change, withMembers }),
-    remove: (connection, id) => remove(shop, connection, id),
+    remove: (connection, id, check) => remove(shop, connection, { id, check }),
   };
 }
 
@@ -84,7 +85,7 @@ async function amend(
 ): Promise<GroupView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await existing(shop, connection, id);
-    const attributes = change.attributes(before.attributes);
+    const attributes = change.attributes(before.attributes, before.version);
     const lastModified = shop.surroundings.now();
     const after: Group = { ...before, version: before.version + 1, lastModified };
     const outcome = await shop.groups.change(after, before.version, { attributes, members: change.members });
@@ -95,9 +96,14 @@ async function amend(
   throw busy();
 }
 
-async function remove(shop: Shop, connection: string, id: string): Promise<void> {
+async function remove(
+  shop: Shop,
+  connection: string,
+  { id, check }: { id: string; check: ((version: number) => void) | undefined },
+): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const group = await existing(shop, connection, id);
+    check?.(group.version);
     if ((await shop.groups.change(group, group.version, 'delete')) !== 'stale') return;
   }
   throw busy();

@@ -31,14 +31,15 @@ export interface UserStory {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
   list(connection: string, query: UserQuery): Promise<{ total: number; users: UserView[] }>;
-  /** Applies a pure change to the desired state; one that changes nothing leaves version and lastModified alone. */
+  /** Applies a pure change to the desired state at a version, which it may refuse by throwing; one that changes nothing leaves version and lastModified alone. */
   change(
     connection: string,
     id: string,
-    change: (current: ScimResource) => ScimResource,
+    change: (current: ScimResource, version: number) => ScimResource,
     kind: 'replace' | 'patch',
   ): Promise<UserView>;
-  remove(connection: string, id: string): Promise<void>;
+  /** `check` may refuse, by throwing, what is at that version. */
+  remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
 }
 
 /** What the story of users works with. */
@@ -72,7 +73,7 @@ export function userStory(shop: UserWorkshop): UserStory {
     },
     change: (connection, id, change, kind) =>
       amendDesired(shop, shop.connectionOf(connection), { id, change, kind }),
-    remove: (connection, id) => remove(shop, shop.connectionOf(connection), id),
+    remove: (connection, id, check) => remove(shop, shop.connectionOf(connection), { id, check }),
   };
 }
 
@@ -97,7 +98,7 @@ async function create(shop: UserWorkshop, connection: Connection, desired: ScimR
 
 interface Amendment {
   id: string;
-  change: (current: ScimResource) => ScimResource;
+  change: (current: ScimResource, version: number) => ScimResource;
   kind: 'replace' | 'patch';
 }
 
@@ -108,7 +109,7 @@ async function amendDesired(
 ): Promise<UserView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await live(shop, connection.id, amendment.id);
-    const after = next(before, amendment.change(before.desired));
+    const after = next(before, amendment.change(before.desired, before.version));
     const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
     if (changesNothing && before.state !== 'refused')
       return found((await viewsOf(shop, connection.id, [before]))[0]);
@@ -144,9 +145,14 @@ async function commitOne(
   return outcome;
 }
 
-async function remove(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
+async function remove(
+  shop: UserWorkshop,
+  connection: Connection,
+  { id, check }: { id: string; check: ((version: number) => void) | undefined },
+): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await live(shop, connection.id, id);
+    check?.(before.version);
     const now = shop.surroundings.now();
     const identity: Identity = { ...rewritten(before, now), deletedAt: now };
     if ((await commitOne(shop, connection, { identity, expected: before.version })) === 'stale') continue;

@@ -4,6 +4,7 @@ import type { UserStory } from '../bridge/users.ts';
 import { scopeOf } from '../http/scope.ts';
 import { type Authenticate, connectionOf } from './authentication.ts';
 import { readBody } from './body.ts';
+import { conditionsOf } from './conditions.ts';
 import type { ScimContext } from './context.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { answerError } from './errors.ts';
@@ -46,7 +47,15 @@ function identify(deps: ScimDeps, contexts: WeakMap<Request, ScimContext>): Requ
     const connection = await connectionOf(request, authenticate);
     note({ connection });
     const base = `${publicUrl(request)}${request.baseUrl}`;
-    contexts.set(request, { connection, base, users, groups, log, response });
+    contexts.set(request, {
+      connection,
+      base,
+      users,
+      groups,
+      log,
+      response,
+      conditions: conditionsOf(request.headers),
+    });
     next();
   };
 }

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { GroupStory } from '../bridge/groups.ts';
 import type { Log } from '../bridge/ports.ts';
 import type { UserStory } from '../bridge/users.ts';
+import type { Conditions } from './conditions.ts';
 
 /** All that a request knows; SCIMMY's classes are shared by the whole process and know nothing themselves. */
 export interface ScimContext {
@@ -13,6 +14,7 @@ export interface ScimContext {
   groups: GroupStory;
   log: Log;
   response: Response;
+  conditions: Conditions;
 }
 
 /** The query parameters as they came: a name given twice has an array. */

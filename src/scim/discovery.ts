@@ -5,6 +5,7 @@ import type { ScimContext } from './context.ts';
 import { describeResourceType, describeSchema } from './describe.ts';
 import { listResponse } from './list.ts';
 import { ScimError } from './scim-error.ts';
+import { sendScim } from './send.ts';
 import { serviceProviderConfig } from './service-provider-config.ts';
 
 const types = [userType, groupType];
@@ -12,16 +13,17 @@ const schemas = types.flatMap(({ schema, extensions }) => [schema, ...extensions
 
 /** The discovery endpoints (RFC 7644 §4), said by the same tables that the service works with. */
 export function discoveryRoutes(contextOf: (request: Request) => ScimContext): Router {
-  const answer =
-    (body: (base: string, id: string) => JsonObject) => (request: Request, response: Response) => {
-      // "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4)
-      if ('filter' in request.query) throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
-      const { id } = request.params;
-      const found = body(contextOf(request).base, typeof id === 'string' ? id : '');
-      response.type('application/scim+json').send(JSON.stringify(found));
-    };
+  const answer = (json: (base: string, id: string) => string) => (request: Request, response: Response) => {
+    // "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4)
+    if ('filter' in request.query) throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
+    const { id } = request.params;
+    sendScim(response, json(contextOf(request).base, typeof id === 'string' ? id : ''));
+  };
   return Router()
-    .get('/ServiceProviderConfig', answer(serviceProviderConfig))
+    .get(
+      '/ServiceProviderConfig',
+      answer((base) => JSON.stringify(serviceProviderConfig(base))),
+    )
     .get(
       '/ResourceTypes',
       answer((base) => all(types.map((type) => describeResourceType(type, base)))),
@@ -50,12 +52,13 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
     );
 }
 
-function all(bodies: JsonObject[]): JsonObject {
-  return listResponse({ total: bodies.length, bodies });
+function all(bodies: JsonObject[]): string {
+  const resources = bodies.map((body) => JSON.stringify(body));
+  return listResponse({ total: bodies.length, startIndex: 1, resources });
 }
 
-function one(bodies: JsonObject[], id: string): JsonObject {
+function one(bodies: JsonObject[], id: string): string {
   const found = bodies.find((body) => String(body['id']).toLowerCase() === id.toLowerCase());
   if (!found) throw new ScimError(404, undefined, 'There is no such resource.');
-  return found;
+  return JSON.stringify(found);
 }

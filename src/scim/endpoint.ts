@@ -1,17 +1,28 @@
 import type { JsonObject } from '../schema/resource.ts';
 import type { Query, ScimContext } from './context.ts';
 
-/** One kind of resource as HTTP sees it: what each method answers, as plain objects. */
+/** One resource as it is answered. */
+export interface Answer {
+  /** Where it is: `meta.location`. */
+  location: string;
+  version: number;
+  /** JSON text; undefined: 204. */
+  json: string | undefined;
+}
+
+/** A part of a list, each resource as JSON text. */
+export interface Page {
+  total: number;
+  startIndex: number;
+  resources: string[];
+}
+
+/** One kind of resource as HTTP sees it: what each method answers. */
 export interface Endpoint {
-  read(context: ScimContext, id: string, query: Query): Promise<JsonObject>;
-  list(context: ScimContext, query: Query): Promise<JsonObject>;
-  create(context: ScimContext, body: JsonObject, query: Query): Promise<JsonObject>;
-  replace(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<JsonObject>;
-  /** Undefined: 204. */
-  patch(
-    context: ScimContext,
-    id: string,
-    request: { body: JsonObject; query: Query },
-  ): Promise<JsonObject | undefined>;
+  read(context: ScimContext, id: string, query: Query): Promise<Answer>;
+  list(context: ScimContext, query: Query): Promise<Page>;
+  create(context: ScimContext, body: JsonObject, query: Query): Promise<Answer>;
+  replace(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
+  patch(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
   remove(context: ScimContext, id: string): Promise<void>;
 }

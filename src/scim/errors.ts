@@ -5,6 +5,7 @@ import type { Log } from '../bridge/ports.ts';
 import { scopeOf } from '../http/scope.ts';
 import { SchemaFault } from '../schema/fault.ts';
 import { errorUrn, ScimError, type ScimType } from './scim-error.ts';
+import { sendScim } from './send.ts';
 
 /** The error as the client is told; what is our own fault goes to the log, with its cause, and stays there. */
 export function told(error: unknown, log: Log): ScimError {
@@ -22,10 +23,13 @@ export const answerError: ErrorRequestHandler = (error, _request, response, next
 };
 
 function sendError(response: Response, { status, scimType, message, headers }: ScimError): void {
-  response.status(status).set(headers).type('application/scim+json');
+  response.status(status).set(headers);
   // In seconds; without it Okta waits for five minutes.
   if (status === 503) response.set('Retry-After', '1');
-  response.send(JSON.stringify({ schemas: [errorUrn], status: String(status), scimType, detail: message }));
+  sendScim(
+    response,
+    JSON.stringify({ schemas: [errorUrn], status: String(status), scimType, detail: message }),
+  );
 }
 
 function toScimError(error: unknown): ScimError {

@@ -4,12 +4,13 @@ import { matches } from '../schema/evaluate.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-type.ts';
+import { answerGroup } from './answer.ts';
 import type { ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
 import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
-import { type Fetch, fetchPage, listResponse, scanPage } from './list.ts';
+import { type Fetch, fetchPage, scanPage } from './list.ts';
 import { pagingOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
@@ -21,9 +22,8 @@ import { toGroupQuestion } from './query.ts';
 export const groupsEndpoint: Endpoint = {
   read: async ({ groups, connection, base }, id, query) => {
     const projection = projectionOf(groupType, query);
-    return projection.apply(
-      presentGroup(await groups.read(connection, id, projection.includes('members')), base),
-    );
+    const view = await groups.read(connection, id, projection.includes('members'));
+    return answerGroup(view, base, projection);
   },
 
   list: async (context, query) => {
@@ -33,40 +33,51 @@ export const groupsEndpoint: Endpoint = {
     const { matches: found, residual } = toGroupQuestion(filter);
     const withMembers = projection.includes('members') || residual !== undefined;
     const fetch = fetchGroups(context, { matches: found, withMembers });
-    const listed = residual
+    const { total, bodies } = residual
       ? await scanPage(fetch, paging, (body) => matches(groupType, residual, body))
       : await fetchPage(fetch, paging);
-    return listResponse({ ...listed, bodies: listed.bodies.map(projection.apply) }, paging.startIndex);
+    const resources = bodies.map((body) => JSON.stringify(projection.apply(body)));
+    return { total, startIndex: paging.startIndex, resources };
   },
 
   create: async (context, body, query) => {
     const projection = projectionOf(groupType, query);
     const { attributes, members } = groupIn(context, body);
     const { groups, connection, base } = context;
-    return projection.apply(presentGroup(await groups.create(connection, attributes, members), base));
+    return answerGroup(await groups.create(connection, attributes, members), base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
     const projection = projectionOf(groupType, query);
     const { attributes, members } = groupIn(context, body);
     const steps: MemberChange[] = [{ kind: 'replace', members }];
-    const change = { attributes: () => attributes, members: steps };
-    const { groups, connection, base } = context;
+    const { groups, connection, base, conditions } = context;
+    const change = {
+      attributes: (_current: ScimResource, version: number) => {
+        conditions.check(version);
+        return attributes;
+      },
+      members: steps,
+    };
     const view = await groups.change(connection, id, change, projection.includes('members'));
-    return projection.apply(presentGroup(view, base));
+    return answerGroup(view, base, projection);
   },
 
-  patch: async ({ groups, connection, base }, id, { body, query }) => {
+  patch: async ({ groups, connection, base, conditions }, id, { body, query }) => {
     const projection = projectionOf(groupType, query);
     const { operations, members } = splitGroupPatch(parsePatch(body));
-    const attributes = (current: ScimResource) => applyPatch(groupType, current, operations);
+    const attributes = (current: ScimResource, version: number) => {
+      conditions.check(version);
+      return applyPatch(groupType, current, operations);
+    };
     const withMembers = projection.isAsked && projection.includes('members');
     const view = await groups.change(connection, id, { attributes, members }, withMembers);
     // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
-    return projection.isAsked ? projection.apply(presentGroup(view, base)) : undefined;
+    const answer = answerGroup(view, base, projection);
+    return projection.isAsked ? answer : { ...answer, json: undefined };
   },
 
-  remove: ({ groups, connection }, id) => groups.remove(connection, id),
+  remove: ({ groups, connection, conditions }, id) => groups.remove(connection, id, conditions.check),
 };
 
 function groupIn(context: ScimContext, body: JsonObject) {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../schema/resource.ts';
+import type { Page } from './endpoint.ts';
 import type { Paging } from './paging.ts';
 import { badRequest } from './scim-error.ts';
 
@@ -46,12 +47,13 @@ export async function scanPage(
 }
 
 /** A list as it is answered; `itemsPerPage` is what this page has (RFC 7644 §3.4.2). */
-export function listResponse({ total, bodies }: Listed, startIndex = 1): JsonObject {
-  return {
-    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+export function listResponse({ total, startIndex, resources }: Page): string {
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
+  const head = JSON.stringify({
+    schemas,
     totalResults: total,
     startIndex,
-    itemsPerPage: bodies.length,
-    Resources: bodies,
-  };
+    itemsPerPage: resources.length,
+  });
+  return `${head.slice(0, -1)},"Resources":[${resources.join(',')}]}`;
 }

@@ -3,6 +3,7 @@ import type { UserView } from '../bridge/users.ts';
 import { isObject } from '../schema/own.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
+import { etagOf } from './conditions.ts';
 
 /** A user as it is answered: the IdP's values, and what is ours to say. */
 export function presentUser({ resource, ...view }: UserView, base: string): JsonObject {
@@ -40,6 +41,7 @@ export function locationOf(type: ResourceType, id: string, base: string): string
 
 interface Facts {
   id: string;
+  version: number;
   createdAt: number;
   lastModified: number;
   base: string;
@@ -49,7 +51,7 @@ interface Facts {
 function present(
   type: ResourceType,
   body: ScimResource,
-  { id, createdAt, lastModified, base }: Facts,
+  { id, version, createdAt, lastModified, base }: Facts,
 ): JsonObject {
   const extensions = Object.keys(body).filter((name) => name.includes(':'));
   return {
@@ -61,6 +63,7 @@ function present(
       created: new Date(createdAt).toISOString(),
       lastModified: new Date(lastModified).toISOString(),
       location: locationOf(type, id, base),
+      version: etagOf(version),
     },
   };
 }

@@ -3,11 +3,12 @@ import SCIMMY from 'scimmy';
 import { SCIMMYRouters } from 'scimmy-routers';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
+import { etagOf } from './conditions.ts';
 import type { Query, ScimContext } from './context.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Answer, Endpoint } from './endpoint.ts';
 import { told } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
-import { locationOf } from './present.ts';
+import { listResponse } from './list.ts';
 import { ScimError } from './scim-error.ts';
 import { usersEndpoint } from './users.ts';
 
@@ -55,27 +56,28 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 
     read(context: ScimContext) {
       const id = this.#id;
-      return answered(context, () =>
+      return answered(context, async () =>
         id === undefined
-          ? endpoint.list(context, this.#query)
-          : endpoint.read(context, checked(id), this.#query),
+          ? bytes(listResponse(await endpoint.list(context, this.#query)))
+          : known(context, await endpoint.read(context, checked(id), this.#query)),
       );
     }
 
     write(body: JsonObject, context: ScimContext) {
       const [id, query] = [this.#id, this.#query];
       return answered(context, async () => {
-        if (id !== undefined) return endpoint.replace(context, checked(id), { body, query });
+        if (id !== undefined)
+          return shown(context, await endpoint.replace(context, checked(id), { body, query }));
         const created = await endpoint.create(context, body, query);
         // "the URI of the created resource SHALL include the "Location" header" (RFC 7644 §3.3)
-        context.response.location(locationOf(type, String(created['id']), context.base));
-        return created;
+        context.response.location(created.location);
+        return shown(context, created);
       });
     }
 
     patch(body: JsonObject, context: ScimContext) {
-      return answered(context, () =>
-        endpoint.patch(context, checked(this.#id), { body, query: this.#query }),
+      return answered(context, async () =>
+        shown(context, await endpoint.patch(context, checked(this.#id), { body, query: this.#query })),
       );
     }
 
@@ -83,6 +85,25 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
       return answered(context, () => endpoint.remove(context, checked(this.#id)));
     }
   };
+}
+
+/** 304 without a body for a version that the client has (RFC 7644 §3.14). */
+function known(context: ScimContext, answer: Answer): Buffer | undefined {
+  const body = shown(context, answer);
+  if (!context.conditions.has(answer.version)) return body;
+  context.response.status(304);
+  return undefined;
+}
+
+/** What SCIMMYRouters sends; undefined is 204. */
+function shown({ response }: ScimContext, { json, version }: Answer): Buffer | undefined {
+  response.setHeader('ETag', etagOf(version));
+  return json === undefined ? undefined : bytes(json);
+}
+
+/** As bytes: to a text express would add a charset, which application/scim+json does not have (RFC 7644 §8.1). */
+function bytes(json: string): Buffer {
+  return Buffer.from(json);
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */

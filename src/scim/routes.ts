@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { ScimError } from './scim-error.ts';
+import { badRequest, ScimError } from './scim-error.ts';
 
 const reading = ['GET', 'HEAD'];
 
@@ -14,8 +14,9 @@ const endpoints: [RegExp, string[] | undefined][] = [
   [/^\/Me(\/|$)/i, undefined],
 ];
 
-/** Refuses what is not there (404), and methods that an endpoint does not take (405). */
+/** Refuses what cannot be decoded (400) or is not there (404), and methods that an endpoint does not take (405). */
 export const checkRoute: RequestHandler = (request, _response, next) => {
+  if (!isDecodable(request.path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
   const endpoint = endpoints.find(([path]) => path.test(request.path));
   if (!endpoint) throw new ScimError(404, undefined, 'There is no such endpoint.');
   const [, methods] = endpoint;
@@ -25,6 +26,15 @@ export const checkRoute: RequestHandler = (request, _response, next) => {
   }
   next();
 };
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** "501 Not Implemented" for what a service provider need not have: /Bulk, /Me and searches by POST (RFC 7644 §3.7, §3.11). */
 export const refuseUnsupported: RequestHandler = (request, _response, next) => {

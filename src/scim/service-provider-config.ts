@@ -10,7 +10,7 @@ export function serviceProviderConfig(base: string): JsonObject {
     filter: { supported: true, maxResults: MAX_COUNT },
     changePassword: { supported: false },
     sort: { supported: false },
-    etag: { supported: false },
+    etag: { supported: true },
     authenticationSchemes: [
       {
         type: 'oauthbearertoken',

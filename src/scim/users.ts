@@ -2,11 +2,12 @@ import { matches } from '../schema/evaluate.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
+import { answerUser } from './answer.ts';
 import type { ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
-import { type Fetch, fetchPage, listResponse, scanPage } from './list.ts';
+import { type Fetch, fetchPage, scanPage } from './list.ts';
 import { pagingOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
@@ -16,10 +17,9 @@ import { toUserQuestion } from './query.ts';
 
 /** /Users (RFC 7644 §3.3 to §3.6); PUT and PATCH answer with the user, as validators want it. */
 export const usersEndpoint: Endpoint = {
-  read: async (context, id, query) => {
+  read: async ({ users, connection, base }, id, query) => {
     const projection = projectionOf(userType, query);
-    const { users, connection, base } = context;
-    return projection.apply(presentUser(await users.read(connection, id), base));
+    return answerUser(await users.read(connection, id), base, projection);
   },
 
   list: async (context, query) => {
@@ -29,34 +29,41 @@ export const usersEndpoint: Endpoint = {
     const question = toUserQuestion(filter);
     const { residual } = question;
     const fetch = fetchUsers(context, question.matches);
-    const listed = residual
+    const { total, bodies } = residual
       ? await scanPage(fetch, paging, (body) => matches(userType, residual, body))
       : await fetchPage(fetch, paging);
-    return listResponse({ ...listed, bodies: listed.bodies.map(projection.apply) }, paging.startIndex);
+    const resources = bodies.map((body) => JSON.stringify(projection.apply(body)));
+    return { total, startIndex: paging.startIndex, resources };
   },
 
   create: async (context, body, query) => {
     const projection = projectionOf(userType, query);
     const { users, connection, base } = context;
-    return projection.apply(presentUser(await users.create(connection, desiredIn(context, body)), base));
+    return answerUser(await users.create(connection, desiredIn(context, body)), base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
     const projection = projectionOf(userType, query);
     const desired = desiredIn(context, body);
-    const { users, connection, base } = context;
-    return projection.apply(presentUser(await users.change(connection, id, () => desired, 'replace'), base));
+    const { users, connection, base, conditions } = context;
+    const change = (_current: ScimResource, version: number) => {
+      conditions.check(version);
+      return desired;
+    };
+    return answerUser(await users.change(connection, id, change, 'replace'), base, projection);
   },
 
-  patch: async (context, id, { body, query }) => {
+  patch: async ({ users, connection, base, conditions }, id, { body, query }) => {
     const projection = projectionOf(userType, query);
     const operations = parsePatch(body);
-    const change = (current: ScimResource) => applyPatch(userType, current, operations);
-    const { users, connection, base } = context;
-    return projection.apply(presentUser(await users.change(connection, id, change, 'patch'), base));
+    const change = (current: ScimResource, version: number) => {
+      conditions.check(version);
+      return applyPatch(userType, current, operations);
+    };
+    return answerUser(await users.change(connection, id, change, 'patch'), base, projection);
   },
 
-  remove: ({ users, connection }, id) => users.remove(connection, id),
+  remove: ({ users, connection, conditions }, id) => users.remove(connection, id, conditions.check),
 };
 
 function desiredIn(context: ScimContext, body: JsonObject): ScimResource {

@@ -22,7 +22,7 @@ test('ServiceProviderConfig says what this service can do', async () => {
     filter: { supported: true, maxResults: 200 },
     changePassword: { supported: false },
     sort: { supported: false },
-    etag: { supported: false },
+    etag: { supported: true },
     authenticationSchemes: [{ type: 'oauthbearertoken' }],
     meta: { location: 'https://bridge.example/scim/v2/ServiceProviderConfig' },
   });

@@ -24,7 +24,7 @@ test('POST answers 201 with the whole user and its Location (RFC 7644 §3.3)', a
     groups: [],
   });
   expect(status).toBe(201);
-  expect(headers.get('content-type')).toBe('application/scim+json; charset=utf-8');
+  expect(headers.get('content-type')).toBe('application/scim+json');
   const location = 'https://bridge.example/scim/v2/Users/u1';
   expect(headers.get('location')).toBe(location);
   expect(body).toEqual({
@@ -40,6 +40,7 @@ test('POST answers 201 with the whole user and its Location (RFC 7644 §3.3)', a
       created: '2026-11-20T10:00:01.000Z',
       lastModified: '2026-11-20T10:00:01.000Z',
       location,
+      version: 'W/"1"',
     },
   });
   expect((await house.send('GET', '/Users/u1')).body).toEqual(body);

@@ -89,7 +89,7 @@ function userStory(users: Kept<UserView>[], groups: Kept<GroupView>[], tick: () 
     change: async (connection, id, change) => {
       const now = tick();
       const kept = find(connection, id);
-      const changed = change(kept.view.resource);
+      const changed = change(kept.view.resource, kept.view.version);
       const resource = { ...changed, active: changed['active'] ?? kept.view.resource['active'] ?? true };
       checkFree(connection, resource, id);
       if (!isDeepStrictEqual(resource, kept.view.resource)) {
@@ -97,8 +97,9 @@ function userStory(users: Kept<UserView>[], groups: Kept<GroupView>[], tick: () 
       }
       return withGroups(kept);
     },
-    remove: async (connection, id) => {
+    remove: async (connection, id, check) => {
       tick();
+      check?.(find(connection, id).view.version);
       users.splice(users.indexOf(find(connection, id)), 1);
     },
   };
@@ -176,7 +177,7 @@ function groupStory(groups: Kept<GroupView>[], tick: () => number): GroupStory {
     change: async (connection, id, change, withMembers) => {
       const now = tick();
       const kept = find(connection, id);
-      const attributes = change.attributes(kept.view.attributes);
+      const attributes = change.attributes(kept.view.attributes, kept.view.version);
       checkFree(connection, attributes, id);
       const members = applied(kept.view.members ?? [], change.members);
       if (!isDeepStrictEqual([attributes, members], [kept.view.attributes, kept.view.members])) {
@@ -184,8 +185,9 @@ function groupStory(groups: Kept<GroupView>[], tick: () => number): GroupStory {
       }
       return shown(kept.view, withMembers);
     },
-    remove: async (connection, id) => {
+    remove: async (connection, id, check) => {
       tick();
+      check?.(find(connection, id).view.version);
       groups.splice(groups.indexOf(find(connection, id)), 1);
     },
   };
