@@ -10,6 +10,7 @@ import { discoveryRoutes } from './discovery.ts';
 import { answerError } from './errors.ts';
 import { resourceRoutes } from './resources.ts';
 import { checkRoute, refuseUnsupported } from './routes.ts';
+import { searchRoutes } from './search.ts';
 
 /** What the front door needs from the house. */
 export interface ScimDeps {
@@ -34,6 +35,7 @@ export function scimApp(deps: ScimDeps): Router {
     readBody,
     refuseUnsupported,
     discoveryRoutes(contextOf),
+    searchRoutes(contextOf),
     resourceRoutes(contextOf),
     answerError,
   );
