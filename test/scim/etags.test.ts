@@ -1,0 +1,267 @@
+import { urns } from '../../src/schema/resource.ts';
+import { type ScimAnswer, type ScimClient, scimClient } from '../support/scim-client.ts';
+import { patchOp } from '../support/scim-house.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+/** Enough that a race which is lost one time in ten does not stay hidden. */
+const ROUNDS = 30;
+
+let service: RunningService;
+let scim: ScimClient;
+beforeEach(async () => {
+  service = await startService({}, { background: false });
+  scim = scimClient(service.url, service.scimToken);
+});
+afterEach(() => service.close());
+
+/** What differs between the two kinds of resources. */
+interface Kind {
+  endpoint: string;
+  /** The name that must be there, and another attribute. */
+  named: 'userName' | 'displayName';
+  other: string;
+  /** The status of a PATCH. */
+  patched: number;
+}
+
+const users: Kind = { endpoint: '/Users', named: 'userName', other: 'title', patched: 200 };
+const groups: Kind = { endpoint: '/Groups', named: 'displayName', other: 'externalId', patched: 204 };
+
+const tagOf = ({ headers }: ScimAnswer) => headers.get('etag') ?? '';
+const replaceWith = (path: string, value: unknown) => patchOp({ op: 'replace', path, value });
+
+describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind) => {
+  const { endpoint, named, other, patched } = kind;
+
+  async function create(): Promise<{ path: string; tag: string }> {
+    const created = await scim.send('POST', endpoint, { [named]: 'First' });
+    return { path: `${endpoint}/${created.body.id}`, tag: tagOf(created) };
+  }
+
+  test('the header ETag is meta.version, whatever the method', async () => {
+    const created = await scim.send('POST', endpoint, { [named]: 'First' });
+    const path = `${endpoint}/${created.body.id}`;
+    const answers = [
+      created,
+      await scim.send('GET', path),
+      await scim.send('PUT', path, { [named]: 'Second' }),
+      await scim.send('PATCH', `${path}?attributes=meta`, replaceWith(other, 'x')),
+    ];
+    for (const answer of answers) {
+      expect(answer.body.meta.version).toMatch(/^W\/"\d+"$/);
+      expect(tagOf(answer)).toBe(answer.body.meta.version);
+    }
+    const patch = await scim.send('PATCH', path, replaceWith(other, 'y'));
+    expect(patch.status).toBe(patched);
+    const read = await scim.send('GET', path);
+    expect(tagOf(patch)).toBe(read.body.meta.version);
+    const head = await scim.send('HEAD', path);
+    expect([head.status, head.body, tagOf(head)]).toEqual([200, undefined, tagOf(read)]);
+    const listed = await scim.send('GET', `${endpoint}?filter=id+eq+%22${read.body.id}%22`);
+    expect(listed.body.Resources[0].meta).toEqual(read.body.meta);
+    expect(listed.headers.get('etag')).toBeNull();
+  });
+
+  test('every change raises it, and what changes nothing leaves it and lastModified alone', async () => {
+    const { path } = await create();
+    const changes: [isEffective: boolean, method: string, body: object][] = [
+      [true, 'PATCH', replaceWith(other, 'x')],
+      [false, 'PATCH', replaceWith(other, 'x')],
+      [false, 'PATCH', patchOp({ op: 'add', value: { [named]: 'First', [other]: 'x' } })],
+      [false, 'PUT', { [named]: 'First', [other]: 'x', id: 'mine', meta: { version: 'W/"99"' } }],
+      [true, 'PATCH', patchOp({ op: 'remove', path: other })],
+      [false, 'PATCH', patchOp({ op: 'remove', path: other })],
+      [true, 'PUT', { [named]: 'Second' }],
+      [false, 'PUT', { [named]: 'Second' }],
+      [true, 'PATCH', replaceWith(named, 'SECOND')],
+    ];
+    let { meta } = (await scim.send('GET', path)).body;
+    for (const [isEffective, method, body] of changes) {
+      const answer = await scim.send(method, path, body);
+      expect(answer.status).toBe(method === 'PUT' ? 200 : patched);
+      const { meta: now } = (await scim.send('GET', path)).body;
+      expect({ method, body, changed: now.version !== meta.version }).toEqual({
+        method,
+        body,
+        changed: isEffective,
+      });
+      if (!isEffective) expect(now.lastModified).toBe(meta.lastModified);
+      expect(tagOf(answer)).toBe(now.version);
+      meta = now;
+    }
+    const seen = changes.filter(([isEffective]) => isEffective).length;
+    expect(meta.version).toBe(`W/"${seen + 1}"`);
+  });
+
+  test('a version that the client has is 304 without a body, in every spelling', async () => {
+    const { path, tag } = await create();
+    const strong = tag.replace('W/', '');
+    for (const known of [tag, strong, '*', ` "x" , ${tag}`, `W/"0",W/"x,y", ${strong},"z"`]) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await scim.send(method, path, undefined, { 'If-None-Match': known });
+        expect({ known, status: answer.status, tag: tagOf(answer), body: answer.body }).toEqual({
+          known,
+          status: 304,
+          tag,
+          body: undefined,
+        });
+      }
+    }
+    for (const other of ['"x"', 'W/"0"', `"${strong}"`, strong.slice(1, -1), '', 'junk', '"1', '1"', ',,,']) {
+      const answer = await scim.send('GET', path, undefined, { 'If-None-Match': other });
+      expect({ other, status: answer.status }).toEqual({ other, status: 200 });
+    }
+    await scim.send('PATCH', path, replaceWith(other, 'x'));
+    expect((await scim.send('GET', path, undefined, { 'If-None-Match': tag })).status).toBe(200);
+  });
+
+  test('a write at a version that is no more, or never was, is 412 and changes nothing', async () => {
+    const { path, tag } = await create();
+    await scim.send('PATCH', path, replaceWith(other, 'x'));
+    const before = await scim.send('GET', path);
+    const current = tagOf(before);
+    const stale = [
+      tag,
+      tag.replace('W/', ''),
+      '"x", "y"',
+      '',
+      'junk',
+      '"',
+      '""',
+      current.replaceAll('"', ''),
+      ',',
+    ];
+    for (const headers of [
+      ...stale.map((value) => ({ 'If-Match': value })),
+      { 'If-None-Match': '*' },
+      { 'If-None-Match': current },
+      { 'If-Match': current, 'If-None-Match': current },
+    ]) {
+      for (const [method, body] of [
+        ['PUT', { [named]: 'Other' }],
+        ['PATCH', replaceWith(other, 'y')],
+        ['DELETE', undefined],
+      ] as const) {
+        const answer = await scim.send(method, path, body, headers as Record<string, string>);
+        expect({ method, headers, answer }).toMatchObject({
+          answer: { status: 412, body: { status: '412', schemas: [expect.stringContaining(':Error')] } },
+        });
+        expect(answer.body.scimType).toBeUndefined();
+      }
+    }
+    expect((await scim.send('GET', path)).body).toEqual(before.body);
+    expect((await scim.send('GET', path, undefined, { 'If-Match': tag })).status).toBe(412);
+  });
+
+  test('a write at the version that is there is done, in every spelling', async () => {
+    const { path } = await create();
+    const current = async () => tagOf(await scim.send('GET', path));
+    for (const spell of [
+      (tag: string) => tag,
+      (tag: string) => tag.replace('W/', ''),
+      (tag: string) => `"x",${tag} , W/"0"`,
+      () => '*',
+    ]) {
+      const put = await scim.send(
+        'PUT',
+        path,
+        { [named]: `N${spell('"7"')}` },
+        { 'If-Match': spell(await current()) },
+      );
+      expect(put.status).toBe(200);
+      const value = `P${spell('"7"')}`;
+      const patch = await scim.send('PATCH', path, replaceWith(other, value), {
+        'If-Match': spell(await current()),
+      });
+      expect(patch.status).toBe(patched);
+    }
+    const passed = { 'If-None-Match': '"0"' };
+    expect((await scim.send('PUT', path, { [named]: 'Last' }, passed)).status).toBe(200);
+    expect((await scim.send('DELETE', path, undefined, { 'If-Match': await current() })).status).toBe(204);
+  });
+
+  test('a change that changes nothing is refused at a wrong version all the same', async () => {
+    const { path } = await create();
+    const answer = await scim.send('PATCH', path, replaceWith(named, 'First'), { 'If-Match': 'W/"0"' });
+    expect(answer.status).toBe(412);
+  });
+
+  test('what is not there is 404, whatever it is asked to match', async () => {
+    for (const headers of [{ 'If-Match': '*' }, { 'If-Match': 'W/"1"' }, { 'If-None-Match': '*' }]) {
+      for (const [method, body] of [
+        ['GET', undefined],
+        ['PUT', { [named]: 'Other' }],
+        ['PATCH', replaceWith(other, 'y')],
+        ['DELETE', undefined],
+      ] as const) {
+        const answer = await scim.send(method, `${endpoint}/nobody`, body, headers as Record<string, string>);
+        expect({ method, headers, status: answer.status }).toEqual({ method, headers, status: 404 });
+      }
+    }
+  });
+
+  test('of writers with the same tag at once exactly one wins', async () => {
+    const { path } = await create();
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const headers = { 'If-Match': tagOf(await scim.send('GET', path)) };
+      const writes: [string, object][] = [
+        ['PATCH', replaceWith(other, `patch ${round}`)],
+        ['PUT', { [named]: `Put ${round}`, [other]: `put ${round}` }],
+        ['PATCH', patchOp({ op: 'add', path: other, value: `add ${round}` })],
+      ];
+      const answers = await Promise.all(
+        writes.map(([method, body]) => scim.send(method, path, body, headers)),
+      );
+      const won = answers.filter(({ status }) => status < 300);
+      expect(answers.map(({ status }) => status).sort()).toEqual([won[0]?.status, 412, 412]);
+      const winner = answers.findIndex(({ status }) => status < 300);
+      const after = await scim.send('GET', path);
+      expect(after.body[other]).toBe([`patch ${round}`, `put ${round}`, `add ${round}`][winner]);
+      expect(tagOf(after)).toBe(tagOf(answers[winner] as ScimAnswer));
+    }
+  }, 60_000);
+
+  test('of a change and a removal with the same tag at once exactly one wins', async () => {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const created = await scim.send('POST', endpoint, { [named]: `N${round}` });
+      const path = `${endpoint}/${created.body.id}`;
+      const headers = { 'If-Match': tagOf(created) };
+      const [patch, removal] = await Promise.all([
+        scim.send('PATCH', path, replaceWith(other, 'x'), headers),
+        scim.send('DELETE', path, undefined, headers),
+      ]);
+      const isGone = (await scim.send('GET', path)).status === 404;
+      // Who comes after the removal finds nothing any more.
+      expect(isGone ? [404, 412] : [patched]).toContain(patch.status);
+      expect(removal.status).toBe(isGone ? 204 : 412);
+    }
+  }, 60_000);
+});
+
+test('members are part of the version of a group, and of no version of a user', async () => {
+  const user = await scim.send('POST', '/Users', { userName: 'ada' });
+  const group = await scim.send('POST', '/Groups', { displayName: 'Crew' });
+  const path = `/Groups/${group.body.id}`;
+  const change = (op: string) => patchOp({ op, path: 'members', value: [{ value: user.body.id }] });
+  const tags = [tagOf(group)];
+  for (const op of ['add', 'add', 'remove', 'remove', 'add'])
+    tags.push(tagOf(await scim.send('PATCH', path, change(op))));
+  expect(tags).toEqual(['W/"1"', 'W/"2"', 'W/"2"', 'W/"3"', 'W/"3"', 'W/"4"']);
+  const read = await scim.send('GET', `/Users/${user.body.id}`);
+  expect(read.body.groups).toHaveLength(1);
+  expect(tagOf(read)).toBe(tagOf(user));
+  await scim.send('DELETE', `/Users/${user.body.id}`);
+  expect(tagOf(await scim.send('GET', path))).toBe('W/"5"');
+});
+
+test('a traveler that comes later is no change of the user', async () => {
+  const created = await scim.send('POST', '/Users', { userName: 'ada' });
+  const path = `/Users/${created.body.id}`;
+  expect(created.body[urns.travel]).toBeUndefined();
+  const emails = [{ value: 'ada@corp.example', type: 'work' }];
+  const patched = await scim.send('PATCH', path, replaceWith('emails', emails));
+  await service.people('default');
+  const read = await scim.send('GET', path);
+  expect(read.body[urns.travel]).toEqual({ travelUserId: expect.any(String) });
+  expect(tagOf(read)).toBe(tagOf(patched));
+});
