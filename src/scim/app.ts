@@ -9,7 +9,8 @@ import type { ScimContext } from './context.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { answerError } from './errors.ts';
 import { resourceRoutes } from './resources.ts';
-import { checkRoute, refuseUnsupported } from './routes.ts';
+import { routeOf } from './routes.ts';
+import { ScimError } from './scim-error.ts';
 import { searchRoutes } from './search.ts';
 
 /** What the front door needs from the house. */
@@ -29,35 +30,37 @@ export function scimApp(deps: ScimDeps): Router {
     if (!context) throw new Error('A request came past the bearer check.');
     return context;
   };
-  return Router().use(
-    identify(deps, contexts),
-    checkRoute,
-    readBody,
-    refuseUnsupported,
-    discoveryRoutes(contextOf),
-    searchRoutes(contextOf),
-    resourceRoutes(contextOf),
-    answerError,
-  );
+  const routes = {
+    resource: resourceRoutes(contextOf),
+    other: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
+  };
+  return Router().use(enter({ deps, contexts, routes }), answerError);
 }
 
-/** The bearer token alone selects the connection (DESIGN §2). */
-function identify(deps: ScimDeps, contexts: WeakMap<Request, ScimContext>): RequestHandler {
-  const { users, groups, authenticate, publicUrl } = deps;
+interface Doors {
+  deps: ScimDeps;
+  contexts: WeakMap<Request, ScimContext>;
+  routes: { resource: RequestHandler; other: RequestHandler };
+}
+
+/**
+ * All that comes before a route, in one step: every further layer of express costs each request. The bearer token alone
+ * selects the connection (DESIGN §2); a body is read also where nothing is offered, so that the connection stays usable.
+ */
+function enter({ deps, contexts, routes }: Doors): RequestHandler {
   return async (request, response, next) => {
     const { log, note } = scopeOf(response);
-    const connection = await connectionOf(request, authenticate);
+    const connection = await connectionOf(request, deps.authenticate);
     note({ connection });
-    const base = `${publicUrl(request)}${request.baseUrl}`;
-    contexts.set(request, {
-      connection,
-      base,
-      users,
-      groups,
-      log,
-      response,
-      conditions: conditionsOf(request.headers),
-    });
-    next();
+    const { users, groups } = deps;
+    const base = `${deps.publicUrl(request)}${request.baseUrl}`;
+    const conditions = conditionsOf(request.headers);
+    contexts.set(request, { connection, base, users, groups, log, response, conditions });
+    const route = routeOf(request);
+    await readBody(request, response);
+    if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');
+    // Express would parse it again whenever somebody looks.
+    Object.defineProperty(request, 'query', { value: request.query });
+    routes[route](request, response, next);
   };
 }

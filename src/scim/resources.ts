@@ -1,4 +1,4 @@
-import type { Request, Router } from 'express';
+import type { Request, RequestHandler, Router } from 'express';
 import SCIMMY from 'scimmy';
 import { SCIMMYRouters } from 'scimmy-routers';
 import type { JsonObject } from '../schema/resource.ts';
@@ -10,15 +10,42 @@ import { told } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse } from './list.ts';
 import { ScimError } from './scim-error.ts';
+import { sendsScim } from './send.ts';
 import { usersEndpoint } from './users.ts';
 
 /** Longer than any id of ours; what is longer cannot exist. */
 const MAX_ID = 200;
 
 /** The routes of /Users and /Groups. `contextOf` gives what a request knows; the classes behind the routes know nothing. */
-export function resourceRoutes(contextOf: (request: Request) => ScimContext): Router {
+export function resourceRoutes(contextOf: (request: Request) => ScimContext): RequestHandler {
   declareResources();
-  return new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
+  const routers = new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
+  const resources = resourcesFirst(routers);
+  return (request, response, next) => {
+    sendsScim(response);
+    resources(request, response, next);
+  };
+}
+
+/**
+ * Moves the layers of the resources, and in them those of the methods, before the others, which have nothing to do here:
+ * bodies are read, clients known and discovery answered before, and each layer that a request passes costs.
+ */
+function resourcesFirst(routers: Router): Router {
+  // Layers without a path of their own (in the types of express this is not told) match everything.
+  const hasPath = (layer: object) => !('slash' in layer && layer.slash === true);
+  const resources = moveAhead(routers, hasPath);
+  for (const { handle } of resources) moveAhead(handle as Router, ({ route }) => route !== undefined);
+  return routers;
+}
+
+type Layer = Router['stack'][number];
+
+/** Keeps the order among those that are moved, which are answered, and among the others. */
+function moveAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
+  const moved = stack.filter(isMoved);
+  stack.splice(0, stack.length, ...moved, ...stack.filter((layer) => !isMoved(layer)));
+  return moved;
 }
 
 /** SCIMMY keeps its resource types for the whole process, so they are declared once, by whoever comes first. */
@@ -58,7 +85,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
       const id = this.#id;
       return answered(context, async () =>
         id === undefined
-          ? bytes(listResponse(await endpoint.list(context, this.#query)))
+          ? listResponse(await endpoint.list(context, this.#query))
           : known(context, await endpoint.read(context, checked(id), this.#query)),
       );
     }
@@ -88,7 +115,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 }
 
 /** 304 without a body for a version that the client has (RFC 7644 §3.14). */
-function known(context: ScimContext, answer: Answer): Buffer | undefined {
+function known(context: ScimContext, answer: Answer): string | undefined {
   const body = shown(context, answer);
   if (!context.conditions.has(answer.version)) return body;
   context.response.status(304);
@@ -96,14 +123,9 @@ function known(context: ScimContext, answer: Answer): Buffer | undefined {
 }
 
 /** What SCIMMYRouters sends; undefined is 204. */
-function shown({ response }: ScimContext, { json, version }: Answer): Buffer | undefined {
+function shown({ response }: ScimContext, { json, version }: Answer): string | undefined {
   response.setHeader('ETag', etagOf(version));
-  return json === undefined ? undefined : bytes(json);
-}
-
-/** As bytes: to a text express would add a charset, which application/scim+json does not have (RFC 7644 §8.1). */
-function bytes(json: string): Buffer {
-  return Buffer.from(json);
+  return json;
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */

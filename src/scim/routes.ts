@@ -1,33 +1,36 @@
-import type { RequestHandler } from 'express';
+import type { Request } from 'express';
 import { badRequest, ScimError } from './scim-error.ts';
+
+/** Where a request goes: to the resources, to what else there is, or nowhere. */
+export type Route = 'resource' | 'other' | 'notOffered';
 
 const reading = ['GET', 'HEAD'];
 
 /** Every endpoint of RFC 7644 §3.2 that is offered, and the methods it takes; the first one that fits counts. */
-const endpoints: [RegExp, string[]][] = [
-  [/^\/((Users|Groups)\/)?\.search\/?$/i, ['POST']],
-  [/^\/(Users|Groups)\/?$/i, [...reading, 'POST']],
-  [/^\/(Users|Groups)\/[^/]+\/?$/i, [...reading, 'PUT', 'PATCH', 'DELETE']],
-  [/^\/ServiceProviderConfig\/?$/i, reading],
-  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, reading],
-  [/^\/$/, reading],
+const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
+  [/^\/((Users|Groups)\/)?\.search\/?$/i, 'other', ['POST']],
+  [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...reading, 'PUT', 'PATCH', 'DELETE']],
+  [/^\/(Users|Groups)\/?$/i, 'resource', [...reading, 'POST']],
+  [/^\/ServiceProviderConfig\/?$/i, 'other', reading],
+  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'other', reading],
+  [/^\/$/, 'other', reading],
 ];
 
 /** What a service provider need not have (RFC 7644 §3.7, §3.11), whatever the method. */
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 
-/** Refuses what cannot be decoded (400) or is not there (404), and methods that an endpoint does not take (405). */
-export const checkRoute: RequestHandler = (request, _response, next) => {
-  if (!isDecodable(request.path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
-  if (notOffered.test(request.path)) return next();
-  const [, methods] = endpoints.find(([path]) => path.test(request.path)) ?? [];
-  if (!methods) throw new ScimError(404, undefined, 'There is no such endpoint.');
-  if (!methods.includes(request.method)) {
+/** Finds the route; what cannot be decoded is 400, what is not there 404, and a method that the endpoint does not take 405. */
+export function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
+  if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
+  if (notOffered.test(path)) return 'notOffered';
+  const [, route, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
+  if (!route || !methods) throw new ScimError(404, undefined, 'There is no such endpoint.');
+  if (!methods.includes(method)) {
     const headers = { Allow: methods.join(', ') };
-    throw new ScimError(405, undefined, `The endpoint does not take ${request.method}.`, { headers });
+    throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });
   }
-  next();
-};
+  return route;
+}
 
 function isDecodable(path: string): boolean {
   try {
@@ -37,9 +40,3 @@ function isDecodable(path: string): boolean {
     return false;
   }
 }
-
-/** "501 Not Implemented" for /Bulk and /Me, once their body is read off, so that the connection stays usable. */
-export const refuseUnsupported: RequestHandler = (request, _response, next) => {
-  if (notOffered.test(request.path)) throw new ScimError(501, undefined, 'This service does not offer that.');
-  next();
-};
