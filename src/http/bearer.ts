@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** The token of an `Authorization: Bearer …` header (RFC 6750 §2.1), or undefined; never taken from anywhere else. */
 export function bearerToken(authorization: string | undefined): string | undefined {
@@ -12,5 +12,5 @@ export function newSecret(prefix: string): string {
 
 /** What is kept of a credential: enough to recognise it, not to use it. Looking this up by equality leaks no timing of the secret. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }

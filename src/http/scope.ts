@@ -1,13 +1,29 @@
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 
+/** What the one line that tells of a request says beside what every line says; no personal data. */
+export interface RequestNotes {
+  connection?: string;
+}
+
 /** What belongs to one request. */
-export interface RequestScope {
-  id: string;
-  /** Every line carries the request's id. */
-  log: Logger;
-  /** Adds to the one line that tells of the request when it is over. */
-  note(facts: Record<string, unknown>): void;
+export class RequestScope {
+  readonly id: string;
+  /** Goes into the one line that tells of the request when it is over. */
+  readonly notes: RequestNotes = {};
+  readonly #parent: Logger;
+  #log: Logger | undefined;
+
+  constructor(id: string, parent: Logger) {
+    this.id = id;
+    this.#parent = parent;
+  }
+
+  /** Every line carries the request's id. Made when first asked for: most requests have nothing to say. */
+  get log(): Logger {
+    this.#log ??= this.#parent.child({ requestId: this.id });
+    return this.#log;
+  }
 }
 
 /** The scope that `httpApp` gave the request. */

@@ -49,13 +49,14 @@ interface Doors {
  */
 function enter({ deps, contexts, routes }: Doors): RequestHandler {
   return async (request, response, next) => {
-    const { log, note } = scopeOf(response);
+    const scope = scopeOf(response);
     const connection = await connectionOf(request, deps.authenticate);
-    note({ connection });
+    scope.notes.connection = connection;
     const { users, groups } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const conditions = conditionsOf(request.headers);
-    contexts.set(request, { connection, base, users, groups, log, response, conditions });
+    const context = { connection, base, users, groups, scope, response, conditions };
+    contexts.set(request, context);
     const route = routeOf(request);
     await readBody(request, response);
     if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');

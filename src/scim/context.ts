@@ -12,7 +12,7 @@ export interface ScimContext {
   base: string;
   users: UserStory;
   groups: GroupStory;
-  log: Log;
+  scope: { log: Log };
   response: Response;
   conditions: Conditions;
 }

@@ -116,24 +116,27 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 
 /** 304 without a body for a version that the client has (RFC 7644 §3.14). */
 function known(context: ScimContext, answer: Answer): string | undefined {
+  const isKnown = context.conditions.has(answer.version);
   const body = shown(context, answer);
-  if (!context.conditions.has(answer.version)) return body;
+  if (!isKnown) return body;
   context.response.status(304);
   return undefined;
 }
 
 /** What SCIMMYRouters sends; undefined is 204. */
-function shown({ response }: ScimContext, { json, version }: Answer): string | undefined {
+function shown({ response }: ScimContext, { json, version, location }: Answer): string | undefined {
   response.setHeader('ETag', etagOf(version));
+  // meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1)
+  if (json !== undefined) response.setHeader('Content-Location', location);
   return json;
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */
-async function answered<T>({ log }: ScimContext, action: () => Promise<T>): Promise<T> {
+async function answered<T>({ scope }: ScimContext, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw told(error, log);
+    throw told(error, scope.log);
   }
 }
 

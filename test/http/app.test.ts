@@ -6,7 +6,7 @@ let house: HttpHouse;
 beforeEach(async () => {
   house = await httpHouse((app) => {
     app.get('/api/users/:id', (_request, response) => {
-      scopeOf(response).note({ connection: 'default' });
+      scopeOf(response).notes.connection = 'default';
       response.json({ id: scopeOf(response).id });
     });
     app.get('/broken', () => {
