@@ -1,0 +1,225 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BridgeError } from '../../src/bridge/errors.ts';
+import { urns } from '../../src/schema/resource.ts';
+import { folder } from '../support/jetbridge.ts';
+import { type RawRequest, rawExchange, requestText } from '../support/raw-http.ts';
+import { scimClient } from '../support/scim-client.ts';
+import { patchOp, scimHouse } from '../support/scim-house.ts';
+import { startService } from '../support/service.ts';
+
+/**
+ * Answers byte for byte, as a socket sees them: status line, headers in their order, body. What differs from run to run is
+ * replaced by fixed text of the same length. `UPDATE_GOLDEN=1 npx jest test/scim/golden` writes the files anew; read the
+ * difference before you commit it.
+ */
+const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
+
+const token = 'a-token-for-the-golden-files';
+const common = { Authorization: `Bearer ${token}`, 'X-Request-Id': 'golden' };
+
+const ada = {
+  schemas: [urns.user, urns.enterprise],
+  externalId: 'E-1',
+  userName: 'Ada@corp.example',
+  name: { givenName: 'Ada', familyName: 'Löwe' },
+  emails: [{ value: 'Ada@corp.example', type: 'work', primary: true }],
+  [urns.enterprise]: { employeeNumber: 7, department: 'R&D', manager: 'nobody' },
+  password: 'never shown',
+};
+
+interface Seed {
+  /** The user Ada and the group Crew, in which she is. */
+  user: string;
+  group: string;
+}
+
+interface Asked {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+const get = (path: string, headers?: Record<string, string>): Asked => ({
+  method: 'GET',
+  path,
+  ...(headers ? { headers } : {}),
+});
+const patch = (path: string, ...operations: unknown[]): Asked => ({
+  method: 'PATCH',
+  path,
+  body: patchOp(...operations),
+});
+const filtered = (filter: string): Asked => get(`/Users?filter=${encodeURIComponent(filter)}`);
+const searchRequest = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+
+const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
+  ['user-get-200', ({ user }) => get(`/Users/${user}`)],
+  ['user-get-304', ({ user }) => get(`/Users/${user}`, { 'If-None-Match': 'W/"1"' })],
+  ['user-head-200', ({ user }) => ({ method: 'HEAD', path: `/Users/${user}` })],
+  ['user-get-attributes-200', ({ user }) => get(`/Users/${user}?attributes=userName,name.givenName`)],
+  [
+    'user-post-201',
+    () => ({
+      method: 'POST',
+      path: '/Users',
+      body: { ...ada, userName: 'Bob@corp.example', emails: [{ value: 'bob@corp.example', type: 'work' }] },
+    }),
+  ],
+  [
+    'user-put-200',
+    ({ user }) => ({ method: 'PUT', path: `/Users/${user}`, body: { ...ada, title: 'Countess' } }),
+  ],
+  [
+    'user-patch-200',
+    ({ user }) => patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' }),
+  ],
+  ['user-delete-204', ({ user }) => ({ method: 'DELETE', path: `/Users/${user}` })],
+  ['users-list-200', () => filtered('userName eq "ada@corp.example"')],
+  ['users-list-empty-200', () => filtered('userName eq "nobody"')],
+  ['users-list-count-0-200', () => get('/Users?startIndex=2&count=0')],
+  ['group-get-200', ({ group }) => get(`/Groups/${group}`)],
+  [
+    'group-post-201',
+    ({ user }) => ({
+      method: 'POST',
+      path: '/Groups',
+      body: { schemas: [urns.group], displayName: 'Desk', members: [{ value: user }] },
+    }),
+  ],
+  [
+    'group-put-200',
+    ({ group }) => ({
+      method: 'PUT',
+      path: `/Groups/${group}`,
+      body: { schemas: [urns.group], displayName: 'Crew', externalId: 'G-1' },
+    }),
+  ],
+  [
+    'group-patch-204',
+    ({ group, user }) =>
+      patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: user }] }),
+  ],
+  [
+    'group-patch-attributes-200',
+    ({ group }) =>
+      patch(`/Groups/${group}?attributes=displayName`, { op: 'replace', path: 'displayName', value: 'Desk' }),
+  ],
+  [
+    'search-200',
+    () => ({
+      method: 'POST',
+      path: '/.search',
+      body: { schemas: [searchRequest], filter: 'meta.resourceType eq "Group"', attributes: ['displayName'] },
+    }),
+  ],
+  ['service-provider-config-200', () => get('/ServiceProviderConfig')],
+  ['resource-types-200', () => get('/ResourceTypes')],
+  ['resource-type-200', () => get('/ResourceTypes/Group')],
+  ['schemas-200', () => get('/Schemas')],
+  ['schema-200', () => get(`/Schemas/${urns.group}`)],
+  ['400-invalidFilter', () => filtered('userName eq')],
+  ['400-invalidPath', ({ user }) => patch(`/Users/${user}`, { op: 'replace', path: 'name[', value: 'x' })],
+  ['400-invalidSyntax', () => ({ method: 'POST', path: '/Users', body: '{"userName":' })],
+  ['400-invalidValue', () => ({ method: 'POST', path: '/Users', body: { schemas: [urns.user] } })],
+  ['400-mutability', ({ user }) => patch(`/Users/${user}`, { op: 'replace', path: 'id', value: 'x' })],
+  ['400-noTarget', ({ user }) => patch(`/Users/${user}`, { op: 'remove' })],
+  ['401-no-token', () => get('/Users', { Authorization: '' })],
+  ['401-wrong-token', () => get('/Users', { Authorization: 'Bearer wrong' })],
+  ['403-discovery-filter', () => get('/Schemas?filter=id+pr')],
+  ['404-user', () => get('/Users/nobody')],
+  ['404-endpoint', () => get('/Nothing')],
+  ['405-method', () => ({ method: 'PUT', path: '/Users', body: ada })],
+  ['409-uniqueness', () => ({ method: 'POST', path: '/Users', body: ada })],
+  [
+    '412-changed',
+    ({ user }) => ({ method: 'PUT', path: `/Users/${user}`, body: ada, headers: { 'If-Match': 'W/"7"' } }),
+  ],
+  ['413-too-large', () => ({ method: 'POST', path: '/Users', body: { userName: 'x'.repeat(1_048_577) } })],
+  [
+    '415-type',
+    () => ({ method: 'POST', path: '/Users', body: 'hello', headers: { 'Content-Type': 'text/plain' } }),
+  ],
+  ['501-bulk', () => ({ method: 'POST', path: '/Bulk', body: { Operations: [] } })],
+];
+
+test.each(goldens)('%s', async (file, ask) => {
+  const settings = folder();
+  const path = join(settings.path, 'jetbridge.json');
+  const mapping = join(__dirname, '..', '..', 'config', 'mappings', 'default.json');
+  // Long enough that every write waits for the travel service: the traveler is then in the answer.
+  writeFileSync(path, JSON.stringify({ writeBudgetMs: 10_000, connections: { default: { mapping } } }));
+  const service = await startService(
+    { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: path },
+    { background: false },
+  );
+  try {
+    const scim = scimClient(service.url, token);
+    const user = (await scim.send('POST', '/Users', ada)).body.id;
+    const crew = { displayName: 'Crew', members: [{ value: user, display: 'Ada' }] };
+    const group = (await scim.send('POST', '/Groups', crew)).body.id;
+    const answer = await rawExchange(
+      Number(new URL(service.url).port),
+      requestText(rawRequest(ask({ user, group }))),
+    );
+    check(file, answer);
+  } finally {
+    await service.close();
+    settings.remove();
+  }
+});
+
+test.each([
+  ['403-refused', new BridgeError('refused', 'The travel service refuses to take this person out of use.')],
+  ['500-fault', new TypeError('secret')],
+  [
+    '503-unavailable',
+    new BridgeError('unavailable', 'Too many writers change this user at once; try again.'),
+  ],
+])('%s', async (file, error) => {
+  const house = await scimHouse();
+  house.bridge.failWith(error);
+  const request = rawRequest({
+    method: 'DELETE',
+    path: '/Users/u1',
+    headers: { Authorization: 'Bearer good' },
+  });
+  check(file, await rawExchange(house.port, requestText(request)));
+  await house.close();
+});
+
+function rawRequest({ method, path, headers, body }: Asked): RawRequest {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return {
+    method,
+    target: `/scim/v2${path}`,
+    headers: {
+      ...common,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/scim+json' }),
+      ...headers,
+    },
+    ...(text === undefined ? {} : { body: text }),
+  };
+}
+
+function check(file: string, answer: string): void {
+  const path = join(__dirname, 'golden', `${file}.http`);
+  const fixed = withFixedText(answer);
+  if (isUpdating) writeFileSync(path, fixed);
+  expect(fixed).toBe(readFileSync(path, 'utf8'));
+}
+
+/** Of the same length as what it replaces, so that Content-Length stays true. */
+function withFixedText(answer: string): string {
+  const ids = new Map<string, string>();
+  const fixedId = (id: string) => {
+    const fixed = ids.get(id) ?? `00000000-0000-4000-8000-${String(ids.size + 1).padStart(12, '0')}`;
+    ids.set(id, fixed);
+    return fixed;
+  };
+  return answer
+    .replace(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g, fixedId)
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-20T10:00:00.000Z')
+    .replace(/^Date: .{29}\r$/m, 'Date: Fri, 20 Nov 2026 10:00:00 GMT\r');
+}
