@@ -28,6 +28,19 @@ export type IdentityMatch =
   /** The address of the linked traveler as last seen. */
   | { by: 'travelEmail'; value: string };
 
+/** A live identity as it is read to be shown: no more than the front door needs, and nothing parsed. */
+export interface ShownIdentity {
+  id: string;
+  /** The desired state, without id, meta and schemas: JSON text as kept. */
+  desired: string;
+  /** JSON text of the list of extension URNs that `desired` has at its top level; null: not known. */
+  extensions: string | null;
+  version: number;
+  createdAt: number;
+  lastModified: number;
+  travelUserId: string | undefined;
+}
+
 /** A page of live identities in the one stable order: incomplete when created, created, id. `limit` 0 counts only. */
 export interface IdentityPage {
   total: number;
@@ -37,6 +50,8 @@ export interface IdentityPage {
 /** The identities as the stories read and write them. */
 export interface Identities {
   byId(connection: string, id: string): Promise<Identity | undefined>;
+  /** Undefined for a tombstone, too. */
+  shown(connection: string, id: string): Promise<ShownIdentity | undefined>;
   /** Tombstones included; newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   page(connection: string, offset: number, limit: number): Promise<IdentityPage>;

@@ -8,21 +8,14 @@ import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
+import type { Agenda, Groups, Identities, References, ShownIdentity, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';
 import { listUsers, type UserQuery } from './user-list.ts';
 
 /** A SCIM user as the front door shows it. */
-export interface UserView {
-  id: string;
-  /** The desired state, without id, meta and schemas. */
-  resource: ScimResource;
-  createdAt: number;
-  lastModified: number;
-  version: number;
-  travelUserId: string | undefined;
+export interface UserView extends ShownIdentity {
   groups: { value: string; display: string }[];
 }
 
@@ -63,13 +56,10 @@ const TRIES = 20;
 export function userStory(shop: UserWorkshop): UserStory {
   return {
     create: (connection, desired) => create(shop, shop.connectionOf(connection), desired),
-    read: async (connection, id) => {
-      const [view] = await viewsOf(shop, connection, [await live(shop, connection, id)]);
-      return found(view);
-    },
+    read: (connection, id) => viewOf(shop, connection, id),
     list: async (connection, query) => {
       const { total, identities } = await listUsers(shop, shop.connectionOf(connection), query);
-      return { total, users: await viewsOf(shop, connection, identities) };
+      return { total, users: await viewsOf(shop, connection, identities.map(toShown)) };
     },
     change: (connection, id, change, kind) =>
       amendDesired(shop, shop.connectionOf(connection), { id, change, kind }),
@@ -111,8 +101,7 @@ async function amendDesired(
     const before = await live(shop, connection.id, amendment.id);
     const after = next(before, amendment.change(before.desired, before.version));
     const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
-    if (changesNothing && before.state !== 'refused')
-      return found((await viewsOf(shop, connection.id, [before]))[0]);
+    if (changesNothing && before.state !== 'refused') return viewOf(shop, connection.id, before.id);
     if (!changesNothing) {
       const identity = claimed(shop, connection, { before, after, kind: amendment.kind });
       const outcome = await commitOne(shop, connection, { identity, expected: before.version });
@@ -207,29 +196,30 @@ async function live(shop: UserWorkshop, connection: string, id: string): Promise
 }
 
 async function viewOf(shop: UserWorkshop, connection: string, id: string): Promise<UserView> {
-  const identity = await shop.identities.byId(connection, id);
-  return found(identity && (await viewsOf(shop, connection, [identity]))[0]);
-}
-
-async function viewsOf(shop: UserWorkshop, connection: string, identities: Identity[]): Promise<UserView[]> {
-  const groups = await shop.groups.groupsOf(
-    connection,
-    identities.map(({ id }) => id),
-  );
-  return identities.map(({ id, desired, createdAt, lastModified, version, travelId }) => ({
-    id,
-    resource: desired,
-    createdAt,
-    lastModified,
-    version,
-    travelUserId: travelId,
-    groups: groups.get(id) ?? [],
-  }));
-}
-
-function found(view: UserView | undefined): UserView {
+  const shown = await shop.identities.shown(connection, id);
+  const [view] = shown ? await viewsOf(shop, connection, [shown]) : [];
   if (!view) throw notFound();
   return view;
+}
+
+async function viewsOf(shop: UserWorkshop, connection: string, shown: ShownIdentity[]): Promise<UserView[]> {
+  const groups = await shop.groups.groupsOf(
+    connection,
+    shown.map(({ id }) => id),
+  );
+  return shown.map((identity) => ({ ...identity, groups: groups.get(identity.id) ?? [] }));
+}
+
+function toShown({ id, desired, version, createdAt, lastModified, travelId }: Identity): ShownIdentity {
+  const times = { createdAt, lastModified };
+  return {
+    id,
+    desired: JSON.stringify(desired),
+    extensions: null,
+    version,
+    ...times,
+    travelUserId: travelId,
+  };
 }
 
 function notFound(): BridgeError {

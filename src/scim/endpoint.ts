@@ -13,7 +13,10 @@ export interface Answer {
 /** A part of a list, each resource as JSON text. */
 export interface Page {
   total: number;
-  startIndex: number;
+  /** Of index paging; a list with a cursor has none (RFC 9865 §2). */
+  startIndex?: number;
+  /** Where to go on, unless this is the last page or the client pages by index. */
+  nextCursor?: string | undefined;
   resources: string[];
 }
 

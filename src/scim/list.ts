@@ -47,13 +47,14 @@ export async function scanPage(
 }
 
 /** A list as it is answered; `itemsPerPage` is what this page has (RFC 7644 §3.4.2). */
-export function listResponse({ total, startIndex, resources }: Page): string {
+export function listResponse({ total, startIndex, nextCursor, resources }: Page): string {
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
   const head = JSON.stringify({
     schemas,
     totalResults: total,
     startIndex,
     itemsPerPage: resources.length,
+    nextCursor,
   });
   return `${head.slice(0, -1)},"Resources":[${resources.join(',')}]}`;
 }

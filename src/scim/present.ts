@@ -6,7 +6,8 @@ import { groupType, type ResourceType, userType } from '../schema/resource-type.
 import { etagOf } from './conditions.ts';
 
 /** A user as it is answered: the IdP's values, and what is ours to say. */
-export function presentUser({ resource, ...view }: UserView, base: string): JsonObject {
+export function presentUser({ desired, ...view }: UserView, base: string): JsonObject {
+  const resource = JSON.parse(desired) as ScimResource; // The store keeps nothing else.
   const groups = view.groups.map((group) => ({
     ...group,
     $ref: `${base}/Groups/${group.value}`,

@@ -1,4 +1,4 @@
-import { addressOf, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+import { addressOf, desiredOf, emailsOf, inHouse, person } from '../support/bridge-house.ts';
 import { fakeTravel } from '../support/fake-travel.ts';
 
 const everybody = { matches: [], offset: 0, limit: 10 };
@@ -53,7 +53,7 @@ test('people of another connection are not imported, and whoever is claimed ther
       await imported(connectionOf('other'));
       await imported(connectionOf('default'));
       const names = async () =>
-        (await bridge.users.list('other', everybody)).users.map(({ resource }) => resource.userName);
+        (await bridge.users.list('other', everybody)).users.map((user) => desiredOf(user).userName);
       expect(await names()).toEqual(['bridge@travel.example', addressOf('Bob')]);
       await bridge.users.create('default', person('Bob'));
       expect(await names()).toEqual(['bridge@travel.example']);

@@ -1,5 +1,5 @@
 import type { TravelFailure } from '../../src/bridge/ports.ts';
-import { addressOf, type BridgeHouse, inHouse, person } from '../support/bridge-house.ts';
+import { addressOf, type BridgeHouse, desiredOf, inHouse, person } from '../support/bridge-house.ts';
 
 const users = 'default';
 const down: TravelFailure = { kind: 'unavailable', text: 'down' };
@@ -31,7 +31,7 @@ test.each<[string, TravelFailure]>([
     const ada = await house.bridge.users.create(users, person('Ada'));
     house.travel.trouble = () => failure;
     await house.patch(ada.id, { preferredLanguage: 'fr' });
-    expect((await house.bridge.users.read(users, ada.id)).resource.preferredLanguage).toBe('fr');
+    expect(desiredOf(await house.bridge.users.read(users, ada.id)).preferredLanguage).toBe('fr');
     expect(await house.identity(ada.id)).toMatchObject({ state: 'dirty', attempts: 1 });
     house.travel.trouble = () => undefined;
     await house.pass(60_000);

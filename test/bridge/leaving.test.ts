@@ -1,5 +1,12 @@
 import { urns } from '../../src/schema/resource.ts';
-import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+import {
+  addressOf,
+  type BridgeHouse,
+  desiredOf,
+  emailsOf,
+  inHouse,
+  person,
+} from '../support/bridge-house.ts';
 
 const users = 'default';
 const notFound = { kind: 'notFound' };
@@ -20,7 +27,7 @@ test('a deactivation archives with one call, and the user stays readable', () =>
     travel.calls.length = 0;
     await patch(ada.id, { active: false });
     expect(travel.calls).toEqual([{ verb: 'patch', id: ada.travelUserId, body: { archived: true } }]);
-    expect((await bridge.users.read(users, ada.id)).resource.active).toBe(false);
+    expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
   }));
 
 test('a reactivation takes the same traveler back', () =>
@@ -194,7 +201,7 @@ test('a deactivation that the travel API refuses is told, stays desired, and any
     const ada = await bridge.users.create(users, person('Ada'));
     forbidWrites(house);
     await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
-    expect((await bridge.users.read(users, ada.id)).resource.active).toBe(false);
+    expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
     expect(await house.findings(ada.id)).toEqual(['archived: forbidden']);
     await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     travel.trouble = () => undefined;
@@ -209,7 +216,7 @@ test('a DELETE that the travel API refuses is told and becomes a deactivation; a
     const ada = await bridge.users.create(users, person('Ada'));
     forbidWrites(house);
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
-    expect((await bridge.users.read(users, ada.id)).resource).toMatchObject({ active: false });
+    expect(desiredOf(await bridge.users.read(users, ada.id))).toMatchObject({ active: false });
     expect((await house.identity(ada.id)).state).toBe('refused');
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
     travel.trouble = () => undefined;

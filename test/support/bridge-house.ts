@@ -5,6 +5,7 @@ import { type Bridge, type BridgeStore, bridge } from '../../src/bridge/bridge.t
 import type { Connection, Policies } from '../../src/bridge/connection.ts';
 import type { Identity } from '../../src/bridge/identity.ts';
 import type { Surroundings, TravelUsers } from '../../src/bridge/ports.ts';
+import type { UserView } from '../../src/bridge/users.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
@@ -80,6 +81,11 @@ export function emailsOf(address: string): ScimResource {
 /** The enterprise extension with a manager (RFC 7643 §4.3). */
 export function managedBy(value: string): ScimResource {
   return { [urns.enterprise]: { manager: { value } } };
+}
+
+/** The desired state of a user as the front door gets it. */
+export function desiredOf({ desired }: Pick<UserView, 'desired'>): ScimResource {
+  return JSON.parse(desired);
 }
 
 /** Opens a house of its own for one test; `close` takes it down. */

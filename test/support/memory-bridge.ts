@@ -13,6 +13,9 @@ export interface MemoryBridge {
   failWith(error: Error | undefined): void;
 }
 
+/** A user whose desired state is not yet text. */
+type Person = Omit<UserView, 'desired'> & { resource: ScimResource };
+
 interface Kept<View> {
   connection: string;
   view: View;
@@ -20,7 +23,7 @@ interface Kept<View> {
 
 /** Every id is unique in the process of the test: u1, u2, g1 … */
 export function memoryBridge(): MemoryBridge {
-  const users: Kept<UserView>[] = [];
+  const users: Kept<Person>[] = [];
   const groups: Kept<GroupView>[] = [];
   let failure: Error | undefined;
   let time = Date.UTC(2026, 10, 20, 10);
@@ -38,15 +41,15 @@ export function memoryBridge(): MemoryBridge {
   };
 }
 
-function userStory(users: Kept<UserView>[], groups: Kept<GroupView>[], tick: () => number): UserStory {
+function userStory(users: Kept<Person>[], groups: Kept<GroupView>[], tick: () => number): UserStory {
   const of = (connection: string) => users.filter((kept) => kept.connection === connection);
   const find = (connection: string, id: string) => {
     const kept = of(connection).find(({ view }) => view.id === id);
     if (!kept) throw new BridgeError('notFound', 'There is no such user.');
     return kept;
   };
-  const withGroups = (kept: Kept<UserView>): UserView => ({
-    ...kept.view,
+  const withGroups = (kept: Kept<Person>): UserView => ({
+    ...textual(kept.view),
     groups: groups.flatMap(({ connection, view }) =>
       connection === kept.connection && view.members?.some(({ value }) => value === kept.view.id)
         ? [{ value: view.id, display: String(view.attributes['displayName']) }]
@@ -65,17 +68,18 @@ function userStory(users: Kept<UserView>[], groups: Kept<GroupView>[], tick: () 
       const now = tick();
       checkFree(connection, desired);
       last += 1;
-      const view: UserView = {
+      const view: Person = {
         id: `u${last}`,
         resource: { ...desired, active: desired['active'] ?? true },
         createdAt: now,
         lastModified: now,
         version: 1,
+        extensions: null,
         travelUserId: undefined,
         groups: [],
       };
       users.push({ connection, view });
-      return view;
+      return textual(view);
     },
     read: async (connection, id) => {
       tick();
@@ -105,7 +109,11 @@ function userStory(users: Kept<UserView>[], groups: Kept<GroupView>[], tick: () 
   };
 }
 
-function isUser({ id, resource }: UserView, { by, value }: IdentityMatch): boolean {
+function textual({ resource, ...view }: Person): UserView {
+  return { ...view, desired: JSON.stringify(resource) };
+}
+
+function isUser({ id, resource }: Person, { by, value }: IdentityMatch): boolean {
   switch (by) {
     case 'id':
       return id === value;
