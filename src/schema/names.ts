@@ -5,6 +5,9 @@ export interface QualifiedName {
   sub: string | undefined;
 }
 
+/** Longer than any name or URN; names are compared again and again. */
+export const MAX_NAME = 300;
+
 /** ATTRNAME of RFC 7643 §2.1, and `$ref`, which the same RFC names against its own rule. */
 const attributeName = /^\$?[A-Za-z][\w$-]*$/;
 
@@ -14,6 +17,7 @@ const attributeName = /^\$?[A-Za-z][\w$-]*$/;
  * followed by one name ends it, as in all URNs of RFC 7643 §10.3; without a version the last part is the attribute.
  */
 export function splitName(text: string): QualifiedName | undefined {
+  if (text.length > MAX_NAME) return undefined;
   if (!/^urn:/i.test(text)) return withNames(undefined, text);
   if (!/^[!-~]+$/.test(text)) return undefined;
   const parts = text.split(':');

@@ -1,11 +1,11 @@
 import { type Attribute, undeclared } from './attribute.ts';
 import { SchemaFault } from './fault.ts';
 import { splitName } from './names.ts';
-import { isSafeName } from './open-value.ts';
+import { checkedName, isSafeName } from './open-value.ts';
 import { checkRoom, isObject, ownKey, ownValue } from './own.ts';
 import type { Json, JsonObject, ScimResource } from './resource.ts';
 import { type Resolved, type ResourceType, resolve } from './resource-type.ts';
-import { checkedText } from './text.ts';
+import { checkSize } from './size.ts';
 import { isUnassigned, normalizeValue } from './values.ts';
 
 const MAX_NAMES = 2000;
@@ -22,15 +22,16 @@ export interface Normalized {
  */
 export function normalize(type: ResourceType, body: JsonObject): Normalized {
   checkSchemas(type, ownValue(body, 'schemas'));
-  checkSize(body);
+  checkCount(body);
   const normalized: Normalized = { resource: {}, dropped: [] };
   addAll(type, normalized, body);
   checkRequired(type, normalized.resource);
+  checkSize(normalized.resource);
   return normalized;
 }
 
 /** Each name costs a look through the others, so their number is bounded, together with those one level below. */
-function checkSize(body: JsonObject): void {
+function checkCount(body: JsonObject): void {
   const below = Object.values(body).filter(isObject);
   const names = [body, ...below].reduce((sum, one) => sum + Object.keys(one).length, 0);
   if (names > MAX_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
@@ -110,7 +111,7 @@ function setInExtension(
   const extension = ownValue(resource, key);
   const container = isObject(extension) ? extension : {};
   if (!isQualified && Object.hasOwn(container, name)) return;
-  assign(container, checkedText(name, key), value);
+  assign(container, checkedName(name, key), value);
   if (Object.keys(container).length > 0) assign(resource, key, container);
 }
 

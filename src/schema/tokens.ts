@@ -50,10 +50,17 @@ function toToken(piece: string, at: number, glued: boolean): Token {
 /** Strings are JSON strings (RFC 7644 §3.4.2.2: compValue), escapes included. */
 function readString(piece: string, at: number): string {
   try {
-    return String(JSON.parse(piece));
-  } catch {
+    return checked(String(JSON.parse(piece)), at);
+  } catch (error) {
+    if (error instanceof SyntaxFault) throw error;
     throw new SyntaxFault('a string is not a JSON string', at);
   }
+}
+
+/** Databases do not take it, not even to compare with. */
+function checked(text: string, at: number): string {
+  if (text.includes('\0')) throw new SyntaxFault('a string has a NUL character', at);
+  return text;
 }
 
 function isBracket(character: string | undefined): boolean {

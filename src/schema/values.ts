@@ -1,6 +1,6 @@
 import { type Attribute, findAttribute } from './attribute.ts';
 import { SchemaFault } from './fault.ts';
-import { openValue } from './open-value.ts';
+import { checkedNumber, openValue } from './open-value.ts';
 import { isObject, ownValue } from './own.ts';
 import type { Json, JsonObject } from './resource.ts';
 import { checkedText } from './text.ts';
@@ -59,9 +59,10 @@ function single(attribute: Attribute, value: Json): Json | undefined {
   if (isUnassigned(unwrapped)) return undefined;
   if (attribute.type === 'complex') return complexValue(attribute, unwrapped);
   if (attribute.type === 'boolean') return toBoolean(attribute, unwrapped);
-  if (typeof unwrapped !== 'string' && typeof unwrapped !== 'number') throw wrongType(attribute, 'a string');
+  if (typeof unwrapped === 'number') return String(checkedNumber(unwrapped, attribute.name));
+  if (typeof unwrapped !== 'string') throw wrongType(attribute, 'a string');
   if (unwrapped === '' && attribute.type !== 'string') return undefined;
-  return checkedText(String(unwrapped), attribute.name);
+  return checkedText(unwrapped, attribute.name);
 }
 
 /** `[value]` for `value`, and `[{ "value": value }]`, which old Entra sends for simple attributes. */

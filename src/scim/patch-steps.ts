@@ -21,7 +21,8 @@ const MAX_WEIGHT = 1500;
 /** The steps of all operations, in order; a PATCH that asks for too much at once is refused. */
 export function boundedSteps(operations: Operation[]): Step[] {
   const weight = operations.reduce((sum, operation) => sum + weightOf(operation), 0);
-  if (weight > MAX_WEIGHT) throw badRequest('invalidValue', 'The PATCH asks for too much at once.');
+  if (weight > MAX_WEIGHT)
+    throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
   return operations.flatMap(stepsOf);
 }
 

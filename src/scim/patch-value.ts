@@ -13,8 +13,11 @@ export function changeValue(
   current: Json | undefined,
   change: ValueChange,
 ): Json | undefined {
-  if (isPlural(attribute, current, change)) return changeElements(attribute, current, change);
-  return changeSingle(attribute, current, change);
+  const changed = isPlural(attribute, current, change)
+    ? changeElements(attribute, current, change)
+    : changeSingle(attribute, current, change);
+  // What no schema declares has its bounds as a whole: piece by piece it could grow beyond them.
+  return attribute.type === 'any' && changed !== undefined ? normalizeValue(attribute, changed) : changed;
 }
 
 /** What no schema declares is plural when it looks so. */

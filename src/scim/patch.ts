@@ -1,17 +1,16 @@
 import { type Attribute, undeclared } from '../schema/attribute.ts';
 import { checkRequired, isWritable } from '../schema/normalize.ts';
 import { isSafeName } from '../schema/open-value.ts';
-import { checkRoom, isObject, ownKey, ownValue } from '../schema/own.ts';
+import { checkRoom, isObject, ownKey } from '../schema/own.ts';
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
 import { type ResourceType, resolve } from '../schema/resource-type.ts';
+import { checkSize } from '../schema/size.ts';
 import { isUnassigned } from '../schema/values.ts';
 import type { Operation } from './patch-message.ts';
 import { boundedSteps, type Step, stepsOfKeys } from './patch-steps.ts';
 import { changeValue } from './patch-value.ts';
+import { workMeter } from './patch-work.ts';
 import { badRequest } from './scim-error.ts';
-
-/** The largest resource, in characters of JSON; as large as a body. */
-const MAX_SIZE = 1_048_576;
 
 /**
  * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions of DESIGN §4.3): in order, and all or nothing,
@@ -22,42 +21,64 @@ export function applyPatch(
   resource: ScimResource,
   operations: Operation[],
 ): ScimResource {
-  let current = resource;
-  for (const step of boundedSteps(operations)) current = apply(type, current, step);
-  checkRequired(type, current);
-  checkSize(current);
-  return current;
+  const draft = draftOf(resource);
+  const spend = workMeter();
+  for (const step of boundedSteps(operations)) apply(type, draft, { ...step, spend });
+  checkRequired(type, draft);
+  checkSize(draft);
+  return draft;
 }
 
-function apply(type: ResourceType, resource: ScimResource, step: Step): ScimResource {
+/** A copy whose attributes, and those of its extensions, can be set one by one; the values themselves are never changed. */
+function draftOf(resource: ScimResource): ScimResource {
+  const entries = Object.entries(resource);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key.includes(':') && isObject(value) ? { ...value } : value]),
+  );
+}
+
+/** A step, and where its work is counted. */
+type Counted = Step & { spend: ReturnType<typeof workMeter> };
+
+function apply(type: ResourceType, draft: ScimResource, step: Counted): void {
   const { urn, attribute, name } = resolve(type, step.path);
-  if (name === undefined) return applyToAll(type, resource, { ...step, urn });
-  if (urn === undefined && !attribute) return resource;
-  if (!isSafeName(name) || (attribute && !isOpenTo(step, attribute))) return resource;
-  const change = { ...step, attribute: attribute ?? undeclared(name) };
-  if (urn === undefined) return changeIn(resource, name, change);
-  const key = ownKey(resource, urn) ?? urn;
-  const extension = ownValue(resource, key);
-  const changed = changeIn(isObject(extension) ? extension : {}, name, change);
-  return withValue(resource, key, Object.keys(changed).length > 0 ? changed : undefined);
+  if (name === undefined) applyToAll(type, draft, { ...step, urn });
+  else if (urn === undefined && !attribute) return;
+  else if (isSafeName(name) && (!attribute || isOpenTo(step, attribute))) {
+    const change = { ...step, attribute: attribute ?? undeclared(name) };
+    if (urn === undefined) changeIn(draft, name, change);
+    else changeInExtension(draft, urn, { ...change, name });
+  }
+}
+
+function changeInExtension(
+  draft: ScimResource,
+  urn: string,
+  { name, ...change }: Counted & { name: string; attribute: Attribute },
+): void {
+  const key = ownKey(draft, urn) ?? urn;
+  const extension = draft[key];
+  const container = isObject(extension) ? extension : {};
+  changeIn(container, name, change);
+  set(draft, key, Object.keys(container).length > 0 ? container : undefined);
 }
 
 /** The path is a URN: that of an extension stands for all of it, that of the core schema for the resource. */
 function applyToAll(
   type: ResourceType,
-  resource: ScimResource,
-  step: Step & { urn: string | undefined },
-): ScimResource {
-  const { op, value, urn } = step;
+  draft: ScimResource,
+  step: Counted & { urn: string | undefined },
+): void {
+  const { op, value, urn, spend } = step;
   if (op === 'remove' || isUnassigned(value) || value === '') {
     if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
-    return withValue(resource, ownKey(resource, urn) ?? urn, undefined);
+    set(draft, ownKey(draft, urn) ?? urn, undefined);
+    return;
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
-  const steps = stepsOfKeys(op, value, urn ?? type.schema.id).filter(
-    ({ path }) => path.attribute !== undefined,
-  );
-  return steps.reduce((current, inner) => apply(type, current, inner), resource);
+  for (const inner of stepsOfKeys(op, value, urn ?? type.schema.id)) {
+    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend });
+  }
 }
 
 /** An `id` named in a path is told; what else is read-only or secret is passed over (DESIGN §4.2). */
@@ -70,28 +91,21 @@ function isOpenTo({ op, isExplicit }: Step, attribute: Attribute): boolean {
   return isWritable(attribute);
 }
 
-function changeIn(container: JsonObject, name: string, change: Step & { attribute: Attribute }): JsonObject {
+function changeIn(
+  container: JsonObject,
+  name: string,
+  { op, path, value = null, attribute, spend }: Counted & { attribute: Attribute },
+): void {
   const key = ownKey(container, name) ?? name;
-  const { op, path, value, attribute } = change;
-  const { filter, sub } = path;
-  return withValue(
-    container,
-    key,
-    changeValue(attribute, container[key], { op, filter, sub, value: value ?? null }),
-  );
+  const change = { op, filter: path.filter, sub: path.sub, value };
+  spend(container, container[key], change);
+  set(container, key, changeValue(attribute, container[key], change));
 }
 
-function withValue(container: JsonObject, key: string, value: Json | undefined): JsonObject {
-  if (value !== undefined) {
+function set(container: JsonObject, key: string, value: Json | undefined): void {
+  if (value === undefined) delete container[key];
+  else {
     checkRoom(container, key);
-    return { ...container, [key]: value };
+    container[key] = value;
   }
-  const { [key]: _gone, ...rest } = container;
-  return rest;
-}
-
-/** A resource grows by many requests as well as by one. */
-function checkSize(resource: ScimResource): void {
-  if (JSON.stringify(resource).length > MAX_SIZE)
-    throw badRequest('invalidValue', 'The resource would be too large.');
 }

@@ -268,6 +268,66 @@ describe('a PATCH is refused', () => {
       'invalidValue',
     ],
     [
+      'when a filter is long and values are many',
+      patchOp(
+        {
+          op: 'replace',
+          path: 'emails',
+          value: Array.from({ length: 250 }, (_, n) => `user${n}@corp.example`),
+        },
+        ...Array.from({ length: 5 }, () => ({
+          op: 'remove',
+          path: `emails[${Array.from({ length: 240 }, () => 'value co "z"').join(' or ')}].type`,
+        })),
+      ),
+      'invalidValue',
+    ],
+    [
+      'when many long values are compared with many',
+      patchOp(
+        {
+          op: 'replace',
+          path: 'emails',
+          value: Array.from({ length: 15 }, (_, n) => 'x'.repeat(15_000) + n),
+        },
+        ...Array.from({ length: 90 }, () => ({ op: 'remove', path: 'emails', value: ['y@x'] })),
+      ),
+      'invalidValue',
+    ],
+    [
+      'when an undeclared value grows beyond its bounds',
+      patchOp(
+        { op: 'add', path: `${OTHER}:a`, value: numbered(250) },
+        { op: 'add', path: `${OTHER}:a.more`, value: 1 },
+      ),
+      'invalidValue',
+    ],
+    [
+      'when an undeclared value would be nested too deeply',
+      patchOp({
+        op: 'add',
+        path: `${OTHER}:a[type eq "x"].b`,
+        value: JSON.parse(`${'['.repeat(16)}1${']'.repeat(16)}`),
+      }),
+      'invalidValue',
+    ],
+    [
+      'when the value is nested beyond reason',
+      patchOp({ op: 'add', path: 'title', value: JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) }),
+      'invalidValue',
+    ],
+    [
+      'when the resource would be too large',
+      patchOp(
+        ...['title', 'nickName', 'locale', 'userType', 'timezone'].map((path) => ({
+          op: 'add',
+          path,
+          value: 'x'.repeat(60_000),
+        })),
+      ),
+      'invalidValue',
+    ],
+    [
       'when operations are too many',
       patchOp(...Array.from({ length: 1501 }, () => ({ op: 'remove', path: 'title' }))),
       'invalidValue',
@@ -334,6 +394,10 @@ test('any operations give a resource that stays as it is, or a fault; the seed i
     { numRuns: 500 },
   );
 });
+
+function numbered(count: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, 1]));
+}
 
 function errorOf(act: () => unknown): string | undefined {
   try {
