@@ -4,7 +4,7 @@ import { BridgeError } from '../bridge/errors.ts';
 import type { Log } from '../bridge/ports.ts';
 import { scopeOf } from '../http/scope.ts';
 import { SchemaFault } from '../schema/fault.ts';
-import { errorUrn, ScimError, type ScimType } from './scim-error.ts';
+import { errorBody, ScimError, type ScimType } from './scim-error.ts';
 import { sendScim } from './send.ts';
 
 /** The error as the client is told; what is our own fault goes to the log, with its cause, and stays there. */
@@ -22,14 +22,12 @@ export const answerError: ErrorRequestHandler = (error, _request, response, next
   else sendError(response, scimError);
 };
 
-function sendError(response: Response, { status, scimType, message, headers }: ScimError): void {
+function sendError(response: Response, error: ScimError): void {
+  const { status, headers } = error;
   response.status(status).set(headers);
   // In seconds; without it Okta waits for five minutes.
   if (status === 503) response.set('Retry-After', '1');
-  sendScim(
-    response,
-    JSON.stringify({ schemas: [errorUrn], status: String(status), scimType, detail: message }),
-  );
+  sendScim(response, errorBody(error));
 }
 
 function toScimError(error: unknown): ScimError {

@@ -9,8 +9,7 @@ export type ScimType =
   | 'noTarget'
   | 'invalidValue';
 
-/** The URN of a SCIM error message (RFC 7644 §3.12). */
-export const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
+const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
 /** An answer that is an error (RFC 7644 §3.12). The message may be read by the client; the cause is for the log. */
 export class ScimError extends Error {
@@ -32,6 +31,15 @@ export class ScimError extends Error {
     this.scimType = scimType;
     this.headers = headers;
   }
+}
+
+/** The body that tells of an error (RFC 7644 §3.12). */
+export function errorBody({
+  status,
+  scimType,
+  message,
+}: Pick<ScimError, 'status' | 'scimType' | 'message'>): string {
+  return JSON.stringify({ schemas: [errorUrn], status: String(status), scimType, detail: message });
 }
 
 /** A 400 of that kind. */

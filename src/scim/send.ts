@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 
 /** The media type of every answer; it has no parameters (RFC 7644 §8.1). */
-const MEDIA_TYPE = 'application/scim+json';
+export const MEDIA_TYPE = 'application/scim+json';
 
 /** Sends JSON text as a SCIM answer; undefined for an answer without a body. */
 export function sendScim(response: Response, json: string | undefined): void {
