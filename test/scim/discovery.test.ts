@@ -102,12 +102,3 @@ test('what is not there is 404, and filters are 403 (RFC 7644 §4)', async () =>
     expect((await house.send('GET', `${path}?filter=id+pr`)).body).toMatchObject({ status: '403' });
   }
 });
-
-test('services in one process share nothing', async () => {
-  const second = await scimHouse();
-  await house.send('POST', '/Users', { userName: 'ada' });
-  expect((await second.send('GET', '/Users')).body.totalResults).toBe(0);
-  expect((await second.send('GET', '/ServiceProviderConfig')).body.authenticationSchemes).toHaveLength(1);
-  await second.close();
-  expect((await house.send('GET', '/Users')).body.totalResults).toBe(1);
-});
