@@ -1,24 +1,51 @@
 import type { GroupView } from '../bridge/groups.ts';
 import type { UserView } from '../bridge/users.ts';
+import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { Answer } from './endpoint.ts';
-import { locationOf, presentGroup, presentUser } from './present.ts';
-import type { Projection } from './projection.ts';
+import { groupsOf, locationOf, metaOf, presentGroup, presentUser } from './present.ts';
+import { everything, type Projection } from './projection.ts';
 
-/** A user as it is answered, with what `attributes` and `excludedAttributes` leave of it. */
+/** A user as it is answered. */
 export function answerUser(view: UserView, base: string, projection: Projection): Answer {
-  return {
-    location: locationOf(userType, view.id, base),
-    version: view.version,
-    json: JSON.stringify(projection.apply(presentUser(view, base))),
-  };
+  const location = locationOf(userType, view.id, base);
+  return { location, version: view.version, json: userJson(view, base, projection) };
 }
 
 /** A group as it is answered, with what `attributes` and `excludedAttributes` leave of it. */
 export function answerGroup(view: GroupView, base: string, projection: Projection): Answer {
-  return {
-    location: locationOf(groupType, view.id, base),
-    version: view.version,
-    json: JSON.stringify(projection.apply(presentGroup(view, base))),
-  };
+  const location = locationOf(groupType, view.id, base);
+  return { location, version: view.version, json: groupJson(view, base, projection) };
+}
+
+/**
+ * A user as JSON text, with what `attributes` and `excludedAttributes` leave of it. What is kept is text: to parse it in
+ * order to print it again would cost most of the answer, so what is ours to say is put around it.
+ */
+export function userJson(view: UserView, base: string, projection: Projection): string {
+  const extensions = projection === everything ? extensionsOf(view) : undefined;
+  if (extensions === undefined) return JSON.stringify(projection.apply(presentUser(view, base)));
+  const { desired, id, groups, travelUserId } = view;
+  const schemas = [userType.schema.id, ...extensions];
+  const parts = [`"id":${JSON.stringify(id)}`];
+  if (desired !== '{}') parts.push(desired.slice(1, -1));
+  if (travelUserId !== undefined) {
+    schemas.push(urns.travel);
+    parts.push(`"${urns.travel}":${JSON.stringify({ travelUserId })}`);
+  }
+  if (groups.length > 0) parts.push(`"groups":${JSON.stringify(groupsOf(view, base))}`);
+  const meta = JSON.stringify(metaOf(userType, { ...view, base }));
+  return `{"schemas":${JSON.stringify(schemas)},${parts.join(',')},"meta":${meta}}`;
+}
+
+/** A group as JSON text. */
+export function groupJson(view: GroupView, base: string, projection: Projection): string {
+  return JSON.stringify(projection.apply(presentGroup(view, base)));
+}
+
+/** The extensions of a user whose text can be taken as it is; undefined when the travel extension has to be merged, or nothing is known. */
+function extensionsOf({ extensions, travelUserId }: UserView): string[] | undefined {
+  if (extensions === null) return undefined;
+  const names = JSON.parse(extensions) as string[]; // The store writes nothing else.
+  return travelUserId !== undefined && names.includes(urns.travel) ? undefined : names;
 }

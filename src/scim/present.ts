@@ -8,11 +8,7 @@ import { etagOf } from './conditions.ts';
 /** A user as it is answered: the IdP's values, and what is ours to say. */
 export function presentUser({ desired, ...view }: UserView, base: string): JsonObject {
   const resource = JSON.parse(desired) as ScimResource; // The store keeps nothing else.
-  const groups = view.groups.map((group) => ({
-    ...group,
-    $ref: `${base}/Groups/${group.value}`,
-    type: 'direct',
-  }));
+  const groups = groupsOf(view, base);
   const travel = resource[urns.travel];
   const withTraveler =
     view.travelUserId === undefined
@@ -23,6 +19,11 @@ export function presentUser({ desired, ...view }: UserView, base: string): JsonO
         };
   const body = groups.length > 0 ? { ...withTraveler, groups } : withTraveler;
   return present(userType, body, { ...view, base });
+}
+
+/** The groups that a user is a member of (RFC 7643 §4.1.2). */
+export function groupsOf({ groups }: Pick<UserView, 'groups'>, base: string): JsonObject[] {
+  return groups.map((group) => ({ ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' }));
 }
 
 /** A group as it is answered; without members when they were not read. */
@@ -40,6 +41,7 @@ export function locationOf(type: ResourceType, id: string, base: string): string
   return `${base}${type.endpoint}/${id}`;
 }
 
+/** What `meta` tells of, and where. */
 interface Facts {
   id: string;
   version: number;
@@ -48,23 +50,27 @@ interface Facts {
   base: string;
 }
 
-/** "schemas" lists the core schema and every extension that has data (RFC 7643 §3). */
-function present(
+/** The attribute `meta` (RFC 7643 §3.1). */
+export function metaOf(
   type: ResourceType,
-  body: ScimResource,
   { id, version, createdAt, lastModified, base }: Facts,
 ): JsonObject {
+  return {
+    resourceType: type.name,
+    created: new Date(createdAt).toISOString(),
+    lastModified: new Date(lastModified).toISOString(),
+    location: locationOf(type, id, base),
+    version: etagOf(version),
+  };
+}
+
+/** "schemas" lists the core schema and every extension that has data (RFC 7643 §3). */
+function present(type: ResourceType, body: ScimResource, facts: Facts): JsonObject {
   const extensions = Object.keys(body).filter((name) => name.includes(':'));
   return {
     schemas: [type.schema.id, ...extensions],
-    id,
+    id: facts.id,
     ...body,
-    meta: {
-      resourceType: type.name,
-      created: new Date(createdAt).toISOString(),
-      lastModified: new Date(lastModified).toISOString(),
-      location: locationOf(type, id, base),
-      version: etagOf(version),
-    },
+    meta: metaOf(type, facts),
   };
 }

@@ -38,7 +38,8 @@ export function projectionOf(type: ResourceType, { attributes, excludedAttribute
     : everything;
 }
 
-const everything: Projection = { apply: (resource) => resource, includes: () => true, isAsked: false };
+/** Without either parameter: all that is returned by default, which is all that is kept. */
+export const everything: Projection = { apply: (resource) => resource, includes: () => true, isAsked: false };
 
 function selecting(tree: Tree): Projection {
   return {
