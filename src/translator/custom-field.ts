@@ -10,6 +10,7 @@ import {
   unresolved,
   unusable,
 } from './reading.ts';
+import type { TraceEntry } from './result.ts';
 import type { Rule, Target } from './rules.ts';
 import { same } from './same.ts';
 import { readText } from './simple-readers.ts';
@@ -71,9 +72,14 @@ function together(each: Decision[], source: Json[], appliedSource: Json | undefi
         ? { kind: 'value', value: distinct, source }
         : { kind: 'absent' },
     findings: each.flatMap(({ findings }) => findings),
-    trace: each.flatMap(({ trace }) => trace),
+    trace: each.flatMap(({ trace }) => (stays ? trace.map(asOpen) : trace)),
     missed: each.some((decision) => decision.missed),
   };
+}
+
+/** An option that is there, in a list that stays as it was applied. */
+function asOpen(entry: TraceEntry): TraceEntry {
+  return entry.outcome === 'set' ? { ...entry, outcome: 'unresolved' } : entry;
 }
 
 const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
@@ -94,9 +100,9 @@ function readerOf(field: CustomField): Reader {
 }
 
 /** A pattern that RE2 cannot read is left to the travel API, which checks the value anyway. */
-function textReader({ name, validationRegexp }: CustomField): Reader {
-  const compiled = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
-  const pattern = typeof compiled === 'object' ? compiled : undefined;
+function textReader(field: CustomField): Reader {
+  const { name, validationRegexp } = field;
+  const pattern = patternOf(field);
   return (raw) => {
     const reading = readText(raw);
     if (!('value' in reading) || typeof reading.value !== 'string') return reading;
@@ -107,6 +113,16 @@ function textReader({ name, validationRegexp }: CustomField): Reader {
       'Correct the value in the identity provider, or transform it in the mapping.',
     );
   };
+}
+
+/** By field, as compiling costs more than all else in a translation; fields are never changed, but read anew. */
+const patterns = new WeakMap<CustomField, ReturnType<typeof compilePattern>>();
+
+function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {
+  if (field.validationRegexp === undefined) return undefined;
+  const compiled = patterns.get(field) ?? compilePattern(field.validationRegexp);
+  patterns.set(field, compiled);
+  return typeof compiled === 'string' ? undefined : compiled;
 }
 
 function readOption(raw: Json, { name, options }: CustomField): Reading {

@@ -2,10 +2,14 @@ import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
 import { resolve, userType } from '../schema/resource-type.ts';
 import { findField } from './custom-field.ts';
-import { readField } from './fields.ts';
+import { defaultRules } from './default-rules.ts';
+import { plainFields, readField } from './fields.ts';
 import { readers } from './readers.ts';
+import { referencesOf } from './references.ts';
 import { type Rule, type Rules, ruleFor } from './rules.ts';
 import type { Lookups, Named } from './snapshot.ts';
+import { hasAlready } from './spelling.ts';
+import { toTravel } from './to-travel.ts';
 import type { TravelUser } from './travel-user.ts';
 import { textOf } from './values.ts';
 
@@ -23,7 +27,8 @@ interface Spot {
 
 /**
  * A user with the attributes that mapping rules read, such that the rules make of them what the traveler has. Where no
- * value does that, the attribute is left out: a rule with lossy transforms, or two rules that would need two values.
+ * value does that, the attribute is left out: a rule with lossy transforms, or two rules, default ones too, that would
+ * need two values.
  */
 export function mappedBack(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
   const texts = new Map<string, { spot: Spot; texts: Set<string | undefined> }>();
@@ -34,9 +39,48 @@ export function mappedBack(rules: Rules, user: ScimResource, origin: Origin): Sc
     const entry = texts.get(mark) ?? { spot, texts: new Set() };
     texts.set(mark, { spot, texts: entry.texts.add(textFor(rule, origin)) });
   }
+  const sources = defaultSources(rules);
   return [...texts.values()].reduce((written, { spot, texts: [only, ...others] }) => {
-    return write(written, spot, others.length === 0 ? only : undefined);
+    const mapped = write(written, spot, others.length === 0 ? only : undefined);
+    if (!isReadIn(sources, spot)) return mapped;
+    const without = write(written, spot, undefined);
+    // Of which names are made where there are none.
+    const nameless = write(without, wholeName, undefined);
+    return quietest([mapped, without, nameless, written], rules, origin);
   }, user);
+}
+
+const wholeName: Spot = { urn: undefined, name: 'displayName', sub: undefined };
+
+/** The paths that default rules read. */
+function defaultSources({ mapping }: Rules): string[] {
+  return plainFields.flatMap((field) => defaultRules[field]({}, mapping).map(({ rule }) => rule));
+}
+
+function isReadIn(sources: string[], { urn, name, sub }: Spot): boolean {
+  const path = [urn === undefined ? name : `${urn}:${name}`, sub]
+    .filter((part) => part !== undefined)
+    .join('.');
+  return sources.some(
+    (source) => source === path || source.startsWith(`${path}.`) || source.startsWith(`${path},`),
+  );
+}
+
+/** What a mapping rule and a default rule both read must serve both: the first user that wants least of the traveler. */
+function quietest(users: ScimResource[], rules: Rules, origin: Origin): ScimResource {
+  const counted = users.map((user) => ({ user, wishes: wishesOf(user, rules, origin) }));
+  const least = Math.min(...counted.map(({ wishes }) => wishes));
+  return counted.find(({ wishes }) => wishes === least)?.user ?? {};
+}
+
+/** How many fields of the traveler a user would change. */
+function wishesOf(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
+  const references = new Map(referencesOf(rules, user).map((raw) => [raw, { travelId: raw }]));
+  const { fields } = toTravel(rules, user, { lookups, references });
+  const wishes = Object.entries(fields).filter(
+    ([key, wanted]) => wanted.kind === 'value' && !hasAlready(traveler, { key, wanted: wanted.value, rules }),
+  );
+  return wishes.length;
 }
 
 /** The rules that set something: of several for one target the first. */

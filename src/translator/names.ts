@@ -49,14 +49,14 @@ function split(
   whole: string,
   known: { givenName?: string | undefined; familyName?: string | undefined },
 ): Parts {
-  const text = single(whole);
+  const text = single(whole).replace(suffix, '');
   const givenName = single(known.givenName ?? '');
   const familyName = single(known.familyName ?? '');
   if (givenName && startsWith(text, givenName)) return { last: rest(text.slice(givenName.length)) };
   if (givenName && endsWith(text, givenName)) return { last: rest(text.slice(0, -givenName.length)) };
   if (familyName && endsWith(text, familyName)) return { first: rest(text.slice(0, -familyName.length)) };
   if (familyName && startsWith(text, familyName)) return { first: rest(text.slice(familyName.length)) };
-  const [before = '', after] = text.replace(suffix, '').split(',', 2);
+  const [before = '', after] = text.split(',', 2);
   if (after !== undefined) return { first: rest(after), last: rest(before) };
   const [first, ...others] = before.split(' ');
   return { first: rest(first ?? ''), last: rest(others.join(' ')) };

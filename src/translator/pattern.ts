@@ -9,8 +9,8 @@ export function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** The number of a group that a replacement names and the pattern does not have. */
+/** The number of a group that a replacement names and the pattern does not have; the whole match is `$&` and not `$0`, a dollar `$$`. */
 export function missingGroup(pattern: RE2JS, replacement: string): number | undefined {
-  const named = [...replacement.matchAll(/\$(\d)/g)].map(([, digit]) => Number(digit));
-  return named.find((group) => group > pattern.groupCount());
+  const named = [...replacement.matchAll(/\$(?:\$|(\d))/g)].flatMap(([, digit]) => digit ?? []).map(Number);
+  return named.find((group) => group === 0 || group > pattern.groupCount());
 }

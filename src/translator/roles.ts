@@ -5,17 +5,32 @@ import type { Mapping } from './mapping.ts';
 import { joined, type Part } from './part.ts';
 import { type Fault, unusable } from './reading.ts';
 import { travelRoles } from './travel-roles.ts';
-import { elementsOf, textOf, valueAt } from './values.ts';
+import { elementsOf, isUnassigned, textOf, valueAt } from './values.ts';
 
 /** Roles that rule over the travel service: an IdP gives them only where the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];
 
 /** The roles of the travel extension, else the core ones, as far as the mapping allows them; each is a field of its own. */
 export function decideRoles(user: ScimResource, mapping: Mapping): Part {
-  const { rule, elements } = rolesOf(user);
+  const { rule, elements } = rolesOf(user, mapping);
   if (elements.length > 0) return joined(elements.map((element) => decideRole(element, rule, mapping)));
   const entry = { field: 'roles', origin: 'default', rule, outcome: 'absent', reason: 'no value' } as const;
   return { fields: {}, findings: [], trace: [entry], missed: false };
+}
+
+/** What a role of a traveler is called in SCIM, such that it leads back to it: `roles.map` may call it otherwise. */
+export function roleName(role: string, mapping: Mapping): string | undefined {
+  const leadsTo = (name: string): (string | undefined)[] => {
+    const parts = namedRoles({ value: name }, mapping);
+    return parts.map(({ names }) => names.map((each) => travelRole(each, mapping)).find(isGiven));
+  };
+  const names = [role, ...Object.keys(mapping.roles?.map ?? {})];
+  const name = names.find((each) => leadsTo(each).every((found) => found === role));
+  return name ?? (leadsTo(role).some(isGiven) ? undefined : role);
+}
+
+function isGiven(role: string | undefined): role is string {
+  return role !== undefined;
 }
 
 interface NamedRole {
@@ -24,27 +39,30 @@ interface NamedRole {
   names: string[];
 }
 
-function rolesOf(user: ScimResource): { rule: string; elements: NamedRole[] } {
+function rolesOf(user: ScimResource, mapping: Mapping): { rule: string; elements: NamedRole[] } {
+  const namesIn = (of: ScimResource) =>
+    elementsOf(of, 'roles').flatMap((element) => namedRoles(element, mapping));
   const extension = valueAt(user, urns.travel);
-  const own = isObject(extension) ? elementsOf(extension, 'roles').flatMap(namedRoles) : [];
+  const own = isObject(extension) ? namesIn(extension) : [];
   if (own.length > 0) return { rule: `${urns.travel}:roles.value`, elements: own };
-  return { rule: 'roles.value', elements: elementsOf(user, 'roles').flatMap(namedRoles) };
+  return { rule: 'roles.value', elements: namesIn(user) };
 }
 
 /** One role, or several: some clients write a comma-separated list, Entra ID a JSON object inside the text. */
-function namedRoles({ value, display }: JsonObject): NamedRole[] {
-  const text = textOf(value) ?? textOf(display);
-  if (text === undefined) return [];
+function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): NamedRole[] {
   const shown = textOf(display);
-  const inner = text.startsWith('{') ? parsed(text) : null;
-  if (isObject(inner)) {
-    const names = [inner.value, inner.displayName, inner.display, shown].map(textOf);
-    return [{ raw: text, names: names.filter((name) => name !== undefined) }];
-  }
-  const parts = text.split(',').map((part) => part.trim());
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return [{ raw: only, names: shown ? [only, shown] : [only] }];
-  return parts.filter((part) => part !== '').map((part) => ({ raw: part, names: [part] }));
+  const text = textOf(value) ?? (isUnassigned(value) ? shown : undefined);
+  const inner = text?.startsWith('{') ? parsed(text) : value;
+  if (isObject(inner))
+    return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, shown) }];
+  if (text === undefined) return isUnassigned(value) ? [] : [{ raw: value, names: texts(shown) }];
+  const whole = { raw: text, names: texts(text, shown) };
+  if (!text.includes(',') || whole.names.some((name) => travelRole(name, mapping))) return [whole];
+  return text.split(',').flatMap((part) => texts(part).map((name) => ({ raw: name, names: [name] })));
+}
+
+function texts(...values: (Json | undefined)[]): string[] {
+  return values.map(textOf).filter((text) => text !== undefined);
 }
 
 function parsed(text: string): Json {
@@ -56,7 +74,7 @@ function parsed(text: string): Json {
 }
 
 function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): Part {
-  const role = names.map((name) => travelRole(name, mapping)).find((found) => found !== undefined);
+  const role = names.map((name) => travelRole(name, mapping)).find(isGiven);
   const fault = faultOf(role, mapping);
   const entry = { field: role ? `roles.${role}` : 'roles', origin: 'default', rule, before: raw } as const;
   if (role === undefined || fault) {

@@ -11,7 +11,7 @@ import type { ScimUserMapping } from './snapshot.ts';
 import { compileTransforms, describeTransform } from './transforms.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
-const EDITION = 1;
+const EDITION = 2;
 
 /** What a mapping rule sets. */
 export type Target =

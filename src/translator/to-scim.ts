@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { mappedBack } from './mapped-back.ts';
+import { roleName } from './roles.ts';
 import type { Rules } from './rules.ts';
 import type { Lookups, Named } from './snapshot.ts';
 import type { TravelUser } from './travel-user.ts';
@@ -20,7 +21,7 @@ export function toScim(rules: Rules, traveler: TravelUser, { lookups }: { lookup
     // Of the types that count, the one that a number from the IdP replaces or outranks.
     phoneNumbers: traveler.phoneNumber && [{ value: traveler.phoneNumber, type: 'work', primary: true }],
     addresses: addressesOf(traveler),
-    [urns.travel]: extensionOf(traveler, lookups),
+    [urns.travel]: extensionOf(traveler, rules, lookups),
   });
   return mappedBack(rules, user, { traveler, lookups });
 }
@@ -34,7 +35,7 @@ function addressesOf({ address = {} }: TravelUser): Sparse {
   return isEmpty ? undefined : [{ ...parts, type: 'work', primary: true }];
 }
 
-function extensionOf(traveler: TravelUser, lookups: Lookups): Sparse {
+function extensionOf(traveler: TravelUser, { mapping }: Rules, lookups: Lookups): Sparse {
   return {
     billingProfile: named(traveler.billingProfileId, lookups.billingProfiles),
     costCenter: named(traveler.costCenterId, lookups.costCenters),
@@ -44,7 +45,7 @@ function extensionOf(traveler: TravelUser, lookups: Lookups): Sparse {
     gender: traveler.gender,
     currency: traveler.currency,
     separateIcsEmails: traveler.separateIcsEmails,
-    roles: traveler.roles?.map((value) => ({ value })),
+    roles: traveler.roles?.map((role) => ({ value: roleName(role, mapping) })),
   };
 }
 

@@ -2,6 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
 import { decide } from './decide.ts';
+import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
 import { joined, type Part, partOf } from './part.ts';
 import { readers } from './readers.ts';
@@ -11,7 +12,7 @@ import { decideRoles } from './roles.ts';
 import { type Rule, type Rules, ruleFor } from './rules.ts';
 import { readEmail } from './simple-readers.ts';
 import type { Snapshot } from './snapshot.ts';
-import { sourcesOf, valuesIn } from './sources.ts';
+import { sourcesOf } from './sources.ts';
 import { valueAt } from './values.ts';
 
 /**
@@ -30,15 +31,19 @@ export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): 
   return { ...part, ...fallbackOf(user, part.fields.email) };
 }
 
-/** A number in national form is of the country of the address, or else of the mapping's default country. */
+/**
+ * A number in national form is of the country of the SCIM address, or else of the mapping's default country. What a rule
+ * makes of the address is no matter here: a rule for one field changes no other.
+ */
 function contextOf(
-  rules: Rules,
+  { mapping }: Rules,
   user: ScimResource,
   { lookups, references, applied = {} }: Snapshot,
 ): Context {
-  const countries = sourcesOf(rules, user, 'address.countryCode').flatMap(valuesIn).map(readCountry);
+  const sources = defaultRules['address.countryCode'](user);
+  const countries = sources.flatMap(({ raws }) => raws).map(readCountry);
   const address = countries.flatMap((reading) => ('value' in reading ? [String(reading.value)] : []));
-  const { defaultCountry } = rules.mapping.phone ?? {};
+  const { defaultCountry } = mapping.phone ?? {};
   const phoneCountries = [...address.slice(0, 1), ...(defaultCountry === undefined ? [] : [defaultCountry])];
   return { lookups, references, applied, phoneCountries };
 }

@@ -13,7 +13,10 @@ export const countrySchema = z.string().refine(isPhoneCountry, {
 const replacement = z
   .strictObject({
     pattern: z.string().max(1000).describe('A regular expression (RE2 syntax).'),
-    with: z.string().max(200).describe('What takes the place of every match; $1 is the first group.'),
+    with: z
+      .string()
+      .max(200)
+      .describe('What takes the place of every match; $1 is the first group, $& the whole match.'),
   })
   .superRefine((option, context) => {
     const pattern = compilePattern(option.pattern);
@@ -28,7 +31,10 @@ const replacement = z
     const group = missingGroup(pattern, option.with);
     if (group === undefined) return;
     const problem = `names the group $${group}, which the pattern does not have`;
-    const message = told(problem, `Name a group of the pattern: it has ${pattern.groupCount()}.`);
+    const message = told(
+      problem,
+      `Name a group of the pattern, which has ${pattern.groupCount()}, or write $& for the whole match.`,
+    );
     context.addIssue({ code: 'custom', path: ['with'], message });
   });
 

@@ -4,6 +4,7 @@ import { readLanguage } from './language.ts';
 import { compilePattern } from './pattern.ts';
 import { phoneNumber } from './phone.ts';
 import type { Reading } from './reading.ts';
+import { LONGEST } from './values.ts';
 
 /** What a step makes of a text, or why nothing comes of it. */
 type Step = (text: string) => { text: string } | { problem: string };
@@ -107,7 +108,10 @@ function onText(step: Step): (state: State) => State {
   return (state) => {
     if (!('text' in state)) return state;
     const next = step(state.text);
-    return 'text' in next && next.text.trim() === '' ? { problem: 'nothing is left of it' } : next;
+    if (!('text' in next)) return next;
+    // Steps that write more than they read would, one after another, fill the memory.
+    if (next.text.length > LONGEST) return { problem: `it becomes longer than ${LONGEST} characters` };
+    return next.text.trim() === '' ? { problem: 'nothing is left of it' } : next;
   };
 }
 

@@ -2,7 +2,7 @@ import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
 
 /** The most characters of a value that are looked at: a longer one is no traveler's, and costs time to match. */
-const LONGEST = 10_000;
+export const LONGEST = 10_000;
 
 /** A simple value as trimmed text; undefined when there is none to speak of. */
 export function textOf(value: Json | undefined): string | undefined {

@@ -125,6 +125,11 @@ describe('every fault is told with its place', () => {
       'scimUserMapping[0].transforms[0].replace.with',
     ],
     [
+      'the group that would be the whole match elsewhere',
+      rule({ customField: 'x', transforms: [{ replace: { pattern: '(a)', with: '$$5 $0' } }] }),
+      'scimUserMapping[0].transforms[0].replace.with',
+    ],
+    [
       'a date format without a year',
       rule({ customField: 'x', transforms: [{ date: 'DD/MM' }] }),
       'scimUserMapping[0].transforms[0].date',

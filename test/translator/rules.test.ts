@@ -182,6 +182,23 @@ describe('the trace', () => {
     ]);
   });
 
+  it('sets nothing where a list stays as it was applied', () => {
+    const skills = ['go', 'cobol'];
+    const mapping = {
+      scimUserMapping: [{ scimAttribute: 'urn:corp:hr:1.0:Person:skills', customField: 'Skills' }],
+    };
+    const applied = { 'customFields.cf-skills': { sent: [], answered: [], source: skills } };
+    const entries = traceOf(
+      'customFields.cf-skills',
+      { 'urn:corp:hr:1.0:Person': { skills } },
+      { mapping, applied },
+    );
+    expect(entries).toEqual([
+      expect.objectContaining({ outcome: 'unresolved', before: 'go' }),
+      expect.objectContaining({ outcome: 'unresolved', before: 'cobol' }),
+    ]);
+  });
+
   it('ends with absent or unresolved where nothing could be used', () => {
     const enterprise = { manager: { value: 'm' } };
     const user = { userName: 'a', 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': enterprise };

@@ -84,6 +84,16 @@ it('shows all that is known', () => {
   });
 });
 
+it('calls a role as the mapping understands it', () => {
+  const mapping = { roles: { map: { manager: 'accountant', Boss: 'manager', premium: 'guest' } } };
+  const roles = ['manager', 'accountant', 'organizer', 'premium', 'unheardOf'];
+  expect(shown({ roles }, mapping)).toMatchObject({
+    [travel]: {
+      roles: [{ value: 'Boss' }, { value: 'accountant' }, { value: 'organizer' }, { value: 'unheardOf' }],
+    },
+  });
+});
+
 describe('mapped attributes', () => {
   const title = [{ customFieldId: 'cf-title', values: [{ data: 'Buyer' }] }];
 
@@ -166,6 +176,20 @@ describe('mapped attributes', () => {
     const names = { firstName: 'Ada', lastName: 'Lovelace' };
     expect(shown({ ...names, customFields: title }, mapping)).toMatchObject({ displayName: 'Buyer' });
     expect(shown(names, mapping)).not.toHaveProperty('displayName');
+  });
+
+  it('say what default rules read as long as those make nothing else of it', () => {
+    const department = [
+      { customFieldId: 'cf-department', values: [{ customFieldOptionId: 'o', data: 'Sales' }] },
+    ];
+    const mapping = { scimUserMapping: [{ scimAttribute: 'name.givenName', customField: 'Department' }] };
+    expect(shown({ customFields: department }, mapping)).not.toHaveProperty('name');
+    const nickname = { scimUserMapping: [{ scimAttribute: 'name.formatted', customField: 'Job title' }] };
+    const names = { firstName: 'Ada', lastName: 'King' };
+    expect(shown({ ...names, customFields: title }, nickname)).toMatchObject({
+      name: { formatted: 'Buyer' },
+    });
+    expect(shown({ customFields: title }, nickname)).not.toHaveProperty('name');
   });
 
   it('never take the place of the userName', () => {

@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { readField } from '../../src/translator/fields.ts';
+import { keep, type Plan, plan } from '../../src/translator/plan.ts';
+import type { Applied, Wanted } from '../../src/translator/result.ts';
+import type { Rules } from '../../src/translator/rules.ts';
+import { hasAlready } from '../../src/translator/spelling.ts';
+import { toTravel } from '../../src/translator/to-travel.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
+import { carriedOut } from './carried-out.ts';
+import { lookups, rulesOf } from './house.ts';
+
+const references = new Map([['m-1', { travelId: 't-1' }]]);
+const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
+
+/** What is ours of a traveler, and the traveler. */
+interface Held {
+  applied: Applied;
+  traveler: TravelUser;
+}
+
+/** One reconciliation with a travel service that takes everything. */
+function reconciled(
+  user: Parameters<typeof toTravel>[1],
+  rules: Rules,
+  { applied, traveler }: Held,
+): Held & { done: Plan; wanted: Record<string, Wanted> } {
+  const wanted = toTravel(rules, user, { lookups, references, applied }).fields;
+  const done = plan({ applied, refused: {}, wanted, observed: traveler, basis: '', rules });
+  const after = carriedOut(done, traveler);
+  return { applied: keep(applied, done, after), traveler: after, done, wanted };
+}
+
+const anyHistory = fc.record({ user: anyUser, mapping: anyMapping });
+
+it('carried out, a plan reaches what is wanted, and a second one is empty', () => {
+  fc.assert(
+    fc.property(anyHistory, anyHistory, anyTraveler, (past, present, observed) => {
+      const before = reconciled(past.user, rulesOf(past.mapping), { applied: {}, traveler: observed });
+      const rules = rulesOf(present.mapping);
+      const { applied, traveler, wanted } = reconciled(present.user, rules, before);
+      for (const [key, field] of Object.entries(wanted)) {
+        if (field.kind === 'value')
+          expect(
+            hasAlready(traveler, { key, wanted: field.value, rules }) ||
+              (readField(traveler, key) === undefined && field.value === false),
+          ).toBe(true);
+        if (field.kind === 'absent' && key !== 'email' && key in before.applied)
+          expect(readField(traveler, key)).toBeUndefined();
+      }
+      const again = reconciled(present.user, rules, { applied, traveler });
+      expect(again.done).toEqual(nothing);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('what no rule ever set stays as it was, whatever becomes of the rules and the user', () => {
+  fc.assert(
+    fc.property(fc.array(anyHistory, { minLength: 1, maxLength: 3 }), anyTraveler, (histories, observed) => {
+      let held: Held = { applied: {}, traveler: observed };
+      const touched = new Set<string>();
+      for (const { user, mapping } of histories) {
+        const { done, applied, traveler } = reconciled(user, rulesOf(mapping), held);
+        for (const key of Object.keys({ ...done.set, ...done.adopt })) touched.add(key);
+        held = { applied, traveler };
+      }
+      const elements = [
+        ...(observed.roles ?? []).map((role) => `roles.${role}`),
+        ...(observed.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
+      ];
+      for (const key of elements.filter((key) => !touched.has(key)))
+        expect(readField(held.traveler, key)).toEqual(readField(observed, key));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('a rule that is taken away leaves its field as it is, and its field alone', () => {
+  fc.assert(
+    fc.property(anyHistory, anyTraveler, ({ user, mapping }, observed) => {
+      const before = reconciled(user, rulesOf(mapping), { applied: {}, traveler: observed });
+      const { done, traveler } = reconciled(user, rulesOf({ ...mapping, scimUserMapping: [] }), before);
+      const customFields = Object.keys(before.applied).filter((key) => key.startsWith('customFields.'));
+      expect(done.released).toEqual(customFields);
+      expect(traveler.customFields).toEqual(before.traveler.customFields);
+    }),
+  );
+});
