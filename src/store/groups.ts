@@ -6,12 +6,14 @@ import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
 import { exactKey, keyOf } from './keys.ts';
 import { toMember } from './members.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { tallied } from './tally.ts';
 
 /** The groups in a database. */
 export function groups(database: Database): Groups {
   const { db } = database;
+  const groupsOfOne = groupsOfOneIn(db);
   return {
     byId: async (connection, id) => {
       const row = await matching(db, connection, [{ by: 'id', value: id }])
@@ -24,7 +26,11 @@ export function groups(database: Database): Groups {
         ? page(db, connection, { offset, limit })
         : matched(db, connection, { matches, offset, limit }),
     members: (connection, groupIds) => members(db, connection, groupIds),
-    groupsOf: (connection, userIds) => groupsOf(db, connection, userIds),
+    groupsOf: async (connection, userIds) => {
+      const [first = '', ...others] = userIds;
+      if (others.length > 0) return groupsOf(db, connection, userIds);
+      return toGroupsOf([first], await groupsOfOne({ connection, user: first }));
+    },
     insert: (group, list) => insertGroup(database, group, list),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
   };
@@ -109,29 +115,45 @@ async function members(
   return found;
 }
 
-async function groupsOf(
-  db: Kysely<Tables>,
-  connection: string,
-  userIds: string[],
-): Promise<Map<string, { value: string; display: string }[]>> {
-  const found = new Map(userIds.map((id): [string, { value: string; display: string }[]] => [id, []]));
+type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
+
+async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
+  const rows = [];
   for (const batch of batches(userIds)) {
-    const rows = await db
-      .selectFrom('group_member')
-      .innerJoin('scim_group', (join) =>
-        join
-          .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
-          .onRef('scim_group.id', '=', 'group_member.group_id'),
-      )
-      .select(['group_member.value as user', 'scim_group.id as value', 'scim_group.attributes'])
-      .where('group_member.connection_id', '=', connection)
-      .where('group_member.value', 'in', batch)
-      .orderBy('scim_group.created_at')
-      .orderBy('scim_group.id')
-      .execute();
-    for (const { user, value, attributes } of rows)
-      found.get(user)?.push({ value, display: displayOf(attributes) });
+    const query = memberships(db, connection).where('group_member.value', 'in', batch);
+    rows.push(...(await query.execute()));
   }
+  return toGroupsOf(userIds, rows);
+}
+
+/** The same for one user, asked with every read. */
+function groupsOfOneIn(db: Kysely<Tables>) {
+  return prepared(db, ({ connection, user }: { connection: string; user: string }) =>
+    memberships(db, connection).where('group_member.value', '=', user),
+  );
+}
+
+function memberships(db: Kysely<Tables>, connection: string) {
+  return db
+    .selectFrom('group_member')
+    .innerJoin('scim_group', (join) =>
+      join
+        .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
+        .onRef('scim_group.id', '=', 'group_member.group_id'),
+    )
+    .select(['group_member.value as user', 'scim_group.id as value', 'scim_group.attributes'])
+    .where('group_member.connection_id', '=', connection)
+    .orderBy('scim_group.created_at')
+    .orderBy('scim_group.id');
+}
+
+function toGroupsOf(
+  userIds: string[],
+  rows: { user: string; value: string; attributes: string }[],
+): GroupsOf {
+  const found: GroupsOf = new Map(userIds.map((id) => [id, []]));
+  for (const { user, value, attributes } of rows)
+    found.get(user)?.push({ value, display: displayOf(attributes) });
   return found;
 }
 

@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
-import type { Identities, IdentityMatch, IdentityPage, ShownIdentity } from '../bridge/ports.ts';
+import type { Identities, IdentityMatch, IdentityPage } from '../bridge/ports.ts';
 import { commit } from './commit.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { exactKey, keyOf } from './keys.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { tallied } from './tally.ts';
 
@@ -21,7 +22,7 @@ export function identities(database: Database): Identities {
         .executeTakeFirst();
       return row && toIdentity(row);
     },
-    shown: (connection, id) => shown(db, connection, id),
+    shown: shown(db),
     find: (connection, match) => find(db, connection, match),
     page: (connection, offset, limit) => page(db, connection, { offset, limit }),
     commit: (connection, changes) => commit(database, connection, changes),
@@ -29,23 +30,27 @@ export function identities(database: Database): Identities {
   };
 }
 
-async function shown(db: Kysely<Tables>, connection: string, id: string): Promise<ShownIdentity | undefined> {
-  const row = await db
-    .selectFrom('identity')
-    .select(['desired', 'version', 'created_at', 'last_modified', 'travel_id'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  return {
-    id,
-    desired: row.desired,
-    extensions: null,
-    version: row.version,
-    createdAt: row.created_at,
-    lastModified: row.last_modified,
-    travelUserId: row.travel_id ?? undefined,
+function shown(db: Kysely<Tables>): Identities['shown'] {
+  const rows = prepared(db, ({ connection, id }: { connection: string; id: string }) =>
+    db
+      .selectFrom('identity')
+      .select(['desired', 'version', 'created_at', 'last_modified', 'travel_id'])
+      .where('connection_id', '=', connection)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null),
+  );
+  return async (connection, id) => {
+    const [row] = await rows({ connection, id });
+    if (!row) return undefined;
+    return {
+      id,
+      desired: row.desired,
+      extensions: null,
+      version: row.version,
+      createdAt: row.created_at,
+      lastModified: row.last_modified,
+      travelUserId: row.travel_id ?? undefined,
+    };
   };
 }
 
