@@ -24,9 +24,16 @@ export function normalizeParts(attribute: Attribute, value: Json): Map<string, J
   const parts = new Map<string, Json | undefined>();
   for (const [name, inner] of Object.entries(unwrapped)) {
     const part = findAttribute(attribute.subAttributes, name);
-    if (part) parts.set(part.name, cleared(attribute, normalizeValue(part, inner)));
+    if (part) parts.set(part.name, normalizePart(attribute, part, inner));
   }
   return parts;
+}
+
+/** One sub-attribute of a complex value. In a reference, such as manager, empty text refers to nobody (DESIGN §4.2). */
+export function normalizePart(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
+  const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
+  const normalized = normalizeValue(part, value);
+  return isReference && normalized === '' ? undefined : normalized;
 }
 
 /** Whether a value says that there is none. */
@@ -86,12 +93,6 @@ function partOfText(attribute: Attribute, text: Json): [string, Json | undefined
   const part = findAttribute(attribute.subAttributes, 'value');
   if (!part) throw wrongType(attribute, 'an object');
   return [[part.name, normalizeValue(part, text)]];
-}
-
-/** In a reference, such as manager, empty text refers to nobody (DESIGN §4.2). */
-function cleared(attribute: Attribute, part: Json | undefined): Json | undefined {
-  const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
-  return isReference && part === '' ? undefined : part;
 }
 
 /** Entra sends "True" and "False"; no other text is a boolean, lest "False" become true. */

@@ -1,7 +1,7 @@
 import { type Attribute, subAttribute } from '../schema/attribute.ts';
 import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
-import { normalizeValue } from '../schema/values.ts';
+import { normalizePart } from '../schema/values.ts';
 import { badRequest } from './scim-error.ts';
 import type { ValueChange } from './value-change.ts';
 
@@ -13,7 +13,7 @@ export function changePart(
 ): JsonObject | undefined {
   const part = subAttribute(attribute, sub);
   if (!part) throw badRequest('invalidPath', `${attribute.name} has no sub-attribute ${sub}.`);
-  const next = op === 'remove' ? undefined : normalizeValue(part, value);
+  const next = op === 'remove' ? undefined : normalizePart(attribute, part, value);
   return merge(current, new Map([[part.name, next]]));
 }
 

@@ -1,16 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, subAttribute } from '../schema/attribute.ts';
 import { isObject } from '../schema/own.ts';
-import type { Json } from '../schema/resource.ts';
+import type { Json, JsonObject } from '../schema/resource.ts';
 
 /**
  * Whether a value of a multi-valued attribute is the one that is meant: by its `value`, and its `type` where one is
- * given ("(type, value)" pairs, RFC 7643 §2.4), else by all that is given.
+ * given ("(type, value)" pairs, RFC 7643 §2.4), else by all that is given. Which one is primary changes, so that it does
+ * not tell them apart.
  */
 export function isSame(attribute: Attribute, element: Json, meant: Json): boolean {
   if (!isObject(element) || !isObject(meant)) return isDeepStrictEqual(element, meant);
-  const names = 'value' in meant ? ['value', ...('type' in meant ? ['type'] : [])] : Object.keys(meant);
-  return names.every((name) => isEqual(subAttribute(attribute, name), element[name], meant[name]));
+  return namesOf(meant).every((name) => isEqual(subAttribute(attribute, name), element[name], meant[name]));
+}
+
+function namesOf(meant: JsonObject): string[] {
+  if ('value' in meant) return 'type' in meant ? ['value', 'type'] : ['value'];
+  const names = Object.keys(meant).filter((name) => name !== 'primary');
+  return names.length > 0 ? names : Object.keys(meant);
 }
 
 function isEqual(part: Attribute | undefined, one: Json | undefined, other: Json | undefined): boolean {

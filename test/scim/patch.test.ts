@@ -44,6 +44,12 @@ describe('a PATCH makes of', () => {
       { [ENT]: { department: 'D' } },
     ],
     [
+      'empty text for a part of manager',
+      { [ENT]: { manager: { value: 'm', displayName: 'Max' } } },
+      { op: 'replace', path: `${ENT}:manager.displayName`, value: '' },
+      { [ENT]: { manager: { value: 'm' } } },
+    ],
+    [
       'an extension object with dotted keys',
       {},
       { op: 'add', value: { [ENT]: { 'manager.value': 'm' } } },
@@ -166,6 +172,22 @@ describe('a PATCH makes of', () => {
       { addresses: [{ type: 'work', country: 'FR' }] },
       { op: 'add', path: 'addresses', value: [{ country: 'FR', type: 'work' }] },
       { addresses: [{ type: 'work', country: 'FR' }] },
+    ],
+    [
+      'an address that is there, now the primary one',
+      {
+        addresses: [
+          { country: 'FR', primary: true },
+          { country: 'DE', primary: false },
+        ],
+      },
+      { op: 'add', path: 'addresses', value: [{ country: 'DE', primary: true }] },
+      {
+        addresses: [
+          { country: 'FR', primary: false },
+          { country: 'DE', primary: true },
+        ],
+      },
     ],
     [
       'an undeclared list',
