@@ -1,7 +1,7 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Stands for a value in a query that is prepared; it has the type of the value, so that the query is checked. */
+/** Stands for a value in a query that is prepared. It has the type of the value, so that the query is checked. */
 class Blank {
   readonly name: PropertyKey;
 
@@ -19,12 +19,13 @@ export function prepared<Values extends Record<string, string | number>, Row>(
   build: (blanks: Values) => Compilable<Row>,
 ): (values: Values) => Promise<Row[]> {
   const blanks = new Proxy({}, { get: (_target, name) => new Blank(name) }) as Values;
-  const compiled = build(blanks).compile();
+  let built: CompiledQuery<Row> | undefined;
   return async (values) => {
-    const parameters = compiled.parameters.map((value) =>
+    built ??= build(blanks).compile();
+    const parameters = built.parameters.map((value) =>
       value instanceof Blank ? values[value.name as keyof Values] : value,
     );
-    const query: CompiledQuery<Row> = { ...compiled, parameters };
+    const query: CompiledQuery<Row> = { ...built, parameters };
     return (await db.executeQuery(query)).rows;
   };
 }

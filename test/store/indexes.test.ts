@@ -104,7 +104,9 @@ async function plansOf({ db }: Database, queries: RootOperationNode[]): Promise<
   for (const node of queries) {
     const { sql, parameters } = db.getExecutor().compileQuery(node, createQueryId());
     if (/^(begin|commit|rollback)/.test(sql)) continue;
-    const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+    // What was prepared has blanks for its values.
+    const values = parameters.map((value) => (typeof value === 'object' ? null : value));
+    const explained = CompiledQuery.raw(`explain query plan ${sql}`, values);
     const { rows } = await db.executeQuery<{ detail: string }>(explained);
     plans.push(...rows.map(({ detail }) => detail));
   }
