@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../schema/resource.ts';
 import { groupType, resolve } from '../schema/resource-type.ts';
 import { checkedText } from '../schema/text.ts';
 import { isUnassigned } from '../schema/values.ts';
+import { netChanges } from './member-changes.ts';
 import type { Operation } from './patch-message.ts';
 import { pathOf } from './patch-steps.ts';
 import { badRequest } from './scim-error.ts';
@@ -38,7 +39,7 @@ export function splitGroupPatch(operations: Operation[]): {
     else if (path) rest.push(operation);
     else rest.push(withoutMembers(operation, members));
   }
-  return { operations: rest, members: joined(members) };
+  return { operations: rest, members: netChanges(members) };
 }
 
 function isMembers(name: Pick<AttributePath, 'urn' | 'attribute'> | undefined): boolean {
@@ -90,16 +91,4 @@ function toMember(member: Json): Member {
     ...(typeof display === 'string' && display !== '' ? { display: checkedText(display, 'members') } : {}),
     ...(typeof type === 'string' && type !== '' ? { type: checkedText(type, 'members') } : {}),
   };
-}
-
-/** Neighbouring steps of one kind are one: some clients send an operation for every member. */
-function joined(changes: MemberChange[]): MemberChange[] {
-  const steps: MemberChange[] = [];
-  for (const change of changes) {
-    const last = steps.at(-1);
-    if (last?.kind === 'add' && change.kind === 'add') last.members.push(...change.members);
-    else if (last?.kind === 'remove' && change.kind === 'remove') last.values.push(...change.values);
-    else steps.push(change);
-  }
-  return steps;
 }

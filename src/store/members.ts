@@ -1,7 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Member, MemberChange } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
+import { breath } from './breath.ts';
+import { membersIn, toMember } from './member-list.ts';
 import type { Tables } from './tables.ts';
+
+export { toMember } from './member-list.ts';
 
 interface Owner {
   connection: string;
@@ -68,6 +72,7 @@ async function add(
       if (before && isSame(before, toMember(row))) difference.gone.delete(row.value);
       else difference.come.add(row.value);
     }
+    await breath();
   }
 }
 
@@ -87,6 +92,7 @@ async function remove(
     for (const row of removed) {
       if (!difference.come.delete(row.value)) difference.gone.set(row.value, toMember(row));
     }
+    await breath();
   }
 }
 
@@ -95,20 +101,14 @@ async function replace(
   group: Owner,
   { members, difference }: { members: Member[]; difference: Difference },
 ): Promise<void> {
-  const rows = await tx
-    .selectFrom('group_member')
-    .select(['value', 'display', 'type'])
-    .where('connection_id', '=', group.connection)
-    .where('group_id', '=', group.id)
-    .execute();
   const wanted = new Map(unique(members).map((member) => [member.value, member]));
-  const stays = ({ value, ...texts }: (typeof rows)[number]): boolean => {
-    const member = wanted.get(value);
-    return member !== undefined && isSame(member, toMember({ value, ...texts }));
-  };
-  const [staying, leaving] = [rows.filter(stays), rows.filter((row) => !stays(row))];
-  await remove(tx, group, { values: leaving.map(({ value }) => value), difference });
-  for (const { value } of staying) wanted.delete(value);
+  const leaving: string[] = [];
+  for (const member of await membersIn(tx, group)) {
+    const staying = wanted.get(member.value);
+    if (staying && isSame(staying, member)) wanted.delete(member.value);
+    else leaving.push(member.value);
+  }
+  await remove(tx, group, { values: leaving, difference });
   await add(tx, group, { members: [...wanted.values()], difference });
 }
 
@@ -121,13 +121,4 @@ function unique(members: Member[]): Member[] {
 
 function isSame(left: Member, right: Member): boolean {
   return left.display === right.display && left.type === right.type;
-}
-
-/** The member that a row holds. */
-export function toMember(row: { value: string; display: string | null; type: string | null }): Member {
-  return {
-    value: row.value,
-    ...(row.display === null ? {} : { display: row.display }),
-    ...(row.type === null ? {} : { type: row.type }),
-  };
 }
