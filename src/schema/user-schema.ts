@@ -39,6 +39,10 @@ const groups = complex('groups', 'The groups that the user is a member of.', {
       caseExact: true,
     }),
     attribute('display', 'The name of the group.', { mutability: 'readOnly' }),
+    attribute('type', 'Whether the user is in the group itself, or in a group that is in it.', {
+      mutability: 'readOnly',
+      canonicalValues: ['direct', 'indirect'],
+    }),
   ],
 });
 
