@@ -151,11 +151,12 @@ function application(ground: Ground, built: Bridge, url: string): Express {
   return httpApp(
     { log, metrics: measurements, newId: surroundings.newId, now: () => performance.now() },
     (app) => {
-      app.use(healthRoutes(isReady), metricsRoutes(measurements));
-      if (embedded) app.use('/api', embedded.app);
-      const publicUrl = (request: Request) =>
-        settings.publicUrl?.replace(/\/+$/, '') ?? askedUrl(request) ?? url;
+      const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
+      const publicUrl = (request: Request) => chosenUrl ?? askedUrl(request) ?? url;
+      // First what is asked most: each layer that a request passes costs.
       app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
+      if (embedded) app.use('/api', embedded.app);
+      app.use(healthRoutes(isReady), metricsRoutes(measurements));
     },
   );
 }

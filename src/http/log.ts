@@ -25,7 +25,30 @@ export function newLog(level: string, destination?: DestinationStream): Logger {
     redact: { paths: struck.flatMap((name) => [name, `*.${name}`]), censor: '*' },
     serializers: { err: serializeError },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? gathered(pino.destination({ dest: 1, sync: true })));
+}
+
+/** How long a line may wait for others, in milliseconds. */
+const WAIT_MS = 20;
+/** How much may wait, in characters. */
+const ENOUGH = 65_536;
+
+/** Writes lines in pieces, as each write costs more than the making of a line; at the latest when the process exits. */
+function gathered(out: DestinationStream): DestinationStream {
+  let waiting = '';
+  const flush = () => {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '') out.write(lines);
+  };
+  process.once('exit', flush);
+  return {
+    write: (line) => {
+      if (waiting === '') setTimeout(flush, WAIT_MS).unref();
+      waiting += line;
+      if (waiting.length > ENOUGH) flush();
+    },
+  };
 }
 
 /** Errors of libraries quote what they were given. */

@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import type { GroupStory } from '../bridge/groups.ts';
 import type { UserStory } from '../bridge/users.ts';
 import { scopeOf } from '../http/scope.ts';
@@ -23,7 +23,7 @@ export interface ScimDeps {
 }
 
 /** The SCIM service (DESIGN §4), to be mounted at /scim/v2 of an `httpApp`. */
-export function scimApp(deps: ScimDeps): Router {
+export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
   const contexts = new WeakMap<Request, ScimContext>();
   const contextOf = (request: Request) => {
     const context = contexts.get(request);
@@ -34,7 +34,7 @@ export function scimApp(deps: ScimDeps): Router {
     resource: resourceRoutes(contextOf),
     other: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
   };
-  return Router().use(enter({ deps, contexts, routes }), answerError);
+  return [enter({ deps, contexts, routes }), answerError];
 }
 
 interface Doors {

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Database } from './database.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** A bearer token of an IdP as it is kept: not the token, of which only a hash is. Times are epoch milliseconds. */
@@ -28,6 +29,14 @@ export interface Tokens {
 
 /** The tokens in a database. */
 export function tokens({ db }: Database): Tokens {
+  const opened = prepared(db, ({ hash, now }: { hash: string; now: number }) =>
+    db
+      .selectFrom('token')
+      .select('connection_id')
+      .where('hash', '=', hash)
+      .where('revoked_at', 'is', null)
+      .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)])),
+  );
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
@@ -51,13 +60,7 @@ export function tokens({ db }: Database): Tokens {
       return revoked.numUpdatedRows > 0n;
     },
     connectionOf: async (hash, now) => {
-      const row = await db
-        .selectFrom('token')
-        .select('connection_id')
-        .where('hash', '=', hash)
-        .where('revoked_at', 'is', null)
-        .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)]))
-        .executeTakeFirst();
+      const [row] = await opened({ hash, now });
       return row?.connection_id;
     },
   };
