@@ -1,0 +1,28 @@
+// What is compared with: for every exchange of the file named, an express app of its own with one route, which reads the JSON
+// of a body, if there is one, and answers the same JSON as the service did. node bare.mjs FILE
+import { readFileSync } from 'node:fs';
+import express from 'express';
+
+const exchanges = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const ports = {};
+for (const exchange of exchanges) {
+  const server = bareApp(exchange).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  ports[exchange.name] = server.address().port;
+}
+process.send({ ports });
+
+function bareApp({ method, route, status, json }) {
+  const app = express();
+  // The service makes its own versions of resources, at no such cost.
+  app.disable('etag');
+  app.disable('x-powered-by');
+  const answer = (_request, response) => {
+    if (json === undefined) response.status(status).end();
+    else response.status(status).type('application/scim+json').json(json);
+  };
+  const path = `/scim/v2${route}`;
+  if (method === 'GET') app.get(path, answer);
+  else app[method.toLowerCase()](path, express.json({ type: 'application/scim+json' }), answer);
+  return app;
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { client } from './client.mjs';
+import { importTravelers, travelKey } from './data.mjs';
+import { home } from './program.mjs';
+import { say } from './progress.mjs';
+
+const PAGE = 100;
+/** The import of so many travelers is what DESIGN §9 promises. */
+const PROMISED = 100_000;
+const ROUNDS = 3;
+
+/**
+ * Reads all travelers of one travel service, in turn, by nothing but its API, and by an import in a process of its own, which
+ * is first a first one and then one that knows everybody. Answers the rates in travelers per second.
+ */
+export async function measureImports(place, services, rounds) {
+  const service = services.findLast(({ size }) => size <= PROMISED) ?? services[0];
+  const travel = { TRAVEL_API_URL: service.url, JETBRIDGE_CONFIG: unthrottled(place) };
+  const all = [];
+  for (let round = 1; round <= Math.min(rounds, ROUNDS); round += 1) {
+    say(`import of ${service.size}: round ${round}`);
+    const paging = await pageThrough(service.url);
+    const fresh = join(place.folder, 'fresh');
+    mkdirSync(fresh);
+    const imported = { folder: place.folder, name: 'import', place: fresh, travel, times: 2 };
+    const [first, again] = await importTravelers(imported);
+    rmSync(fresh, { recursive: true });
+    all.push({ paging: rate(paging), first: rate(first), again: rate(again) });
+  }
+  return { size: service.size, rounds: all };
+}
+
+/** Settings that spare the travel API as little as they can: its own rate is what is asked for. */
+function unthrottled({ folder }) {
+  const file = join(folder, 'jetbridge.json');
+  const mapping = join(home, 'config/mappings/default.json');
+  const settings = {
+    connections: { default: { mapping, travelApi: { perSecond: 1_000, concurrency: 64 } } },
+  };
+  writeFileSync(file, JSON.stringify(settings));
+  return file;
+}
+
+async function pageThrough(url) {
+  const { send, close } = client(1);
+  const began = performance.now();
+  let read = 0;
+  for (let total = 1; read < total; ) {
+    const answer = await send(`${url}/api`, travelKey, { path: `/users?limit=${PAGE}&offset=${read}` });
+    if (answer.status !== 200) throw new Error(`the travel API answered ${answer.status} ${answer.text}`);
+    const { data, meta } = JSON.parse(answer.text);
+    total = meta.total;
+    read += data.length;
+  }
+  close();
+  return { read, ms: performance.now() - began };
+}
+
+function rate({ read, ms }) {
+  return (1_000 * read) / ms;
+}

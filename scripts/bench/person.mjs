@@ -1,0 +1,29 @@
+/** What a PATCH that changes nothing says, too. */
+export const title = 'Engineer';
+
+/** Somebody as Entra ID sends them with its default mappings. */
+export function newPerson(name) {
+  const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User', enterprise],
+    externalId: name,
+    userName: `${name}@example.com`,
+    active: true,
+    displayName: 'Ada Lovelace',
+    title,
+    preferredLanguage: 'en-GB',
+    name: { formatted: 'Ada Lovelace', givenName: 'Ada', familyName: 'Lovelace' },
+    emails: [{ primary: true, type: 'work', value: `${name}@example.com` }],
+    phoneNumbers: [{ type: 'mobile', value: '+33612345678' }],
+    addresses: [
+      {
+        type: 'work',
+        streetAddress: '1 rue de la Paix',
+        locality: 'Paris',
+        postalCode: '75002',
+        country: 'FR',
+      },
+    ],
+    [enterprise]: { department: 'Research', employeeNumber: '1815' },
+  };
+}

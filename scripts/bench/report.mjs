@@ -1,0 +1,66 @@
+import { costsTable, flatnessTable } from './costs.mjs';
+import { overRounds } from './statistics.mjs';
+import { isMet, tableOf, threeOf } from './table.mjs';
+
+/** The promises of DESIGN §9 that belong to no operation. */
+const IMPORT_LEAST = 0.9;
+const RESIDENT_MB = new Map([
+  [100_000, 200],
+  [1_000_000, 300],
+]);
+
+/** What a person reads: a table for each part, with the promise beside each line. */
+export function report({ measured, services, imports }) {
+  const costs = measured.length > 0 ? costsTable(measured) : undefined;
+  const parts = [
+    [
+      'Server CPU per request; min, median, max: times the bare express route, a write without its call',
+      costs,
+    ],
+    ['The same at any size: times the cost at the smallest', flatnessTable(measured)],
+    [`Import of ${imports?.size} travelers; times the rate of paging alone`, imports && importTable(imports)],
+    ['Memory in MB; start in seconds', memoryTable(services)],
+  ];
+  return parts
+    .filter(([, table]) => table !== undefined)
+    .map(([heading, table]) => `\n${heading}\n\n${table}\n`)
+    .join('');
+}
+
+function importTable({ rounds }) {
+  const table = tableOf(['', 'a second', 'min', 'median', 'max', 'promise'], 1);
+  const perSecond = (key) => overRounds(rounds, (round) => round[key]).median.toFixed(0);
+  table.push(['paging alone', perSecond('paging'), '', '', '', '']);
+  for (const [name, key] of [
+    ['first import', 'first'],
+    ['import of known people', 'again'],
+  ]) {
+    const ratio = overRounds(rounds, (round) => round[key] / round.paging);
+    const promise = `at least ${IMPORT_LEAST}: ${isMet(ratio.median >= IMPORT_LEAST)}`;
+    table.push([name, perSecond(key), ...threeOf(ratio), promise]);
+  }
+  return table.toString();
+}
+
+function memoryTable(services) {
+  const memory = ['at rest', 'at the end', 'peak'];
+  const start = ['serving', 'imported', 'first import'];
+  const table = tableOf(['users', ...memory, ...start, 'promise'], 0);
+  for (const { size, atRest, atEnd, startMs, settledMs, firstImport } of services) {
+    const most = RESIDENT_MB.get(size);
+    const bytes = [atRest.resident, atEnd.resident, atEnd.peak];
+    table.push([
+      size,
+      ...bytes.map((figure) => megabytes(figure).toFixed(0)),
+      ...[startMs, settledMs, firstImport?.ms].map((ms) =>
+        ms === undefined ? '-' : (ms / 1_000).toFixed(1),
+      ),
+      most ? `peak below ${most}: ${isMet(megabytes(atEnd.peak) < most)}` : '-',
+    ]);
+  }
+  return table.toString();
+}
+
+function megabytes(bytes) {
+  return bytes / 1_048_576;
+}

@@ -1,0 +1,43 @@
+// Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. Through the service's own code, many in
+// one transaction; only HTTP is left out.
+import { randomUUID } from 'node:crypto';
+import { openEmbedded } from '../../dist/store/database.js';
+import { travelResources } from '../../dist/store/travel-resources.js';
+import { ensureFirstAdmin } from '../../dist/travel/first-admin.js';
+import { keysOf } from '../../dist/travel/resource.js';
+import { user } from '../../dist/travel/resources/user.js';
+import { validated } from '../../dist/travel/validation.js';
+
+const IN_ONE_TRANSACTION = 5_000;
+
+const [folder, text] = process.argv.slice(2);
+const count = Number(text);
+const database = await openEmbedded(folder, true);
+const store = travelResources(database);
+const now = Date.now();
+await ensureFirstAdmin({ store, now: () => now - count - 1, newId: () => randomUUID() });
+for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {
+  const end = Math.min(count, first + IN_ONE_TRANSACTION);
+  await store.write(user.type, async (within) => {
+    for (let n = first; n < end; n += 1) {
+      const made = traveler(n);
+      await within.insert(made, keysOf(user, made));
+    }
+  });
+  process.send({ seeded: end });
+}
+await database.close();
+process.send({ done: true });
+
+/** All are made at different milliseconds of the past, so that their order is one. */
+function traveler(n) {
+  const doc = validated(user, {
+    address: { city: 'Paris', countryCode: 'FR', postalCode: '75002', streetAddress: `${n} rue de la Paix` },
+    email: `traveler${n}@example.com`,
+    firstName: `Ada${n}`,
+    lang: 'en',
+    lastName: 'Lovelace',
+    phoneNumber: '+33 612345678',
+  });
+  return { type: user.type, id: randomUUID(), parentId: '', createdAt: now - count + n, doc };
+}

@@ -1,0 +1,23 @@
+import Table from 'cli-table3';
+
+/** Columns without lines; the first `texts` and the promise to the left, figures to the right. */
+export function tableOf(head, texts) {
+  const places = ['top', 'bottom', 'left', 'right', 'mid'];
+  const names = [...places.flatMap((at) => [at, `${at}-mid`, `${at}-left`, `${at}-right`]), 'mid-mid'];
+  return new Table({
+    head,
+    chars: { ...Object.fromEntries(names.map((name) => [name, ''])), middle: '  ' },
+    colAligns: head.map((name, n) => (n < texts || name === 'promise' ? 'left' : 'right')),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+}
+
+/** The cells of a spread. */
+export function threeOf({ min, median, max }) {
+  return [min, median, max].map((figure) => figure.toFixed(2));
+}
+
+/** Whether a promise is kept; for the reader, as timings decide nothing. */
+export function isMet(is) {
+  return is ? 'met' : 'NOT met';
+}

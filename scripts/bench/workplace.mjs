@@ -1,0 +1,19 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where a run keeps its files, and what must be closed behind it, last opened first. */
+export function workplace(kept) {
+  const folder = mkdtempSync(join(tmpdir(), 'jetbridge-bench-'));
+  const data = kept ?? join(folder, 'data');
+  mkdirSync(data, { recursive: true });
+  const closing = [() => rmSync(folder, { recursive: true, force: true })];
+  return {
+    folder,
+    data,
+    onClose: (close) => closing.unshift(close),
+    close: async () => {
+      for (const close of closing.splice(0)) await close();
+    },
+  };
+}
