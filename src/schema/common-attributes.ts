@@ -18,6 +18,7 @@ export const commonAttributes: readonly Attribute[] = [
       attribute('created', 'When it was created.', { ...fixed, type: 'dateTime' }),
       attribute('lastModified', 'When it was last changed.', { ...fixed, type: 'dateTime' }),
       attribute('location', 'Its URI.', { ...fixed, type: 'reference', caseExact: true }),
+      attribute('version', 'Its version, as in the header ETag.', { ...fixed, caseExact: true }),
     ],
   }),
   attribute('schemas', 'The schemas it is made of.', {

@@ -254,6 +254,19 @@ test('members are part of the version of a group, and of no version of a user', 
   expect(tagOf(await scim.send('GET', path))).toBe('W/"5"');
 });
 
+test('meta.version can be searched like the rest of meta (RFC 7643 §3.1)', async () => {
+  const user = await scim.send('POST', '/Users', { userName: 'ada' });
+  await scim.send('POST', '/Users', { userName: 'bob' });
+  await scim.send('PATCH', `/Users/${user.body.id}`, replaceWith('title', 'x'));
+  for (const [filter, total] of [
+    ['meta.version eq "W/\\"2\\""', 1],
+    ['meta.version eq "w/\\"2\\""', 0],
+  ] as const) {
+    const { body } = await scim.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect([filter, body.totalResults]).toEqual([filter, total]);
+  }
+});
+
 test('a traveler that comes later is no change of the user', async () => {
   const created = await scim.send('POST', '/Users', { userName: 'ada' });
   const path = `/Users/${created.body.id}`;
