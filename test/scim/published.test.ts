@@ -15,6 +15,9 @@ import { type ScimService, scimService } from '../support/scim-service.ts';
  * What /Schemas publishes of each attribute, held against what the service does. The walk is over the published text, so a
  * new attribute is tested from its first day.
  */
+// Some hundred requests a test, on a machine that may be busy.
+jest.setTimeout(120_000);
+
 let scim: ScimService;
 beforeEach(async () => {
   scim = await scimService();
