@@ -53,7 +53,7 @@ module.exports = {
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
       'store',
-      'bridge/(ports|identity)|translator/(result|snapshot|travel-user)|travel/ports|schema/resource',
+      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|schema/(resource|fold)',
     ),
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),

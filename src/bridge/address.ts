@@ -1,3 +1,4 @@
+import { foldCase } from '../schema/fold.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { type Draft, type Fields, noting, type Task } from './task.ts';
@@ -13,7 +14,7 @@ export interface Addressed {
 
 /** One spelling for addresses that are the same to the travel service. */
 export function addressKey(email: string): string {
-  return email.normalize('NFKC').toLowerCase();
+  return foldCase(email);
 }
 
 /**

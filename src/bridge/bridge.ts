@@ -9,6 +9,7 @@ import { type Pause, pause, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
+import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
 
 /** The store's side of the bridge. */
@@ -61,10 +62,11 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const importer = importerOf({ ...store, bases, wake, surroundings });
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = discoveryOf(store.imports, bases, surroundings);
+  const turns = turnsOf(surroundings);
   const connectionOf = (id: string) => officeOf({ id }).connection;
   return {
-    users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings }),
-    groups: groupStory({ ...store, surroundings }),
+    users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings, turns }),
+    groups: groupStory({ ...store, surroundings, turns }),
     importer,
     settleDue: async () => {
       let attempts = 0;

@@ -1,5 +1,5 @@
 /** Why a story cannot end as asked. */
-export type BridgeErrorKind = 'notFound' | 'conflict' | 'refused' | 'unavailable';
+export type BridgeErrorKind = 'notFound' | 'conflict' | 'refused' | 'unavailable' | 'tooMany';
 
 /** A story's refusal. The message may be read by the client; the cause is for the log. */
 export class BridgeError extends Error {

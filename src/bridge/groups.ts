@@ -1,6 +1,8 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { BridgeError } from './errors.ts';
-import type { Group, GroupMatch, Groups, Member, MemberChange, Surroundings } from './ports.ts';
+import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-query.ts';
+import type { Group, Groups, Member, MemberChange, Surroundings } from './ports.ts';
+import type { Turns } from './turns.ts';
 
 /** A SCIM group as the front door shows it. */
 export interface GroupView {
@@ -20,11 +22,10 @@ export interface GroupChange {
   members: MemberChange[];
 }
 
-/** What a list asks for: all matches must hold; none means every group, in the stable order. */
-export interface GroupQuery {
-  matches: GroupMatch[];
-  offset: number;
-  limit: number;
+/** What a list of groups asks for. */
+export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
+  /** What columns do not answer; undefined: they answer all of it. */
+  residual: { matches(group: GroupView): boolean; needsMembers: boolean } | undefined;
   withMembers: boolean;
 }
 
@@ -32,7 +33,7 @@ export interface GroupQuery {
 export interface GroupStory {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<{ total: number; groups: GroupView[] }>;
+  list(connection: string, query: GroupQuery): Promise<Listed<GroupView>>;
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may refuse, by throwing, what is at that version. */
   remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
@@ -40,6 +41,7 @@ export interface GroupStory {
 
 interface Shop {
   groups: Groups;
+  turns: Turns;
   surroundings: Surroundings;
 }
 
@@ -51,12 +53,35 @@ export function groupStory(shop: Shop): GroupStory {
     create: (connection, attributes, members) => create(shop, connection, { attributes, members }),
     read: async (connection, id, withMembers) =>
       viewOf(shop, await existing(shop, connection, id), withMembers),
-    list: async (connection, { matches, offset, limit, withMembers }) => {
-      const { total, groups } = await shop.groups.page(connection, matches, offset, limit);
-      return { total, groups: await viewsOf(shop, { connection, groups, withMembers }) };
-    },
+    list: (connection, query) => list(shop, connection, query),
     change: (connection, id, change, withMembers) => amend(shop, connection, { id, change, withMembers }),
     remove: (connection, id, check) => remove(shop, connection, { id, check }),
+  };
+}
+
+async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<GroupView>> {
+  const { rows, ...rest } = await shop.turns.take(connection, (step) => {
+    const residual = residualOf(shop, connection, { query, step });
+    return shop.groups.list(connection, query, { step, residual });
+  });
+  return { ...rest, rows: await viewsOf(shop, { connection, groups: rows, withMembers: query.withMembers }) };
+}
+
+/** One group at a time is looked at, as its members may be many. */
+function residualOf(
+  shop: Shop,
+  connection: string,
+  { query: { residual }, step }: { query: GroupQuery; step: Scan<unknown>['step'] },
+): Scan<Group>['residual'] {
+  if (!residual) return undefined;
+  return async (groups) => {
+    const matching: boolean[] = [];
+    for (const group of groups) {
+      await step();
+      const [view] = await viewsOf(shop, { connection, groups: [group], withMembers: residual.needsMembers });
+      matching.push(view !== undefined && residual.matches(view));
+    }
+    return matching;
   };
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import type { Identity, Outcome } from './identity.ts';
+import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
 
 // ── The store ────────────────────────────────────────────────────────────────────────────────────
 
@@ -41,7 +42,7 @@ export interface ShownIdentity {
   travelUserId: string | undefined;
 }
 
-/** A page of live identities in the one stable order: incomplete when created, created, id. `limit` 0 counts only. */
+/** A part of a list of whole identities. `limit` 0 counts only. */
 export interface IdentityPage {
   total: number;
   identities: Identity[];
@@ -54,7 +55,14 @@ export interface Identities {
   shown(connection: string, id: string): Promise<ShownIdentity | undefined>;
   /** Tombstones included; newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
+  /** The live ones as they are kept, in the stable order. */
   page(connection: string, offset: number, limit: number): Promise<IdentityPage>;
+  /** A part of the live ones, with an exact total. */
+  list(
+    connection: string,
+    query: ListQuery<UserField, UserOrder>,
+    scan: Scan<ShownIdentity>,
+  ): Promise<Listed<ShownIdentity>>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /** The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. */
@@ -184,22 +192,15 @@ export type MemberChange =
   | { kind: 'remove'; values: string[] }
   | { kind: 'replace'; members: Member[] };
 
-/** An equality on groups that an index answers; displayName without case. */
-export type GroupMatch =
-  | { by: 'id'; value: string }
-  | { by: 'displayName'; value: string }
-  | { by: 'externalId'; value: string }
-  | { by: 'member'; value: string };
-
 /** The groups and their members, which are rows. */
 export interface Groups {
   byId(connection: string, id: string): Promise<Group | undefined>;
-  page(
+  /** A part of the groups, with an exact total. */
+  list(
     connection: string,
-    matches: GroupMatch[],
-    offset: number,
-    limit: number,
-  ): Promise<{ total: number; groups: Group[] }>;
+    query: ListQuery<GroupField, GroupOrder>,
+    scan: Scan<Group>,
+  ): Promise<Listed<Group>>;
   members(connection: string, groupIds: string[]): Promise<Map<string, Member[]>>;
   /** The groups that each of these users is a member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;

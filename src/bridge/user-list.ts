@@ -1,74 +1,100 @@
-import { addressKey } from './address.ts';
 import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
-import type { Identity } from './identity.ts';
-import { emailsOf } from './names.ts';
-import type { Identities, IdentityMatch } from './ports.ts';
+import type { Comparison, Listed, ListQuery, Scan, UserField, UserOrder, Where } from './list-query.ts';
+import type { Groups, Identities, ShownIdentity } from './ports.ts';
+import type { Turns } from './turns.ts';
 
-/** What a list asks for: all matches must hold; none means everybody, in the stable order. */
-export interface UserQuery {
-  matches: IdentityMatch[];
-  offset: number;
-  limit: number;
+/** A SCIM user as the front door shows it. */
+export interface UserView extends ShownIdentity {
+  groups: { value: string; display: string }[];
 }
 
-/** Answers a list from the indexes; a search for one person that misses asks the travel API once. */
+/** What a list of users asks for. */
+export interface UserQuery extends ListQuery<UserField, UserOrder> {
+  /** What columns do not answer; undefined: they answer all of it. */
+  residual: { matches(user: UserView): boolean; needsGroups: boolean } | undefined;
+  /** Whether the groups of those on the page are to be told. */
+  withGroups: boolean;
+}
+
+/** What lists of users are made with. */
+export interface UserLists {
+  identities: Pick<Identities, 'find' | 'list'>;
+  groups: Pick<Groups, 'groupsOf'>;
+  discovery: Discovery;
+  turns: Turns;
+}
+
+/** Answers a list; a search for one person that misses asks the travel API once. */
 export async function listUsers(
-  shop: { identities: Pick<Identities, 'find' | 'page'>; discovery: Discovery },
+  lists: UserLists,
   connection: Connection,
   query: UserQuery,
-): Promise<{ total: number; identities: Identity[] }> {
-  const [first, ...others] = query.matches;
-  if (!first) return shop.identities.page(connection.id, query.offset, query.limit);
-  const known = await found(shop, connection, first);
-  const candidates = known.length > 0 ? known : await discovered(shop, connection, first);
-  const hits = candidates
-    .filter((identity) => others.every((match) => agrees(identity, match)))
-    .sort(byStableKey);
-  return { total: hits.length, identities: hits.slice(query.offset, query.offset + query.limit) };
+): Promise<Listed<UserView>> {
+  const known = await listKnown(lists, connection.id, query);
+  const isNew = known.total === 0 && (await discovers(lists, connection, query.where));
+  const { rows, ...rest } = isNew ? await listKnown(lists, connection.id, query) : known;
+  return {
+    ...rest,
+    rows: await viewsOf(lists, connection.id, { shown: rows, withGroups: query.withGroups }),
+  };
 }
 
-async function found(
-  shop: { identities: Pick<Identities, 'find'> },
+/** Users as they are shown, with their groups when those are wanted. */
+export async function viewsOf(
+  { groups }: Pick<UserLists, 'groups'>,
+  connection: string,
+  { shown, withGroups }: { shown: ShownIdentity[]; withGroups: boolean },
+): Promise<UserView[]> {
+  if (!withGroups || shown.length === 0) return shown.map((identity) => ({ ...identity, groups: [] }));
+  const ids = shown.map(({ id }) => id);
+  const found = await groups.groupsOf(connection, ids);
+  return shown.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
+}
+
+function listKnown(lists: UserLists, connection: string, query: UserQuery): Promise<Listed<ShownIdentity>> {
+  return lists.turns.take(connection, (step) => {
+    const residual = residualOf(lists, connection, { query, step });
+    return lists.identities.list(connection, query, { step, residual });
+  });
+}
+
+function residualOf(
+  lists: UserLists,
+  connection: string,
+  { query: { residual }, step }: { query: UserQuery; step: Scan<unknown>['step'] },
+): Scan<ShownIdentity>['residual'] {
+  if (!residual) return undefined;
+  return async (shown) => {
+    const matching: boolean[] = [];
+    for (const view of await viewsOf(lists, connection, { shown, withGroups: residual.needsGroups })) {
+      await step();
+      matching.push(residual.matches(view));
+    }
+    return matching;
+  };
+}
+
+/** True when a person who is asked for by name or address, and whom nobody knew, is known from now on. */
+async function discovers(
+  { identities, discovery }: UserLists,
   connection: Connection,
-  match: IdentityMatch,
-): Promise<Identity[]> {
-  return (await shop.identities.find(connection.id, match)).filter(
-    ({ deletedAt }) => deletedAt === undefined,
-  );
+  where: Where<UserField>,
+): Promise<boolean> {
+  const sought = soughtIn(where);
+  if (!sought) return false;
+  const isAlone = sought === where;
+  const value = String(sought.value);
+  const by = sought.field === 'email' ? 'email' : 'userName';
+  // Whoever is known, and left out by the rest of the filter, need not be asked for.
+  const known = isAlone ? [] : await identities.find(connection.id, { by, value });
+  if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
+  return discovery.seek(connection, value);
 }
 
-async function discovered(
-  shop: { identities: Pick<Identities, 'find'>; discovery: Discovery },
-  connection: Connection,
-  match: IdentityMatch,
-): Promise<Identity[]> {
-  if (match.by !== 'userName' && match.by !== 'email') return [];
-  const isNew = await shop.discovery.seek(connection, match.value);
-  return isNew ? found(shop, connection, match) : [];
-}
-
-function agrees(identity: Identity, match: IdentityMatch): boolean {
-  switch (match.by) {
-    case 'id':
-      return identity.id === match.value;
-    case 'externalId':
-      return identity.desired.externalId === match.value;
-    case 'travelId':
-      return identity.travelId === match.value;
-    case 'userName':
-      return isSame(identity.desired.userName, match.value);
-    case 'travelEmail':
-      return isSame(identity.observed?.email, match.value);
-    case 'email':
-      return emailsOf(identity.desired).some((email) => isSame(email, match.value));
-  }
-}
-
-function isSame(value: unknown, wanted: string): boolean {
-  return typeof value === 'string' && addressKey(value) === addressKey(wanted);
-}
-
-function byStableKey(left: Identity, right: Identity): number {
-  return left.createdAt - right.createdAt || (left.id < right.id ? -1 : 1);
+/** The person that a filter asks for, if it is one. */
+function soughtIn(where: Where<UserField>): Comparison<UserField> | undefined {
+  if ('any' in where) return undefined;
+  if ('all' in where) return where.all.map(soughtIn).find((sought) => sought !== undefined);
+  return where.field === 'userName' || where.field === 'email' ? where : undefined;
 }

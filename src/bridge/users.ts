@@ -7,23 +7,20 @@ import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
+import type { Listed } from './list-query.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Groups, Identities, References, ShownIdentity, Surroundings } from './ports.ts';
+import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';
-import { listUsers, type UserQuery } from './user-list.ts';
-
-/** A SCIM user as the front door shows it. */
-export interface UserView extends ShownIdentity {
-  groups: { value: string; display: string }[];
-}
+import type { Turns } from './turns.ts';
+import { listUsers, type UserQuery, type UserView, viewsOf } from './user-list.ts';
 
 /** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
 export interface UserStory {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
-  list(connection: string, query: UserQuery): Promise<{ total: number; users: UserView[] }>;
+  list(connection: string, query: UserQuery): Promise<Listed<UserView>>;
   /** Applies a pure change to the desired state at a version, which it may refuse by throwing; one that changes nothing leaves version and lastModified alone. */
   change(
     connection: string,
@@ -44,6 +41,7 @@ export interface UserWorkshop {
   bases: Bases;
   discovery: Discovery;
   promptly: Promptly;
+  turns: Turns;
   connectionOf(id: string): Connection;
   wake(): void;
   surroundings: Surroundings;
@@ -57,10 +55,7 @@ export function userStory(shop: UserWorkshop): UserStory {
   return {
     create: (connection, desired) => create(shop, shop.connectionOf(connection), desired),
     read: (connection, id) => viewOf(shop, connection, id),
-    list: async (connection, query) => {
-      const { total, identities } = await listUsers(shop, shop.connectionOf(connection), query);
-      return { total, users: await viewsOf(shop, connection, identities.map(toShown)) };
-    },
+    list: (connection, query) => listUsers(shop, shop.connectionOf(connection), query),
     change: (connection, id, change, kind) =>
       amendDesired(shop, shop.connectionOf(connection), { id, change, kind }),
     remove: (connection, id, check) => remove(shop, shop.connectionOf(connection), { id, check }),
@@ -197,29 +192,9 @@ async function live(shop: UserWorkshop, connection: string, id: string): Promise
 
 async function viewOf(shop: UserWorkshop, connection: string, id: string): Promise<UserView> {
   const shown = await shop.identities.shown(connection, id);
-  const [view] = shown ? await viewsOf(shop, connection, [shown]) : [];
+  const [view] = shown ? await viewsOf(shop, connection, { shown: [shown], withGroups: true }) : [];
   if (!view) throw notFound();
   return view;
-}
-
-async function viewsOf(shop: UserWorkshop, connection: string, shown: ShownIdentity[]): Promise<UserView[]> {
-  const groups = await shop.groups.groupsOf(
-    connection,
-    shown.map(({ id }) => id),
-  );
-  return shown.map((identity) => ({ ...identity, groups: groups.get(identity.id) ?? [] }));
-}
-
-function toShown({ id, desired, version, createdAt, lastModified, travelId }: Identity): ShownIdentity {
-  const times = { createdAt, lastModified };
-  return {
-    id,
-    desired: JSON.stringify(desired),
-    extensions: null,
-    version,
-    ...times,
-    travelUserId: travelId,
-  };
 }
 
 function notFound(): BridgeError {

@@ -1,5 +1,7 @@
 import type { Attribute } from './attribute.ts';
 import type { Comparison, Operand } from './expression.ts';
+import { foldCase } from './fold.ts';
+import { momentOf } from './moment.ts';
 import type { Json } from './resource.ts';
 
 /** What a filter asks of a value, and the definition of the attribute that has it. */
@@ -17,14 +19,17 @@ export function compare({ op, operand, attribute }: Criterion, value: Json | und
   if (typeof value === 'boolean') return op === 'eq' && value === toBoolean(operand);
   if (typeof value === 'number' && typeof operand === 'number') return ordered(op, value - operand);
   if (typeof value !== 'string' && typeof value !== 'number') return false;
-  if (attribute?.type === 'dateTime') return comparesAsTime(op, String(value), String(operand));
-  const fold = attribute?.caseExact === true ? String : (text: string | number) => String(text).toLowerCase();
-  return comparesAsText(op, fold(value), fold(String(operand)));
+  if (attribute?.type === 'dateTime' && !isTextual(op)) {
+    const moments = [momentOf(String(value)), momentOf(String(operand))] as const;
+    if (moments[0] !== undefined && moments[1] !== undefined) return ordered(op, moments[0] - moments[1]);
+  }
+  const fold = attribute?.caseExact === true ? String : foldCase;
+  return comparesAsText(op, fold(String(value)), fold(String(operand)));
 }
 
-function comparesAsTime(op: Comparison, value: string, operand: string): boolean {
-  const difference = Date.parse(value) - Date.parse(operand);
-  return Number.isNaN(difference) ? comparesAsText(op, value, operand) : ordered(op, difference);
+/** Whether it looks into a text, whatever the text says. */
+function isTextual(op: Comparison): boolean {
+  return op === 'co' || op === 'sw' || op === 'ew';
 }
 
 function comparesAsText(op: Comparison, value: string, operand: string): boolean {

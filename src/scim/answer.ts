@@ -1,5 +1,5 @@
 import type { GroupView } from '../bridge/groups.ts';
-import type { UserView } from '../bridge/users.ts';
+import type { UserView } from '../bridge/user-list.ts';
 import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { Answer } from './endpoint.ts';

@@ -56,6 +56,8 @@ function fromBridge(error: BridgeError): ScimError {
       return new ScimError(409, 'uniqueness', error.message, { cause: error });
     case 'refused':
       return new ScimError(403, undefined, error.message, { cause: error });
+    case 'tooMany':
+      return new ScimError(400, 'tooMany', error.message, { cause: error });
     case 'unavailable':
       return new ScimError(503, undefined, error.message, { cause: error });
   }

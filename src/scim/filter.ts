@@ -1,6 +1,7 @@
 import { type Attribute, findAttribute } from '../schema/attribute.ts';
 import type { AttributePath, Filter, Operand } from '../schema/expression.ts';
 import { parseFilter } from '../schema/filter.ts';
+import { momentOf } from '../schema/moment.ts';
 import { type ResourceType, resolve } from '../schema/resource-type.ts';
 import { badRequest, type ScimError } from './scim-error.ts';
 
@@ -50,11 +51,23 @@ function checkComparison(leaf: Attribute | undefined, { op, value }: { op: strin
   if (leaf?.type === 'binary' && ['gt', 'ge', 'lt', 'le'].includes(op)) {
     throw invalidFilter(`${leaf.name} has no order.`);
   }
+  if (
+    leaf?.type === 'dateTime' &&
+    !isTextual(op) &&
+    value !== null &&
+    momentOf(String(value)) === undefined
+  ) {
+    throw invalidFilter(`${leaf.name} can be compared with a dateTime only, such as "2026-01-31T08:00:00Z".`);
+  }
   if (leaf?.type !== 'boolean') return;
   if (!isEquality) throw invalidFilter(`${leaf.name} is true or false; only eq and ne compare it.`);
   if (value !== null && !/^(true|false)$/i.test(String(value))) {
     throw invalidFilter(`${leaf.name} can be compared with true and false only.`);
   }
+}
+
+function isTextual(op: string): boolean {
+  return op === 'co' || op === 'sw' || op === 'ew';
 }
 
 /** Extensions may hold what no schema declares; the resource itself does not, so a name it lacks is a mistake to tell. */

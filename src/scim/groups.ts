@@ -1,22 +1,22 @@
-import type { GroupQuery } from '../bridge/groups.ts';
 import type { MemberChange } from '../bridge/ports.ts';
 import { matches } from '../schema/evaluate.ts';
+import { mentions } from '../schema/mentions.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-type.ts';
-import { answerGroup } from './answer.ts';
+import { answerGroup, groupJson } from './answer.ts';
 import type { ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
 import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
-import { type Fetch, fetchPage, scanPage } from './list.ts';
-import { pagingOf } from './paging.ts';
+import { partOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
 import { presentGroup } from './present.ts';
 import { projectionOf } from './projection.ts';
 import { toGroupQuestion } from './query.ts';
+import { groupOrderOf } from './sorting.ts';
 
 /** /Groups (RFC 7644 §3.3 to §3.6). Members are rows: a PATCH says what changes, and none is read for it. */
 export const groupsEndpoint: Endpoint = {
@@ -26,18 +26,21 @@ export const groupsEndpoint: Endpoint = {
     return answerGroup(view, base, projection);
   },
 
-  list: async (context, query) => {
+  list: async ({ groups, connection, base }, query) => {
     const projection = projectionOf(groupType, query);
     const filter = readFilter(groupType, query['filter']);
-    const paging = pagingOf(query);
-    const { matches: found, residual } = toGroupQuestion(filter);
-    const withMembers = projection.includes('members') || residual !== undefined;
-    const fetch = fetchGroups(context, { matches: found, withMembers });
-    const { total, bodies } = residual
-      ? await scanPage(fetch, paging, (body) => matches(groupType, residual, body))
-      : await fetchPage(fetch, paging);
-    const resources = bodies.map((body) => JSON.stringify(projection.apply(body)));
-    return { total, startIndex: paging.startIndex, resources };
+    const order = groupOrderOf(query);
+    const part = partOf(query, { connection, resourceType: groupType.name, filter: query['filter'], order });
+    const { where, residual } = toGroupQuestion(filter);
+    const { total, rows, next } = await groups.list(connection, {
+      ...{ where, order, place: part.place, limit: part.limit },
+      residual: residual && {
+        matches: (view) => matches(groupType, residual, presentGroup(view, base)),
+        needsMembers: mentions(groupType, residual, 'members'),
+      },
+      withMembers: projection.includes('members'),
+    });
+    return { total, ...part.told(next), resources: rows.map((view) => groupJson(view, base, projection)) };
   },
 
   create: async (context, body, query) => {
@@ -85,14 +88,4 @@ function groupIn(context: ScimContext, body: JsonObject) {
   const { resource, dropped } = normalize(groupType, rest);
   noteDropped(context, dropped);
   return { attributes: resource, members: toMembers(members) };
-}
-
-function fetchGroups(
-  { groups, connection, base }: ScimContext,
-  wanted: Pick<GroupQuery, 'matches' | 'withMembers'>,
-): Fetch {
-  return async (offset, limit) => {
-    const { total, groups: views } = await groups.list(connection, { ...wanted, offset, limit });
-    return { total, bodies: views.map((view) => presentGroup(view, base)) };
-  };
 }

@@ -1,4 +1,7 @@
+import type { Key } from '../bridge/list-query.ts';
 import type { Query } from './context.ts';
+import { type CursorOf, cursorAt, keyIn } from './cursor.ts';
+import type { Page } from './endpoint.ts';
 import { badRequest } from './scim-error.ts';
 
 /** The largest page; ServiceProviderConfig says the same of filters. */
@@ -21,10 +24,53 @@ export function pagingOf({ startIndex, count }: Query): Paging {
   };
 }
 
+/** The part of a list that a client asks for, by index or by cursor, and how it is told that it got it. */
+export interface Part {
+  place: { offset: number } | { after: Key };
+  limit: number;
+  /** What the page says of its own place, and of what follows it. */
+  told(next: Key | undefined): Pick<Page, 'startIndex' | 'nextCursor'>;
+}
+
+/** Reads the parameters of both ways of paging; cursors belong to `of`. */
+export function partOf(query: Query, of: CursorOf): Part {
+  if (query['cursor'] !== undefined) return partAtCursor(query, of);
+  const { startIndex, count } = pagingOf(query);
+  return { place: { offset: startIndex - 1 }, limit: count, told: () => ({ startIndex }) };
+}
+
+/** "cursor: … If this parameter is empty, it means that the client is requesting the first page" (RFC 9865 §2). */
+function partAtCursor({ cursor, startIndex, count }: Query, of: CursorOf): Part {
+  if (typeof cursor !== 'string') throw badRequest('invalidCursor', 'There must be one cursor.');
+  if (startIndex !== undefined) {
+    throw badRequest('invalidValue', 'startIndex and cursor cannot be used together.');
+  }
+  return {
+    place: cursor === '' ? { offset: 0 } : { after: keyIn(cursor, of) },
+    limit: sizeIn(count),
+    told: (next) => ({ nextCursor: next && cursorAt(next, of) }),
+  };
+}
+
+/** "count: A positive integer" (RFC 9865 §2): a page of none would lead nowhere. */
+function sizeIn(count: unknown): number {
+  const size = count === undefined ? MAX_COUNT : integerOf(count);
+  if (size === undefined || size < 1) {
+    throw badRequest('invalidCount', `With a cursor, count must be an integer from 1 to ${MAX_COUNT}.`);
+  }
+  return Math.min(MAX_COUNT, size);
+}
+
 function integerIn(name: string, parameter: unknown): number | undefined {
   if (parameter === undefined) return undefined;
-  if (typeof parameter !== 'string' || !/^[+-]?\d{1,100}$/.test(parameter)) {
-    throw badRequest('invalidValue', `${name} must be an integer.`);
-  }
-  return Math.min(Number(parameter), Number.MAX_SAFE_INTEGER);
+  const integer = integerOf(parameter);
+  if (integer === undefined) throw badRequest('invalidValue', `${name} must be an integer.`);
+  return integer;
+}
+
+/** A URL has texts, the body of a search may have numbers. */
+function integerOf(parameter: unknown): number | undefined {
+  const text = typeof parameter === 'number' ? String(parameter) : parameter;
+  if (typeof text !== 'string' || !/^[+-]?\d{1,100}$/.test(text)) return undefined;
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,5 @@
 import type { GroupView } from '../bridge/groups.ts';
-import type { UserView } from '../bridge/users.ts';
+import type { UserView } from '../bridge/user-list.ts';
 import { isObject } from '../schema/own.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';

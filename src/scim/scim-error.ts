@@ -1,4 +1,4 @@
-/** The detail error keywords of RFC 7644 §3.12. */
+/** The detail error keywords of RFC 7644 §3.12, and those of cursors (RFC 9865 §2.1); ours never expire. */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -7,7 +7,9 @@ export type ScimType =
   | 'invalidSyntax'
   | 'invalidPath'
   | 'noTarget'
-  | 'invalidValue';
+  | 'invalidValue'
+  | 'invalidCursor'
+  | 'invalidCount';
 
 const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 

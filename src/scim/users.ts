@@ -1,19 +1,20 @@
 import { matches } from '../schema/evaluate.ts';
+import { mentions } from '../schema/mentions.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
-import { answerUser } from './answer.ts';
+import { answerUser, userJson } from './answer.ts';
 import type { ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
-import { type Fetch, fetchPage, scanPage } from './list.ts';
-import { pagingOf } from './paging.ts';
+import { partOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
 import { presentUser } from './present.ts';
 import { projectionOf } from './projection.ts';
 import { toUserQuestion } from './query.ts';
+import { userOrderOf } from './sorting.ts';
 
 /** /Users (RFC 7644 §3.3 to §3.6); PUT and PATCH answer with the user, as validators want it. */
 export const usersEndpoint: Endpoint = {
@@ -22,18 +23,21 @@ export const usersEndpoint: Endpoint = {
     return answerUser(await users.read(connection, id), base, projection);
   },
 
-  list: async (context, query) => {
+  list: async ({ users, connection, base }, query) => {
     const projection = projectionOf(userType, query);
     const filter = readFilter(userType, query['filter']);
-    const paging = pagingOf(query);
-    const question = toUserQuestion(filter);
-    const { residual } = question;
-    const fetch = fetchUsers(context, question.matches);
-    const { total, bodies } = residual
-      ? await scanPage(fetch, paging, (body) => matches(userType, residual, body))
-      : await fetchPage(fetch, paging);
-    const resources = bodies.map((body) => JSON.stringify(projection.apply(body)));
-    return { total, startIndex: paging.startIndex, resources };
+    const order = userOrderOf(query);
+    const part = partOf(query, { connection, resourceType: userType.name, filter: query['filter'], order });
+    const { where, residual } = toUserQuestion(filter);
+    const { total, rows, next } = await users.list(connection, {
+      ...{ where, order, place: part.place, limit: part.limit },
+      residual: residual && {
+        matches: (view) => matches(userType, residual, presentUser(view, base)),
+        needsGroups: mentions(userType, residual, 'groups'),
+      },
+      withGroups: projection.includes('groups'),
+    });
+    return { total, ...part.told(next), resources: rows.map((view) => userJson(view, base, projection)) };
   },
 
   create: async (context, body, query) => {
@@ -70,14 +74,4 @@ function desiredIn(context: ScimContext, body: JsonObject): ScimResource {
   const { resource, dropped } = normalize(userType, body);
   noteDropped(context, dropped);
   return resource;
-}
-
-function fetchUsers(
-  { users, connection, base }: ScimContext,
-  wanted: Parameters<ScimContext['users']['list']>[1]['matches'],
-): Fetch {
-  return async (offset, limit) => {
-    const { total, users: views } = await users.list(connection, { matches: wanted, offset, limit });
-    return { total, bodies: views.map((view) => presentUser(view, base)) };
-  };
 }

@@ -4,6 +4,7 @@ export interface BridgeTables {
   tally: TallyTable;
   token: TokenTable;
   identity: IdentityTable;
+  identity_block: IdentityBlockTable;
   identity_email: IdentityEmailTable;
   identity_reference: IdentityReferenceTable;
   scim_group: GroupTable;
@@ -21,6 +22,10 @@ interface TallyTable {
   /** Identities that are `live`, tombstones (`dead`), and groups. */
   kind: 'live' | 'dead' | 'group';
   count: number;
+  /** Of the live ones, those that are active. */
+  active: number;
+  /** The last position in the stable order that was given away, of groups or, under `live`, of identities. */
+  last: number;
 }
 
 interface TokenTable {
@@ -42,8 +47,13 @@ export interface IdentityTable {
   desired: string;
   user_name_key: string | null;
   external_id: string | null;
-  /** Fixed when it is inserted, so that a list never reorders. */
+  display_name_key: string | null;
+  active: 0 | 1;
+  /** JSON text of the list of extensions in `desired`; null: not known. */
+  extensions: string | null;
   incomplete: 0 | 1;
+  /** The stable key of lists: given when it is inserted, and fixed, so that a list never reorders. */
+  position: number;
   claimed: 0 | 1;
   state: string;
   version: number;
@@ -72,6 +82,15 @@ export interface IdentityTable {
   seen_at: number;
 }
 
+/** How many identities live, and how many of them are active, of 1,024 positions. */
+interface IdentityBlockTable {
+  connection_id: string;
+  /** The position divided by 1,024. */
+  block: number;
+  live: number;
+  active: number;
+}
+
 interface IdentityEmailTable {
   connection_id: string;
   identity_id: string;
@@ -94,6 +113,8 @@ interface GroupTable {
   attributes: string;
   display_name_key: string | null;
   external_id: string | null;
+  /** The stable key of lists. */
+  position: number;
   version: number;
   created_at: number;
   last_modified: number;

@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { recount } from './census.ts';
 import { leaveGroups } from './memberships.ts';
 import type { Tables } from './tables.ts';
-import { tally } from './tally.ts';
 
 /** Which unclaimed identities are meant. */
 type Which = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
@@ -12,18 +12,20 @@ export async function eraseUnclaimed(tx: Kysely<Tables>, which: Which): Promise<
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['connection_id', 'id', 'deleted_at'])
+    .returning(['connection_id', 'id', 'deleted_at', 'position', 'active'])
     .execute();
   for (const connection of new Set(erased.map((row) => row.connection_id))) {
     const rows = erased.filter((row) => row.connection_id === connection);
-    const dead = rows.filter((row) => row.deleted_at !== null).length;
     await leaveGroups(
       tx,
       connection,
       rows.map(({ id }) => id),
     );
-    await tally(tx, connection, { kind: 'live', by: dead - rows.length });
-    await tally(tx, connection, { kind: 'dead', by: -dead });
+    await recount(
+      tx,
+      connection,
+      rows.map((row) => ({ before: { ...row, live: row.deleted_at === null ? 1 : 0 } })),
+    );
   }
   return erased.length;
 }

@@ -2,13 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import type { IdentityTable } from './bridge-tables.ts';
+import { recount } from './census.ts';
 import { replaceEmails } from './identity-emails.ts';
 import { desiredColumns, observedColumns } from './identity-row.ts';
 import { fromText } from './json.ts';
 import type { Tables } from './tables.ts';
 
 /** What is kept of an unclaimed identity, as far as its traveler decides it. */
-export type Known = Pick<IdentityTable, 'id' | 'version' | 'desired' | 'observed'>;
+export type Known = Pick<
+  IdentityTable,
+  'id' | 'version' | 'desired' | 'observed' | 'position' | 'active' | 'deleted_at'
+>;
 
 /** What is kept, and what the traveler makes of it now. */
 interface Sight {
@@ -52,7 +56,11 @@ async function follow(tx: Kysely<Tables>, { before, identity }: Sight): Promise<
     .where('claimed', '=', 0)
     .where('version', '=', before.version)
     .executeTakeFirst();
-  if (follows && numUpdatedRows > 0n) await replaceEmails(tx, { connection, id: before.id, desired });
+  if (!follows || numUpdatedRows === 0n) return;
+  await replaceEmails(tx, { connection, id: before.id, desired });
+  if (before.active === news.active) return;
+  const was = { ...before, live: before.deleted_at === null ? (1 as const) : (0 as const) };
+  await recount(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
 }
 
 /** The old desired state stays while somebody else has the userName: a name is never shown twice. */

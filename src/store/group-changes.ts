@@ -22,12 +22,19 @@ export async function insertGroup(
   try {
     await db.transaction().execute(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
+      const position = await tally(tx, connection, { kind: 'group', count: 1, places: 1 });
       await tx
         .insertInto('scim_group')
-        .values({ connection_id: connection, id, ...attributeColumns(attributes), version, ...times })
+        .values({
+          connection_id: connection,
+          id,
+          position,
+          ...attributeColumns(attributes),
+          version,
+          ...times,
+        })
         .execute();
       await changeMembers(tx, group, [{ kind: 'add', members }]);
-      await tally(tx, connection, { kind: 'group', by: 1 });
     });
     return 'done';
   } catch (error) {
@@ -86,7 +93,7 @@ async function remove(tx: Kysely<Tables>, { connection, id }: Group, expected: n
     .where('version', '=', expected)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return 'stale';
-  await tally(tx, connection, { kind: 'group', by: -1 });
+  await tally(tx, connection, { kind: 'group', count: -1 });
   return 'done';
 }
 

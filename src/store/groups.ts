@@ -1,14 +1,14 @@
-import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool } from 'kysely';
-import type { Group, GroupMatch, Groups, Member } from '../bridge/ports.ts';
+import type { Kysely } from 'kysely';
+import type { Group, Groups, Member } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import type { Database } from './database.ts';
 import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
-import { exactKey, keyOf } from './keys.ts';
+import { groupShelf, toGroup } from './lists/group-shelf.ts';
+import { list } from './lists/list.ts';
 import { toMember } from './members.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
-import { tallied } from './tally.ts';
 
 /** The groups in a database. */
 export function groups(database: Database): Groups {
@@ -16,83 +16,24 @@ export function groups(database: Database): Groups {
   const groupsOfOne = groupsOfOneIn(db);
   return {
     byId: async (connection, id) => {
-      const row = await matching(db, connection, [{ by: 'id', value: id }])
+      const row = await db
+        .selectFrom('scim_group')
         .selectAll()
+        .where('connection_id', '=', connection)
+        .where('id', '=', id)
         .executeTakeFirst();
       return row && toGroup(row);
     },
-    page: (connection, matches, offset, limit) =>
-      matches.length === 0
-        ? page(db, connection, { offset, limit })
-        : matched(db, connection, { matches, offset, limit }),
+    list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
     members: (connection, groupIds) => members(db, connection, groupIds),
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
       if (others.length > 0) return groupsOf(db, connection, userIds);
       return toGroupsOf([first], await groupsOfOne({ connection, user: first }));
     },
-    insert: (group, list) => insertGroup(database, group, list),
+    insert: (group, members) => insertGroup(database, group, members),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
   };
-}
-
-interface Slice {
-  offset: number;
-  limit: number;
-}
-
-async function page(
-  db: Kysely<Tables>,
-  connection: string,
-  { offset, limit }: Slice,
-): Promise<{ total: number; groups: Group[] }> {
-  const total = await tallied(db, connection, 'group');
-  if (limit === 0 || offset >= total) return { total, groups: [] };
-  const rows = await matching(db, connection, [])
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return { total, groups: rows.map(toGroup) };
-}
-
-/** What matches is little, and sorted here: asked for an order, SQLite would rather walk through all groups. */
-async function matched(
-  db: Kysely<Tables>,
-  connection: string,
-  { matches, offset, limit }: Slice & { matches: GroupMatch[] },
-): Promise<{ total: number; groups: Group[] }> {
-  const rows = await matching(db, connection, matches).selectAll().execute();
-  rows.sort((left, right) => left.created_at - right.created_at || (left.id < right.id ? -1 : 1));
-  return { total: rows.length, groups: rows.slice(offset, offset + limit).map(toGroup) };
-}
-
-function matching(db: Kysely<Tables>, connection: string, matches: GroupMatch[]) {
-  return db
-    .selectFrom('scim_group')
-    .where('connection_id', '=', connection)
-    .where((row) => row.and(matches.map((match) => condition(row, connection, match))));
-}
-
-function condition(
-  row: ExpressionBuilder<Tables, 'scim_group'>,
-  connection: string,
-  { by, value }: GroupMatch,
-): Expression<SqlBool> {
-  switch (by) {
-    case 'id':
-      return row('id', '=', value);
-    case 'displayName':
-      return row('display_name_key', '=', keyOf(value));
-    case 'externalId':
-      return row('external_id', '=', exactKey(value));
-    case 'member': {
-      const memberships = row.selectFrom('group_member').select('group_id');
-      return row('id', 'in', memberships.where('connection_id', '=', connection).where('value', '=', value));
-    }
-  }
 }
 
 async function members(
@@ -143,8 +84,7 @@ function memberships(db: Kysely<Tables>, connection: string) {
     )
     .select(['group_member.value as user', 'scim_group.id as value', 'scim_group.attributes'])
     .where('group_member.connection_id', '=', connection)
-    .orderBy('scim_group.created_at')
-    .orderBy('scim_group.id');
+    .orderBy('scim_group.position');
 }
 
 function toGroupsOf(
@@ -160,15 +100,4 @@ function toGroupsOf(
 function displayOf(attributes: string): string {
   const { displayName } = fromText<Group['attributes']>(attributes);
   return typeof displayName === 'string' ? displayName : '';
-}
-
-function toGroup(row: Selectable<Tables['scim_group']>): Group {
-  return {
-    connection: row.connection_id,
-    id: row.id,
-    attributes: fromText(row.attributes),
-    version: row.version,
-    createdAt: row.created_at,
-    lastModified: row.last_modified,
-  };
 }

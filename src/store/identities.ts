@@ -5,9 +5,10 @@ import { commit } from './commit.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { exactKey, keyOf } from './keys.ts';
+import { list } from './lists/list.ts';
+import { toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
-import { tallied } from './tally.ts';
 
 /** The identities in a database. */
 export function identities(database: Database): Identities {
@@ -25,6 +26,7 @@ export function identities(database: Database): Identities {
     shown: shown(db),
     find: (connection, match) => find(db, connection, match),
     page: (connection, offset, limit) => page(db, connection, { offset, limit }),
+    list: (connection, query, scan) => list({ shelf: userShelf, place: { db, connection }, query, scan }),
     commit: (connection, changes) => commit(database, connection, changes),
     holder: (account, match) => holder(db, account, match),
   };
@@ -34,23 +36,14 @@ function shown(db: Kysely<Tables>): Identities['shown'] {
   const rows = prepared(db, ({ connection, id }: { connection: string; id: string }) =>
     db
       .selectFrom('identity')
-      .select(['desired', 'version', 'created_at', 'last_modified', 'travel_id'])
+      .select(['id', 'desired', 'extensions', 'version', 'created_at', 'last_modified', 'travel_id'])
       .where('connection_id', '=', connection)
       .where('id', '=', id)
       .where('deleted_at', 'is', null),
   );
   return async (connection, id) => {
     const [row] = await rows({ connection, id });
-    if (!row) return undefined;
-    return {
-      id,
-      desired: row.desired,
-      extensions: null,
-      version: row.version,
-      createdAt: row.created_at,
-      lastModified: row.last_modified,
-      travelUserId: row.travel_id ?? undefined,
-    };
+    return row && toShown(row);
   };
 }
 
@@ -89,36 +82,17 @@ async function find(db: Kysely<Tables>, connection: string, match: IdentityMatch
   return rows.map(toIdentity);
 }
 
+/** Nobody waits for it as for a request: its steps are short, and it takes no turn. */
 async function page(
   db: Kysely<Tables>,
   connection: string,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<IdentityPage> {
-  const total = await tallied(db, connection, 'live');
-  if (limit === 0 || offset >= total) return { total, identities: [] };
-  // The skipped rows are counted off in the index; only those of the page are read.
-  const rows = await db
-    .selectFrom((from) =>
-      from
-        .selectFrom('identity')
-        .select(['id as page_id', 'incomplete as page_incomplete', 'created_at as page_created_at'])
-        .where('connection_id', '=', connection)
-        .where('deleted_at', 'is', null)
-        .orderBy('incomplete')
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(limit)
-        .offset(offset)
-        .as('page'),
-    )
-    .innerJoin('identity', 'identity.id', 'page.page_id')
-    .selectAll('identity')
-    .where('connection_id', '=', connection)
-    .orderBy('page_incomplete')
-    .orderBy('page_created_at')
-    .orderBy('page_id')
-    .execute();
-  return { total, identities: rows.map(toIdentity) };
+  const scan = { step: async () => {}, residual: undefined };
+  const order = { by: 'position', descending: false } as const;
+  const query = { where: { all: [] }, order, place: { offset }, limit };
+  const { total, rows } = await list({ shelf: wholeShelf, place: { db, connection }, query, scan });
+  return { total, identities: rows };
 }
 
 async function holder(

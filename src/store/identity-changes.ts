@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
+import { admit, type Counted, recount } from './census.ts';
 import { eraseUnclaimedOf } from './erase.ts';
 import { addEmails, replaceEmails } from './identity-emails.ts';
 import { creatingColumns, desiredColumns, observedColumns, toRow } from './identity-row.ts';
 import { toText } from './json.ts';
 import { leaveGroups } from './memberships.ts';
 import type { Tables } from './tables.ts';
-import { tally } from './tally.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
 export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
@@ -18,12 +18,18 @@ export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<vo
     .executeTakeFirstOrThrow();
   if (claimed && travelId !== undefined)
     await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
+  const row = toRow(identity, account, createdAt);
+  const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
+  if (!place) throw new Error('No place was given.');
   await tx
     .insertInto('identity')
-    .values(toRow(identity, account, createdAt))
+    .values({ ...row, position: place.position })
     .execute();
   await addEmails(tx, [identity]);
-  await tally(tx, connection, { kind: identity.deletedAt === undefined ? 'live' : 'dead', by: 1 });
+}
+
+function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
+  return deleted_at === null ? 1 : 0;
 }
 
 /** Writes the IdP's side at the expected version; false when that has moved. */
@@ -31,7 +37,7 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
   const { connection, id } = identity;
   const before = await tx
     .selectFrom('identity')
-    .select(['account', 'claimed', 'travel_id', 'deleted_at'])
+    .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where('version', '=', expected)
@@ -41,16 +47,20 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
   if (claims && before.travel_id !== null) {
     await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
+  const now = written(identity, claims);
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    .set((row) => ({ ...written(identity, claims), revision: row('revision', '+', 1) }))
+    .set((row) => ({ ...now, revision: row('revision', '+', 1) }))
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where('version', '=', expected)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
   await replaceEmails(tx, identity);
-  await followLife(tx, identity, before.deleted_at === null);
+  await followLife(tx, identity, {
+    before: { ...before, live: liveOf(before) },
+    now: { ...now, live: liveOf(now), position: before.position },
+  });
   return true;
 }
 
@@ -69,13 +79,14 @@ function written(identity: Identity, claims: boolean) {
   };
 }
 
-async function followLife(tx: Kysely<Tables>, identity: Identity, wasLive: boolean): Promise<void> {
-  const isLive = identity.deletedAt === undefined;
-  if (wasLive === isLive) return;
-  const by = isLive ? 1 : -1;
-  await tally(tx, identity.connection, { kind: 'live', by });
-  await tally(tx, identity.connection, { kind: 'dead', by: -by });
-  if (!isLive) await leaveGroups(tx, identity.connection, [identity.id]);
+async function followLife(
+  tx: Kysely<Tables>,
+  { connection, id }: Identity,
+  { before, now }: { before: Counted; now: Counted },
+): Promise<void> {
+  if (before.live === now.live && before.active === now.active) return;
+  await recount(tx, connection, [{ before, now }]);
+  if (now.live < before.live) await leaveGroups(tx, connection, [id]);
 }
 
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */

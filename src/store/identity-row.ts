@@ -33,8 +33,8 @@ export function toIdentity(row: IdentityTable): Identity {
   };
 }
 
-/** The row of a new identity; nobody holds it. */
-export function toRow(identity: Identity, account: string, seenAt: number): IdentityTable {
+/** The row of a new identity, without its place in lists; nobody holds it. */
+export function toRow(identity: Identity, account: string, seenAt: number): Omit<IdentityTable, 'position'> {
   return {
     connection_id: identity.connection,
     id: identity.id,
@@ -57,11 +57,17 @@ export function toRow(identity: Identity, account: string, seenAt: number): Iden
 /** What a row keeps of a desired state, apart from the emails. */
 export function desiredColumns(
   desired: ScimResource,
-): Pick<IdentityTable, 'desired' | 'user_name_key' | 'external_id'> {
+): Pick<
+  IdentityTable,
+  'desired' | 'extensions' | 'user_name_key' | 'external_id' | 'display_name_key' | 'active'
+> {
   return {
     desired: toText(desired),
+    extensions: toText(Object.keys(desired).filter((name) => name.includes(':'))),
     user_name_key: keyOfAttribute(desired.userName, keyOf),
     external_id: keyOfAttribute(desired.externalId, exactKey),
+    display_name_key: keyOfAttribute(desired.displayName, keyOf),
+    active: desired.active === true ? 1 : 0,
   };
 }
 

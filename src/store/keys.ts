@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { foldCase } from '../schema/fold.ts';
 import type { JsonObject } from '../schema/resource.ts';
 
 /**
@@ -6,7 +7,7 @@ import type { JsonObject } from '../schema/resource.ts';
  * its locale.
  */
 export function keyOf(text: string): string {
-  return bounded(text.normalize('NFKC').toLowerCase());
+  return bounded(foldCase(text));
 }
 
 /** The text under which a value is found exactly. */
@@ -32,7 +33,10 @@ export function emailKeys({ emails }: JsonObject): string[] {
 /** More than any honest name or address has. PostgreSQL refuses an index entry above 2,700 bytes. */
 const LONGEST = 500;
 
-/** What is too long for an index is found by its hash. */
+const HASHED = 'sha256:';
+
+/** What is too long for an index is found by its hash; so is what looks like one. */
 function bounded(text: string): string {
-  return text.length <= LONGEST ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const isKept = text.length <= LONGEST && !text.startsWith(HASHED);
+  return isKept ? text : `${HASHED}${createHash('sha256').update(text).digest('hex')}`;
 }

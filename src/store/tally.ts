@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-type Kind = Tables['tally']['kind'];
+type Tally = Tables['tally'];
 
 /** Opens a connection's tallies at zero. */
 export async function openTallies(tx: Kysely<Tables>, connection: string): Promise<void> {
-  const kinds: Kind[] = ['live', 'dead', 'group'];
-  const rows = kinds.map((kind) => ({ connection_id: connection, kind, count: 0 }));
+  const kinds: Tally['kind'][] = ['live', 'dead', 'group'];
+  const rows = kinds.map((kind) => ({ connection_id: connection, kind, count: 0, active: 0, last: 0 }));
   await tx
     .insertInto('tally')
     .values(rows)
@@ -14,28 +14,49 @@ export async function openTallies(tx: Kysely<Tables>, connection: string): Promi
     .execute();
 }
 
-/** Counts rows that came or, negative, went; in the transaction that adds or removes them. */
+/** What is added to a tally; `places` are positions that are given away. */
+interface Change {
+  kind: Tally['kind'];
+  count: number;
+  active?: number;
+  places?: number;
+}
+
+/**
+ * Counts rows that came or, negative, went, in the transaction that adds or removes them; answers the last position that
+ * was ever given away.
+ */
 export async function tally(
   tx: Kysely<Tables>,
   connection: string,
-  change: { kind: Kind; by: number },
-): Promise<void> {
-  if (change.by === 0) return;
-  await tx
+  { kind, count, active = 0, places = 0 }: Change,
+): Promise<number> {
+  if (count === 0 && active === 0 && places === 0) return 0;
+  const row = await tx
     .updateTable('tally')
-    .set((row) => ({ count: row('count', '+', change.by) }))
+    .set((old) => ({
+      count: old('count', '+', count),
+      active: old('active', '+', active),
+      last: old('last', '+', places),
+    }))
     .where('connection_id', '=', connection)
-    .where('kind', '=', change.kind)
-    .execute();
+    .where('kind', '=', kind)
+    .returning('last')
+    .executeTakeFirstOrThrow();
+  return row.last;
 }
 
-/** The exact number, without counting rows. */
-export async function tallied(db: Kysely<Tables>, connection: string, kind: Kind): Promise<number> {
+/** The exact numbers, without counting rows. */
+export async function tallied(
+  db: Kysely<Tables>,
+  connection: string,
+  kind: Tally['kind'],
+): Promise<Pick<Tally, 'count' | 'active'>> {
   const row = await db
     .selectFrom('tally')
-    .select('count')
+    .select(['count', 'active'])
     .where('connection_id', '=', connection)
     .where('kind', '=', kind)
     .executeTakeFirst();
-  return row?.count ?? 0;
+  return row ?? { count: 0, active: 0 };
 }

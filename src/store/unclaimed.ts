@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import { batches } from './batches.ts';
+import { admit, recount } from './census.ts';
 import { followTravelers, type Known } from './follow.ts';
 import { addEmails } from './identity-emails.ts';
 import { toRow } from './identity-row.ts';
 import { keyOf } from './keys.ts';
 import type { Tables } from './tables.ts';
-import { tally } from './tally.ts';
 
 /** Short transactions, so that a write of an IdP never waits long for an import. */
 const BATCH = 100;
@@ -88,7 +88,7 @@ async function knownOf(
 ): Promise<Map<string | null, Known>> {
   const rows = await tx
     .selectFrom('identity')
-    .select(['id', 'travel_id', 'version', 'desired', 'observed'])
+    .select(['id', 'travel_id', 'version', 'desired', 'observed', 'position', 'active', 'deleted_at'])
     .where('connection_id', '=', connection)
     .where('travel_id', 'in', travelIds)
     .execute();
@@ -113,14 +113,33 @@ async function add(
 ): Promise<void> {
   const [first] = newcomers;
   if (!first) return;
-  const rows = await tx
+  const { connection } = first;
+  const rows = newcomers.map((identity) => toRow(identity, account, seenAt));
+  const places = await admit(
+    tx,
+    connection,
+    rows.map((row) => ({ ...row, live: 1 })),
+  );
+  const placed = rows.flatMap((row, index) => {
+    const place = places[index];
+    return place ? [{ ...row, position: place.position }] : [];
+  });
+  const kept = await tx
     .insertInto('identity')
-    .values(newcomers.map((identity) => toRow(identity, account, seenAt)))
+    .values(placed)
     .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
+    .returning(['id', 'position'])
     .execute();
-  const added = new Set(rows.map(({ id }) => id));
-  const owners = newcomers.filter(({ id }) => added.has(id));
-  await addEmails(tx, owners);
-  await tally(tx, first.connection, { kind: 'live', by: owners.length });
+  const ids = new Set(kept.map(({ id }) => id));
+  await addEmails(
+    tx,
+    newcomers.filter(({ id }) => ids.has(id)),
+  );
+  const positions = new Set(kept.map(({ position }) => position));
+  const refused = places.filter(({ position }) => !positions.has(position));
+  await recount(
+    tx,
+    connection,
+    refused.map((before) => ({ before })),
+  );
 }

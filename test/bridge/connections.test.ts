@@ -1,7 +1,14 @@
-import { addressOf, desiredOf, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+import {
+  addressOf,
+  desiredOf,
+  emailsOf,
+  everybody,
+  inHouse,
+  listed,
+  person,
+} from '../support/bridge-house.ts';
 import { fakeTravel } from '../support/fake-travel.ts';
 
-const everybody = { matches: [], offset: 0, limit: 10 };
 const conflict = { kind: 'conflict' };
 
 test('nothing of one connection is seen in another', () =>
@@ -12,9 +19,9 @@ test('nothing of one connection is seen in another', () =>
       await expect(bridge.users.remove('other', ada.id)).rejects.toMatchObject({ kind: 'notFound' });
       const change = bridge.users.change('other', ada.id, (user) => user, 'patch');
       await expect(change).rejects.toMatchObject({ kind: 'notFound' });
-      expect((await bridge.users.list('other', everybody)).total).toBe(0);
-      const matches = [{ by: 'userName' as const, value: addressOf('Ada') }];
-      expect((await bridge.users.list('other', { ...everybody, matches })).users).toEqual([]);
+      expect((await bridge.users.list('other', everybody())).total).toBe(0);
+      const byName = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+      expect((await bridge.users.list('other', listed(byName))).rows).toEqual([]);
     },
     { more: ['other'] },
   ));
@@ -53,7 +60,7 @@ test('people of another connection are not imported, and whoever is claimed ther
       await imported(connectionOf('other'));
       await imported(connectionOf('default'));
       const names = async () =>
-        (await bridge.users.list('other', everybody)).users.map((user) => desiredOf(user).userName);
+        (await bridge.users.list('other', everybody())).rows.map((user) => desiredOf(user).userName);
       expect(await names()).toEqual(['bridge@travel.example', addressOf('Bob')]);
       await bridge.users.create('default', person('Bob'));
       expect(await names()).toEqual(['bridge@travel.example']);

@@ -86,9 +86,11 @@ test('groups are listed in a stable order, matched by name in any case', () =>
       await bridge.groups.create(home, { displayName }, [{ value: displayName }]);
       clock.advance(1);
     }
-    const all = await bridge.groups.list(home, { matches: [], offset: 1, limit: 1, withMembers: true });
-    expect(all).toMatchObject({ total: 3, groups: [{ attributes: { displayName: 'Guests' } }] });
-    const matches = [{ by: 'displayName' as const, value: 'sTAFF' }];
-    const one = await bridge.groups.list(home, { matches, offset: 0, limit: 5, withMembers: true });
-    expect(one).toMatchObject({ total: 1, groups: [{ members: [{ value: 'Staff' }] }] });
+    const order = { by: 'position', descending: false } as const;
+    const rest = { order, place: { offset: 1 }, limit: 1, residual: undefined, withMembers: true };
+    const all = await bridge.groups.list(home, { ...rest, where: { all: [] } });
+    expect(all).toMatchObject({ total: 3, rows: [{ attributes: { displayName: 'Guests' } }] });
+    const where = { field: 'displayName', is: 'eq', value: 'sTAFF' } as const;
+    const one = await bridge.groups.list(home, { ...rest, where, place: { offset: 0 } });
+    expect(one).toMatchObject({ total: 1, rows: [{ members: [{ value: 'Staff' }] }] });
   }));

@@ -4,18 +4,20 @@ import {
   type BridgeHouse,
   desiredOf,
   emailsOf,
+  everybody,
   inHouse,
+  listed,
   person,
 } from '../support/bridge-house.ts';
 
 const users = 'default';
 
 function byName(name: string) {
-  return { matches: [{ by: 'userName' as const, value: addressOf(name) }], offset: 0, limit: 10 };
+  return listed({ field: 'userName', is: 'eq', value: addressOf(name) });
 }
 
 async function found({ bridge }: BridgeHouse, name: string) {
-  const { users: list } = await bridge.users.list(users, byName(name));
+  const { rows: list } = await bridge.users.list(users, byName(name));
   const [view] = list;
   return view && { ...view, desired: desiredOf(view) };
 }
@@ -25,7 +27,7 @@ test('people who were there before are shown after an import, and no call writes
     house.travel.add({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
     house.travel.add({ email: addressOf('Bob'), archived: true });
     await house.imported();
-    const all = await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 });
+    const all = await house.bridge.users.list(users, everybody());
     // The credential's own traveler is one of them.
     expect(all.total).toBe(3);
     expect(await found(house, 'Ada')).toMatchObject({
@@ -101,7 +103,7 @@ test('a POST takes over whom an import showed, under the id that was shown', () 
     const ada = await house.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     expect(ada).toMatchObject({ id: shown?.id, travelUserId: old.id });
     expect(await house.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
-    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+    expect((await house.bridge.users.list(users, everybody())).total).toBe(2);
   }));
 
 test('where existing people are refused, a POST of one is a conflict', () =>
@@ -122,11 +124,11 @@ test('an import passes over a traveler whose create is open', () =>
     house.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
     await house.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     await house.bridge.importer.run(house.connection);
-    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+    expect((await house.bridge.users.list(users, everybody())).total).toBe(2);
     house.travel.trouble = () => undefined;
     await house.pass(5_000);
     await house.imported();
-    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 10 })).total).toBe(2);
+    expect((await house.bridge.users.list(users, everybody())).total).toBe(2);
   }));
 
 test('an import that sees nothing new makes no call but for its pages', () =>
@@ -148,7 +150,7 @@ test('an import of many pages sees everybody', () =>
       complete: true,
     });
     expect(progress).toEqual([100, 200, 251]);
-    expect((await house.bridge.users.list(users, { matches: [], offset: 0, limit: 0 })).total).toBe(251);
+    expect((await house.bridge.users.list(users, everybody(0))).total).toBe(251);
   }));
 
 test('an import that fails half-way removes nobody', () =>
@@ -176,9 +178,9 @@ test('a search that misses asks the travel API once, and finds', () =>
   inHouse(async (house) => {
     const old = house.travel.add({ email: addressOf('Ada') });
     expect(await found(house, 'Ada')).toMatchObject({ travelUserId: old.id });
-    const byEmail = { by: 'email' as const, value: addressOf('Ada') };
-    const again = await house.bridge.users.list(users, { matches: [byEmail], offset: 0, limit: 10 });
-    expect(again.users).toHaveLength(1);
+    const byEmail = { field: 'email', is: 'eq', value: addressOf('Ada') } as const;
+    const again = await house.bridge.users.list(users, listed(byEmail));
+    expect(again.rows).toHaveLength(1);
     expect(house.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
   }));
 
@@ -199,8 +201,7 @@ test('what is no address, or what the IdP knows under another name, is not asked
   inHouse(async (house) => {
     await house.bridge.users.create(users, person('Bob', { userName: 'bob', ...emailsOf(addressOf('Ada')) }));
     house.travel.calls.length = 0;
-    const nobody = { matches: [{ by: 'userName' as const, value: 'nobody' }], offset: 0, limit: 10 };
-    await house.bridge.users.list(users, nobody);
+    await house.bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: 'nobody' }));
     expect(house.travel.calls).toEqual([]);
     expect(await found(house, 'Ada')).toBeUndefined();
     expect(await found(house, 'Ada')).toBeUndefined();
@@ -245,8 +246,8 @@ test('the credential’s own traveler is never written', () =>
     );
     expect((await house.identity(linked.id)).travelId).toBeUndefined();
     await house.imported();
-    const match = { by: 'userName' as const, value: email };
-    const { users: list } = await house.bridge.users.list(users, { matches: [match], offset: 0, limit: 1 });
+    const match = { field: 'userName', is: 'eq', value: email } as const;
+    const { rows: list } = await house.bridge.users.list(users, listed(match, 1));
     const own = list[0]?.id ?? '';
     await house.patch(own, { preferredLanguage: 'fr' });
     expect(await house.findings(own)).toContain('*: ownCredential');

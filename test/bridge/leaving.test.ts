@@ -4,7 +4,9 @@ import {
   type BridgeHouse,
   desiredOf,
   emailsOf,
+  everybody,
   inHouse,
+  listed,
   person,
 } from '../support/bridge-house.ts';
 
@@ -48,10 +50,9 @@ test('a DELETE archives, and then nobody is there any more', () =>
     await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(notFound);
     await expect(bridge.users.change(users, ada.id, (user) => user, 'patch')).rejects.toMatchObject(notFound);
-    const query = { offset: 0, limit: 10 };
-    expect((await bridge.users.list(users, { ...query, matches: [] })).total).toBe(0);
-    const byName = { by: 'userName', value: addressOf('Ada') } as const;
-    expect((await bridge.users.list(users, { ...query, matches: [byName] })).users).toEqual([]);
+    expect((await bridge.users.list(users, everybody())).total).toBe(0);
+    const byName = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
   }));
 
 test('a DELETE of somebody inactive makes no call', () =>
@@ -128,7 +129,7 @@ test('an archived traveler whom nobody linked returns under a new SCIM id', () =
     const { bridge, travel, imported } = house;
     const old = travel.add({ email: addressOf('Ada'), archived: true });
     await imported();
-    const { users: before } = await bridge.users.list(users, { matches: [], offset: 0, limit: 10 });
+    const { rows: before } = await bridge.users.list(users, everybody());
     const seen = before.find(({ travelUserId }) => travelUserId === old.id);
     const ada = await bridge.users.create(users, person('Ada'));
     expect(ada).toMatchObject({ travelUserId: old.id });
@@ -278,8 +279,8 @@ test('somebody found in an import who is deactivated when the traveler is gone n
     const { bridge, travel, patch, imported } = house;
     const old = travel.add({ email: addressOf('Ada') });
     await imported();
-    const match = { by: 'travelId', value: old.id } as const;
-    const { users: found } = await bridge.users.list(users, { matches: [match], offset: 0, limit: 1 });
+    const match = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    const { rows: found } = await bridge.users.list(users, listed(match, 1));
     travel.people.delete(old.id);
     await patch(found[0]?.id ?? '', { active: false });
     expect(travelers(house)).toEqual([]);

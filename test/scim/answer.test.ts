@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UserView } from '../../src/bridge/users.ts';
+import type { UserView } from '../../src/bridge/user-list.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { userJson } from '../../src/scim/answer.ts';
 import { presentUser } from '../../src/scim/present.ts';

@@ -2,35 +2,68 @@ import { groupType, userType } from '../../src/schema/resource-type.ts';
 import { readFilter } from '../../src/scim/filter.ts';
 import { toGroupQuestion, toUserQuestion } from '../../src/scim/query.ts';
 
-const id = { by: 'id', value: 'x' };
-const userName = { by: 'userName', value: 'x' };
-const email = { by: 'email', value: 'x' };
+const has = (field: string, value: string | boolean = 'x') => ({ field, is: 'eq', value });
+const everything = { all: [] };
+const nothing = { any: [] };
+const moment = Date.UTC(2026, 10, 20);
 
-describe('a filter on users asks the indexes', () => {
-  const cases: [string, object[], boolean][] = [
-    ['userName eq "x"', [userName], true],
+describe('a filter on users asks the columns', () => {
+  const cases: [string, object, boolean][] = [
+    ['userName eq "x"', has('userName'), true],
     [
       'id eq "x" and (userName eq "x" and externalId eq "x")',
-      [id, userName, { by: 'externalId', value: 'x' }],
+      { all: [has('id'), has('userName'), has('externalId')] },
       true,
     ],
-    ['emails eq "x"', [email], true],
-    ['emails.value eq "x"', [email], true],
-    ['emails[value eq "x"]', [email], true],
-    ['emails[type eq "work"].value eq "x"', [email], false],
-    ['emails[type eq "work" and value eq "x"]', [email], false],
-    ['id eq "x" and active eq true', [id], false],
-    ['userName eq "x" or id eq "x"', [], false],
-    ['not (userName eq "x")', [], false],
-    ['userName sw "x"', [], false],
-    ['emails.type eq "x"', [], false],
-    ['externalId eq 5', [], false],
-    ['urn:x:y:2.0:User:id eq "x"', [], false],
+    ['emails eq "x"', has('email'), true],
+    ['emails.value eq "x"', has('email'), true],
+    ['emails[value eq "x"]', has('email'), true],
+    ['emails[type eq "work"].value eq "x"', has('email'), false],
+    ['emails[type eq "work" and value eq "x"]', has('email'), false],
+    ['displayName eq "x"', has('displayName'), true],
+    ['externalId eq 5', has('externalId', '5'), true],
+    ['active eq true', has('active', true), true],
+    ['active eq "False"', has('active', false), true],
+    ['active ne true', has('active', false), true],
+    ['not (active eq true)', has('active', false), true],
+    ['meta.created gt "2026-11-20"', { field: 'created', is: 'gt', value: moment }, true],
+    [
+      'META.lastmodified le "2026-11-20T01:00:00+01:00"',
+      { field: 'lastModified', is: 'le', value: moment },
+      true,
+    ],
+    ['meta.resourceType eq "User"', everything, true],
+    ['meta.resourceType eq "Group"', nothing, true],
+    ['userName pr', everything, true],
+    ['id eq "x" and title pr', has('id'), false],
+    ['userName eq "x" or id eq "x"', { any: [has('userName'), has('id')] }, true],
+    [
+      'userName eq "x" or emails[type eq "work"].value eq "x"',
+      { any: [has('userName'), has('email')] },
+      false,
+    ],
+    ['userName eq "x" or title eq "x"', everything, false],
+    ['not (userName eq "x")', everything, false],
+    ['userName sw "x"', everything, false],
+    ['meta.created sw "2026"', everything, false],
+    ['emails.type eq "x"', everything, false],
+    ['urn:x:y:2.0:User:id eq "x"', everything, false],
+    ['externalId eq "\\ud800"', has('externalId', '\ud800'), false],
+    ['externalId eq "\\ufffd"', has('externalId', '\ufffd'), false],
   ];
-  test.each(cases)('%s', (text, matches, isAnswered) => {
+  test.each(cases)('%s', (text, where, isAnswered) => {
     const question = toUserQuestion(readFilter(userType, text));
-    expect(question.matches).toEqual(matches);
+    expect(question.where).toEqual(where);
     expect(question.residual === undefined).toBe(isAnswered);
+  });
+});
+
+test('what columns answer is not asked again', () => {
+  const filter = readFilter(userType, 'userName eq "x" and title pr and nickName pr and active eq true');
+  const rest = readFilter(userType, 'title pr and nickName pr');
+  expect(toUserQuestion(filter)).toEqual({
+    where: { all: [has('userName'), has('active', true)] },
+    residual: rest,
   });
 });
 
@@ -39,11 +72,16 @@ test('a filter on groups asks for members', () => {
     readFilter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
   );
   expect(question).toEqual({
-    matches: [id, { by: 'member', value: 'u' }, { by: 'member', value: 'v' }],
+    where: { all: [has('id'), has('member', 'u'), has('member', 'v')] },
     residual: undefined,
   });
 });
 
+test('more comparisons than a statement takes are left to be looked up one by one', () => {
+  const filter = readFilter(userType, Array.from({ length: 201 }, (_, at) => `id eq "${at}"`).join(' or '));
+  expect(toUserQuestion(filter)).toEqual({ where: everything, residual: filter });
+});
+
 test('no filter asks for everything', () => {
-  expect(toUserQuestion(readFilter(userType, undefined))).toEqual({ matches: [], residual: undefined });
+  expect(toUserQuestion(readFilter(userType, undefined))).toEqual({ where: everything, residual: undefined });
 });

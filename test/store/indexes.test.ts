@@ -65,10 +65,6 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
   ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
-  ['a group by name', ({ groups }) => groups.page('okta', [{ by: 'displayName', value: 'g' }], 0, 10)],
-  ['a group by externalId', ({ groups }) => groups.page('okta', [{ by: 'externalId', value: 'g' }], 0, 10)],
-  ['groups by member', ({ groups }) => groups.page('okta', [{ by: 'member', value: 'a' }], 0, 10)],
-  ['groups', ({ groups }) => groups.page('okta', [], 0, 10), /scim_group_page \(connection_id=\?\)/],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   [

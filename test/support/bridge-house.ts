@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { type Bridge, type BridgeStore, bridge } from '../../src/bridge/bridge.ts';
 import type { Connection, Policies } from '../../src/bridge/connection.ts';
 import type { Identity } from '../../src/bridge/identity.ts';
+import type { UserField, Where } from '../../src/bridge/list-query.ts';
 import type { Surroundings, TravelUsers } from '../../src/bridge/ports.ts';
-import type { UserView } from '../../src/bridge/users.ts';
+import type { UserQuery, UserView } from '../../src/bridge/user-list.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
@@ -81,6 +82,17 @@ export function emailsOf(address: string): ScimResource {
 /** The enterprise extension with a manager (RFC 7643 §4.3). */
 export function managedBy(value: string): ScimResource {
   return { [urns.enterprise]: { manager: { value } } };
+}
+
+/** A list of users in the stable order, from the first on. */
+export function listed(where: Where<UserField>, limit = 10): UserQuery {
+  const order = { by: 'position', descending: false } as const;
+  return { where, order, place: { offset: 0 }, limit, residual: undefined, withGroups: true };
+}
+
+/** A list of everybody. */
+export function everybody(limit = 10): UserQuery {
+  return listed({ all: [] }, limit);
 }
 
 /** The desired state of a user as the front door gets it. */

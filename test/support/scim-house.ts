@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { scimApp } from '../../src/scim/app.ts';
 import { type HttpHouse, httpHouse } from './http-house.ts';
-import { type MemoryBridge, memoryBridge } from './memory-bridge.ts';
+import { type QuietBridge, type QuietOptions, quietBridge } from './quiet-bridge.ts';
 
 /** An answer of the front door. */
 export interface Answer {
@@ -11,16 +11,16 @@ export interface Answer {
   body: any;
 }
 
-/** The front door on a free port, with the bridge in memory; tokens `good` and `other` have a connection each. */
+/** The front door on a free port, with a bridge that speaks to nobody; tokens `good` and `other` have a connection each. */
 export interface ScimHouse extends HttpHouse {
-  bridge: MemoryBridge;
+  bridge: QuietBridge;
   /** Sends a request with a good token, and JSON unless `body` is text. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 /** Opens a house of its own for one test; `close` takes it down. */
-export async function scimHouse(): Promise<ScimHouse> {
-  const bridge = memoryBridge();
+export async function scimHouse(options: QuietOptions = {}): Promise<ScimHouse> {
+  const bridge = await quietBridge(options);
   const house = await httpHouse((app) => {
     const authenticate = async (given: string) => ({ good: 'default', other: 'second' })[given];
     const publicUrl = () => 'https://bridge.example';
@@ -29,6 +29,10 @@ export async function scimHouse(): Promise<ScimHouse> {
   return {
     ...house,
     bridge,
+    close: async () => {
+      await house.close();
+      await bridge.close();
+    },
     send: (method, path, body, headers) => send(house.port, { method, path, body, headers }),
   };
 }

@@ -1,5 +1,6 @@
+import type { GroupField, Where } from '../../../src/bridge/list-query.ts';
 import type { Member, MemberChange } from '../../../src/bridge/ports.ts';
-import { house, NOW, type Open, team } from './house.ts';
+import { alone, has, house, NOW, type Open, part, team } from './house.ts';
 
 /** Groups and their members, on any database. */
 export function describeGroups(open: Open): void {
@@ -27,7 +28,7 @@ export function describeGroups(open: Open): void {
       await groups.insert(team('g', { attributes: { displayName: 'Élan' } }), []);
       const twin = team('h', { attributes: { displayName: 'éLAN' } });
       expect(await groups.insert(twin, many(1))).toBe('duplicate');
-      expect((await groups.page('okta', [], 0, 0)).total).toBe(1);
+      expect((await groups.list('okta', part({ all: [] }, 0, 0), alone)).total).toBe(1);
       expect(await groups.insert({ ...twin, connection: 'entra' }, [])).toBe('done');
       await groups.insert(team('i'), []);
       const change = { attributes: { displayName: 'ÉLAN' }, members: [] };
@@ -37,12 +38,13 @@ export function describeGroups(open: Open): void {
 
     it('are listed in the order of their creation, exactly counted', async () => {
       const { groups } = await house(open);
-      await groups.insert(team('late', { createdAt: NOW + 1 }), []);
-      for (const id of ['c', 'a', 'b']) await groups.insert(team(id), []);
-      const page = await groups.page('okta', [], 1, 2);
+      for (const id of ['d', 'c', 'a', 'b']) await groups.insert(team(id), []);
+      const page = await groups.list('okta', part({ all: [] }, 1, 2), alone);
       expect(page.total).toBe(4);
-      expect(page.groups.map(({ id }) => id)).toEqual(['b', 'c']);
-      expect(await groups.page('okta', [], 9, 2)).toEqual({ total: 4, groups: [] });
+      expect(page.rows.map(({ id }) => id)).toEqual(['c', 'a']);
+      expect(page.next).toBeDefined();
+      const beyond = await groups.list('okta', part({ all: [] }, 9, 2), alone);
+      expect(beyond).toEqual({ total: 4, rows: [], next: undefined });
     });
 
     it('are found by what an index answers, all of it together', async () => {
@@ -54,18 +56,19 @@ export function describeGroups(open: Open): void {
         { value: 'ada' },
         { value: 'bob' },
       ]);
-      const ids = async (...matches: Parameters<typeof groups.page>[1]) => {
-        const { total, groups: found } = await groups.page('okta', matches, 0, 10);
-        expect(total).toBe(found.length);
-        return found.map(({ id }) => id);
+      const ids = async (...all: Where<GroupField>[]) => {
+        const { total, rows } = await groups.list('okta', part({ all }), alone);
+        expect(total).toBe(rows.length);
+        return rows.map(({ id }) => id);
       };
-      expect(await ids({ by: 'id', value: 'g' })).toEqual(['g']);
-      expect(await ids({ by: 'displayName', value: 'SALES' })).toEqual(['g']);
-      expect(await ids({ by: 'externalId', value: 'E1' })).toEqual(['g']);
-      expect(await ids({ by: 'externalId', value: 'e1' })).toEqual([]);
-      expect(await ids({ by: 'member', value: 'ada' })).toEqual(['g', 'h']);
-      expect(await ids({ by: 'member', value: 'ada' }, { by: 'id', value: 'h' })).toEqual(['h']);
-      expect(await ids({ by: 'member', value: 'bob' }, { by: 'id', value: 'g' })).toEqual([]);
+      expect(await ids(has('id', 'g'))).toEqual(['g']);
+      expect(await ids(has('displayName', 'SALES'))).toEqual(['g']);
+      expect(await ids(has('externalId', 'E1'))).toEqual(['g']);
+      expect(await ids(has('externalId', 'e1'))).toEqual([]);
+      expect(await ids(has('member', 'ada'))).toEqual(['g', 'h']);
+      expect(await ids(has('member', 'ada'), has('id', 'h'))).toEqual(['h']);
+      expect(await ids(has('member', 'bob'), has('id', 'g'))).toEqual([]);
+      expect(await ids({ any: [has('member', 'bob'), has('id', 'g')] })).toEqual(['g', 'h']);
     });
 
     it('of users are told with their names', async () => {
@@ -194,7 +197,7 @@ export function describeGroups(open: Open): void {
       expect(await groups.change(team('g'), 1, 'delete')).toBe('done');
       expect(await groups.change(team('g'), 1, 'delete')).toBe('stale');
       expect(await groups.byId('okta', 'g')).toBeUndefined();
-      expect((await groups.page('okta', [], 0, 10)).total).toBe(0);
+      expect((await groups.list('okta', part({ all: [] }), alone)).total).toBe(0);
       expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toEqual([]);
       expect(await groups.insert(team('g'), [])).toBe('done');
       expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);

@@ -1,4 +1,5 @@
 import type { Identity, Outcome } from '../../../src/bridge/identity.ts';
+import type { Where } from '../../../src/bridge/list-query.ts';
 import type { Group } from '../../../src/bridge/ports.ts';
 import { bridgeStore } from '../../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../../src/store/connections.ts';
@@ -35,6 +36,19 @@ export async function house(open: Open) {
       return identity;
     },
   };
+}
+
+/** Nothing is asked of rows that columns do not answer, and nobody else waits. */
+export const alone = { step: async () => {}, residual: undefined };
+
+/** A part of a list in the stable order. */
+export function part<Field extends string>(where: Where<Field>, offset = 0, limit = 10) {
+  return { where, order: { by: 'position', descending: false } as const, place: { offset }, limit };
+}
+
+/** The condition that a field has that value. */
+export function has<Field extends string>(field: Field, value: string | boolean): Where<Field> {
+  return { field, is: 'eq', value };
 }
 
 /** A claimed identity with a full name and one address, linked to nobody. */

@@ -1,0 +1,11 @@
+import { exactKey, keyOf } from '../keys.ts';
+
+/** The spelling of a value in a column that is searched without case. */
+export function folded(value: string | number | boolean): string {
+  return keyOf(String(value));
+}
+
+/** The spelling of a value in a column that is searched exactly. */
+export function exactly(value: string | number | boolean): string {
+  return exactKey(String(value));
+}

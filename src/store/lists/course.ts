@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import type { Comparison, Key } from '../../bridge/list-query.ts';
+import { conditionOf } from './condition.ts';
+import type { OrderColumn, Place, Shelf, Sql } from './shelf.ts';
+
+/** Rows in an order that one index has: those with a value, or those without. */
+export interface Course {
+  table: Sql;
+  /** What all its rows have, and the index begins with. */
+  base: Sql;
+  /** The columns of the order; undefined in place of the value: by position alone. */
+  value: string | undefined;
+  /** Whether rows with the same value follow each other by position. */
+  hasTies: boolean;
+  /** Rows without a value, of an order whose others have one. */
+  isRest: boolean;
+  descending: boolean;
+}
+
+/** A part of a course: after one key, up to and including another. */
+export interface Stretch {
+  after: Key | undefined;
+  until: Key | undefined;
+}
+
+/** An order, and the comparisons that its index answers, too. */
+interface Ordered<Field extends string> {
+  of: Pick<OrderColumn, 'column' | 'unique' | 'nullable'>;
+  base: Comparison<Field>[];
+  descending: boolean;
+}
+
+/** The courses that make up an order, in their order (RFC 7644 §3.4.2.3: without a value last, descending first). */
+export function coursesOf<Field extends string>(
+  shelf: Pick<Shelf<Field, string, unknown>, 'table' | 'live' | 'fields'>,
+  { connection }: Place,
+  { of, base, descending }: Ordered<Field>,
+): Course[] {
+  const conditions = [
+    sql`connection_id = ${connection}`,
+    shelf.live,
+    ...base.map((comparison) => conditionOf(shelf, connection, comparison)),
+  ];
+  const isPosition = of.column === 'position';
+  const valued: Course = {
+    table: sql.table(shelf.table),
+    base: sql.join(conditions, sql` and `),
+    value: isPosition ? undefined : of.column,
+    hasTies: !of.unique,
+    isRest: false,
+    descending,
+  };
+  if (!of.nullable || base.length > 0) return [valued];
+  const none = sql`${valued.base} and ${sql.ref(of.column)} is null`;
+  const rest: Course = { ...valued, base: none, value: undefined, isRest: true };
+  return descending ? [rest, valued] : [valued, rest];
+}
+
+/** A course, or what of it comes after a key, or up to and including it. */
+export interface Leg extends Stretch {
+  course: Course;
+}
+
+/** The courses, whole. */
+export function legsOf(courses: Course[]): Leg[] {
+  return courses.map((course) => ({ course, after: undefined, until: undefined }));
+}
+
+/** What of the courses comes up to and including a row that has this key, and what comes after it. */
+export function legsAround(courses: Course[], key: Key): { before: Leg[]; behind: Leg[] } {
+  const at = courses.findIndex((course) => hasKey(course, key, courses.length));
+  const cut = (leg: Leg, index: number, end: Partial<Stretch>) => (index === at ? { ...leg, ...end } : leg);
+  const legs = legsOf(courses);
+  return {
+    before: legs.map((leg, index) => cut(leg, index, { until: key })).slice(0, at + 1),
+    behind: legs.map((leg, index) => cut(leg, index, { after: key })).slice(at),
+  };
+}
+
+/** The legs of a single course, from behind a key on. */
+export function legsAfter(legs: Leg[], after: Key): Leg[] {
+  return legs.map((leg) => ({ ...leg, after }));
+}
+
+function hasKey({ isRest }: Course, key: Key, count: number): boolean {
+  return count === 1 || isRest === (key.value === null);
+}
+
+/** The rows of a part of a course, as a condition. */
+export function rowsIn(course: Course, { after, until }: Stretch): Sql {
+  const [later, before] = course.descending ? ['<', '>='] : ['>', '<='];
+  const parts = [
+    course.base,
+    ...(after ? [compared(course, later, after)] : []),
+    ...(until ? [compared(course, before, until)] : []),
+    // Else these would be walked through in front of the others, or after them.
+    ...(course.value !== undefined && !after && !until ? [sql`${sql.ref(course.value)} is not null`] : []),
+  ];
+  return sql.join(parts, sql` and `);
+}
+
+function compared({ value, hasTies }: Course, relation: string | undefined, key: Key): Sql {
+  const by = sql.raw(relation ?? '');
+  if (value === undefined) return sql`position ${by} ${key.position}`;
+  if (!hasTies) return sql`${sql.ref(value)} ${by} ${key.value}`;
+  return sql`(${sql.ref(value)}, position) ${by} (${key.value}, ${key.position})`;
+}
+
+/** The order of a course, as a statement has it. */
+export function orderOf({ value, hasTies, descending }: Course): Sql {
+  const direction = sql.raw(descending ? 'desc' : 'asc');
+  if (value === undefined) return sql`position ${direction}`;
+  const first = sql`${sql.ref(value)} ${direction}`;
+  return hasTies ? sql`${first}, position ${direction}` : first;
+}
+
+/** The value of a row in its order, as a statement has it. */
+export function sortValue({ value }: Pick<Course, 'value'>): Sql {
+  return value === undefined ? sql`null` : sql.ref(value);
+}

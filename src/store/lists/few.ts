@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import type { Key } from '../../bridge/list-query.ts';
+import { conditionOf, isOwned } from './condition.ts';
+import { type Course, coursesOf, rowsIn, type Stretch, sortValue } from './course.ts';
+import { type Lead, leadsOf } from './leads.ts';
+import { comparing } from './order.ts';
+import type { Owned, Place, Shelf, Sql } from './shelf.ts';
+import { edge, readKeys, readRows, STEP } from './statements.ts';
+import type { Task } from './task.ts';
+
+/** So few rows of a lead are read at once, keys and all. */
+const AT_ONCE = 50;
+
+/** How many keys are sorted in memory. */
+const MOST = 5000;
+
+/** A row that was found, read already or not. */
+export interface Found<Row> {
+  key: Key;
+  row?: Row;
+}
+
+/**
+ * All that columns answer, in order, where indexes lead to few rows; undefined: they do not. These rows are sorted here:
+ * asked for an order, a planner would rather walk through all there are.
+ */
+export async function findFew<Field extends string, By extends string, Row>(
+  task: Task<Field, By, Row>,
+): Promise<Found<Row>[] | undefined> {
+  const { shelf, query } = task;
+  const leads = leadsOf(shelf.fields, query.where);
+  if (!leads) return undefined;
+  const sources = leads.map((lead) => sourceOf(shelf, task.place, lead));
+  const found = (await readAtOnce(task, sources)) ?? (await readAllKeys(task, sources));
+  return found?.sort(byKey(query.order.descending));
+}
+
+function byKey(descending: boolean) {
+  const compare = comparing(descending);
+  return (left: { key: Key }, right: { key: Key }) => compare(left.key, right.key);
+}
+
+/** The rows that a lead leads to: along the course of an index, here or in the table that has the values. */
+interface Source {
+  course: Course;
+  within(stretch: Stretch): Sql;
+}
+
+function sourceOf<Field extends string, By extends string>(
+  shelf: Shelf<Field, By, unknown>,
+  place: Place,
+  { field, comparisons }: Lead<Field>,
+): Source {
+  const column = shelf.fields[field];
+  if (isOwned(column)) return ownedSource(shelf, place, { column, value: comparisons[0]?.value ?? '' });
+  const of = { ...column, nullable: false };
+  const [course] = coursesOf(shelf, place, { of, base: comparisons, descending: false });
+  if (!course) throw new Error('An order has no course.');
+  return { course, within: (stretch) => rowsIn(course, stretch) };
+}
+
+/** In front of the rows stand those of the other table, as each of them tells which row is meant. */
+function ownedSource<Field extends string>(
+  { live }: Pick<Shelf<Field, string, unknown>, 'live'>,
+  { connection }: Place,
+  { column, value }: { column: Owned; value: string | number | boolean },
+): Source {
+  const { owned, key } = column;
+  const owner = sql.ref(owned.owner);
+  const course: Course = {
+    table: sql.table(owned.table),
+    base: sql`connection_id = ${connection} and ${sql.ref(column.column)} = ${key(value)}`,
+    value: owned.owner,
+    hasTies: false,
+    isRest: false,
+    descending: false,
+  };
+  return {
+    course,
+    within: (stretch) =>
+      sql`connection_id = ${connection} and ${live} and id in (
+        select ${owner} from ${course.table} where ${rowsIn(course, stretch)})`,
+  };
+}
+
+/** The rows themselves; undefined: there are more than a few. */
+async function readAtOnce<Field extends string, By extends string, Row>(
+  task: Task<Field, By, Row>,
+  sources: Source[],
+): Promise<Found<Row>[] | undefined> {
+  const { shelf, place } = task;
+  const found = new Map<number, Found<Row>>();
+  for (const { within } of sources) {
+    const where = within({ after: undefined, until: undefined });
+    const rows = await readRows(place, shelf, { ...readingOf(task), where, take: AT_ONCE + 1 });
+    if (rows.length > AT_ONCE) return undefined;
+    for (const { row, key, fits } of rows) if (fits) found.set(key.position, { row, key });
+    if (found.size > AT_ONCE) return undefined;
+  }
+  return [...found.values()];
+}
+
+/** The keys alone; undefined: there are too many to be sorted here. */
+async function readAllKeys<Field extends string, By extends string, Row>(
+  task: Task<Field, By, Row>,
+  sources: Source[],
+): Promise<Found<Row>[] | undefined> {
+  const { place, scan } = task;
+  const found = new Map<number, Found<Row>>();
+  let passed = 0;
+  for (const { course, within } of sources) {
+    let after: Key | undefined;
+    do {
+      await scan.step();
+      const until: Key | undefined = await edge(place, course, { after, until: undefined });
+      passed += until ? STEP : 0;
+      if (Math.max(passed, found.size) > MOST) return undefined;
+      const reading = { ...readingOf(task), where: within({ after, until }), take: STEP };
+      for (const key of await readKeys(place, reading)) found.set(key.position, { key });
+      after = until;
+    } while (after);
+  }
+  return [...found.values()];
+}
+
+function readingOf<Field extends string, By extends string, Row>({
+  shelf,
+  place,
+  query,
+}: Task<Field, By, Row>) {
+  const { column } = shelf.orders[query.order.by];
+  return {
+    table: sql.table(shelf.table),
+    value: sortValue({ value: column === 'position' ? undefined : column }),
+    fits: conditionOf(shelf, place.connection, query.where),
+  };
+}

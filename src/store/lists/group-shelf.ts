@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { GroupField, GroupOrder } from '../../bridge/list-query.ts';
+import type { Group } from '../../bridge/ports.ts';
+import { fromText } from '../json.ts';
+import { tallied } from '../tally.ts';
+import { exactly, folded } from './columns.ts';
+import { conjunctsOf } from './condition.ts';
+import type { Shelf } from './shelf.ts';
+
+/** The groups of a connection as a list. */
+export const groupShelf: Shelf<GroupField, GroupOrder, Group> = {
+  table: 'scim_group',
+  live: sql.raw('1 = 1'),
+  columns: sql.raw('connection_id, id, attributes, version, created_at, last_modified'),
+  toRow: (raw) => toGroup(raw as unknown as GroupColumns), // What `columns` names.
+  fields: {
+    id: { column: 'id', unique: true, lead: 1, key: String },
+    displayName: { column: 'display_name_key', unique: true, lead: 1, key: folded },
+    externalId: { column: 'external_id', unique: false, lead: 2, key: exactly },
+    member: {
+      ...{ column: 'value', unique: false, lead: 3, key: String },
+      owned: { table: 'group_member', owner: 'group_id' },
+    },
+    created: { column: 'created_at', unique: false, lead: 1000, key: Number },
+    lastModified: { column: 'last_modified', unique: false, lead: 1000, key: Number },
+  },
+  orders: {
+    position: { column: 'position', unique: true, nullable: false, field: undefined },
+    id: { column: 'id', unique: true, nullable: false, field: 'id' },
+    displayName: { column: 'display_name_key', unique: true, nullable: true, field: 'displayName' },
+    externalId: { column: 'external_id', unique: false, nullable: true, field: 'externalId' },
+    created: { column: 'created_at', unique: false, nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', unique: false, nullable: false, field: 'lastModified' },
+  },
+  total: async ({ db, connection }, where) => {
+    if (conjunctsOf(where)?.length !== 0) return undefined;
+    return (await tallied(db, connection, 'group')).count;
+  },
+  // Groups are thousands, not millions: to go along the index costs little.
+  jump: async (_place, _where, offset) => ({ position: 0, skip: offset }),
+};
+
+/** What is read of a group. */
+export interface GroupColumns {
+  connection_id: string;
+  id: string;
+  attributes: string;
+  version: number;
+  created_at: number;
+  last_modified: number;
+}
+
+/** The group that the columns show. */
+export function toGroup(row: GroupColumns): Group {
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    attributes: fromText(row.attributes),
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Key } from '../../bridge/list-query.ts';
+
+/** Compares keys as an index does: texts by code points, whoever has no value last, or first when descending. */
+export function comparing(descending: boolean): (left: Key, right: Key) => number {
+  const ascending = (left: Key, right: Key) =>
+    byValue(left.value, right.value) || left.position - right.position;
+  return descending ? (left, right) => ascending(right, left) : ascending;
+}
+
+function byValue(left: Key['value'], right: Key['value']): number {
+  if (left === right) return 0;
+  if (left === null) return 1;
+  if (right === null) return -1;
+  return typeof left === 'string' && typeof right === 'string'
+    ? byCodePoints(left, right)
+    : Number(left) - Number(right);
+}
+
+function byCodePoints(left: string, right: string): number {
+  for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
+    const difference = rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points behind all others. */
+function rank(unit: number): number {
+  if (unit >= 0xe000) return unit - 0x800;
+  return unit >= 0xd800 ? unit + 0x2000 : unit;
+}

@@ -1,0 +1,61 @@
+import type { Listed } from '../../bridge/list-query.ts';
+import { batches } from '../batches.ts';
+import type { Found } from './few.ts';
+import { gather, gathering, pageOf } from './gather.ts';
+import { comparing } from './order.ts';
+import { type Kept, rowsAt } from './statements.ts';
+import { BATCH, type Task } from './task.ts';
+
+/** The part that is wanted of a few rows in their order. */
+export async function fromFew<Field extends string, By extends string, Row>(
+  task: Task<Field, By, Row>,
+  all: Found<Row>[],
+): Promise<Listed<Row>> {
+  const { query, scan } = task;
+  const part = gathering<Found<Row>>('offset' in query.place ? query.place.offset : 0, query.limit);
+  const isBefore = isBeforePlace(task);
+  let total = 0;
+  for (const batch of batches(all, BATCH)) {
+    const matching = scan.residual ? await matchingOf(task, batch) : batch;
+    for (const one of matching) {
+      total += 1;
+      if (!isBefore(one)) gather(part, one);
+    }
+  }
+  const { items, next } = pageOf(part);
+  const rows = await loaded(task, items);
+  return { total, rows: rows.map(({ row }) => row), next };
+}
+
+function isBeforePlace<Field extends string, By extends string, Row>({
+  query: { place, order },
+}: Task<Field, By, Row>): (one: Found<Row>) => boolean {
+  if (!('after' in place)) return () => false;
+  const compare = comparing(order.descending);
+  return ({ key }) => compare(key, place.after) <= 0;
+}
+
+async function matchingOf<Field extends string, By extends string, Row>(
+  task: Task<Field, By, Row>,
+  batch: Found<Row>[],
+): Promise<Kept<Row>[]> {
+  await task.scan.step();
+  const kept = await loaded(task, batch);
+  const flags = (await task.scan.residual?.(kept.map(({ row }) => row))) ?? [];
+  return kept.filter((_, index) => flags[index]);
+}
+
+/** Rows that were found, with those read that were not yet; who is gone meanwhile is left out. */
+export async function loaded<Field extends string, By extends string, Row>(
+  { place, shelf }: Task<Field, By, Row>,
+  found: Found<Row>[],
+): Promise<Kept<Row>[]> {
+  const missing = found.filter(({ row }) => row === undefined);
+  const read = await rowsAt(
+    place,
+    shelf,
+    missing.map(({ key }) => key),
+  );
+  const rows = new Map(read.map(({ key, row }) => [key.position, row]));
+  return found.flatMap(({ key, row = rows.get(key.position) }) => (row === undefined ? [] : [{ key, row }]));
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Key } from '../../bridge/list-query.ts';
+import { type Course, orderOf, rowsIn, type Stretch, sortValue } from './course.ts';
+import type { Place, Shelf, Sql } from './shelf.ts';
+
+/** How many rows one statement goes through at most. */
+export const STEP = 2000;
+
+/** A row that was read, and where it stands. */
+export interface Kept<Row> {
+  row: Row;
+  key: Key;
+}
+
+/** The key of the last row of the next `STEP`; undefined: there are fewer. */
+export async function edge({ db }: Place, course: Course, stretch: Stretch): Promise<Key | undefined> {
+  const position = course.hasTies || course.value === undefined ? sql`position` : sql`0`;
+  const { rows } = await sql<RawKey>`
+    select ${sortValue(course)} as key_value, ${position} as key_position
+    from ${course.table} where ${rowsIn(course, stretch)}
+    order by ${orderOf(course)} limit 1 offset ${STEP - 1}`.execute(db);
+  return rows[0] && keyOf(rows[0]);
+}
+
+/** How many rows of a stretch fit. */
+export async function count(
+  { db }: Place,
+  course: Course,
+  { fits, ...stretch }: Stretch & { fits: Sql | undefined },
+): Promise<number> {
+  // Outside of the condition, lest a planner go by another index than that of the course.
+  const fitting = fits ? sql`case when ${fits} then 1 end` : sql`*`;
+  const { rows } = await sql<{ count: number }>`
+    select count(${fitting}) as count from ${course.table} where ${rowsIn(course, stretch)}`.execute(db);
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Which rows are read, in which order, and what is told of them. */
+interface Reading {
+  table: Sql;
+  where: Sql;
+  order?: Sql;
+  /** What stands for their value in a key. */
+  value: Sql;
+  /** Whether they meet what the index does not answer. */
+  fits: Sql | undefined;
+  skip?: number;
+  take: number;
+}
+
+/** Rows, and for each whether it fits. */
+export async function readRows<Row>(
+  { db }: Place,
+  { columns, toRow }: Pick<Shelf<string, string, Row>, 'columns' | 'toRow'>,
+  reading: Reading,
+): Promise<(Kept<Row> & { fits: boolean })[]> {
+  const { rows } = await sql<RawKey & { fits: number }>`${reads(reading, sql`${columns}, `)}`.execute(db);
+  return rows.map((raw) => ({ row: toRow({ ...raw }), key: keyOf(raw), fits: raw.fits === 1 }));
+}
+
+/** The keys of those rows that fit; `skip` and `take` count these, among the next `STEP`. */
+export async function readKeys(
+  { db }: Place,
+  { skip = 0, take, ...reading }: Reading & { descending?: boolean },
+): Promise<Key[]> {
+  const direction = sql.raw(reading.descending ? 'desc' : 'asc');
+  const { rows } = await sql<RawKey>`
+    select key_value, key_position from (${reads({ ...reading, take: STEP }, sql``)}) as stretch
+    where fits = 1 order by key_value ${direction}, key_position ${direction} limit ${take} offset ${skip}`.execute(
+    db,
+  );
+  return rows.map(keyOf);
+}
+
+/** The rows at these keys, in their order; who is gone meanwhile is left out. */
+export async function rowsAt<Row>(
+  { db, connection }: Place,
+  { table, live, columns, toRow }: Pick<Shelf<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>,
+  at: Key[],
+): Promise<Kept<Row>[]> {
+  if (at.length === 0) return [];
+  const positions = sql.join(at.map(({ position }) => position));
+  const { rows } = await sql<RawKey>`
+    select ${columns}, position as key_position from ${sql.table(table)}
+    where connection_id = ${connection} and ${live} and position in (${positions})`.execute(db);
+  const found = new Map(rows.map((raw) => [raw.key_position, toRow({ ...raw })]));
+  return at.flatMap((key) => {
+    const row = found.get(key.position);
+    return row === undefined ? [] : [{ row, key }];
+  });
+}
+
+function reads({ table, where, order, value, fits, skip = 0, take }: Reading, columns: Sql): Sql {
+  const fitting = fits ? sql`case when ${fits} then 1 else 0 end` : sql`1`;
+  return sql`
+    select ${columns}${value} as key_value, position as key_position, ${fitting} as fits
+    from ${table} where ${where} ${order ? sql`order by ${order}` : sql``} limit ${take} offset ${skip}`;
+}
+
+interface RawKey {
+  key_value: string | number | null;
+  key_position: number;
+}
+
+function keyOf({ key_value, key_position }: RawKey): Key {
+  return { value: key_value, position: key_position };
+}

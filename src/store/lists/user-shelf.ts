@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Identity } from '../../bridge/identity.ts';
+import type { UserField, UserOrder, Where } from '../../bridge/list-query.ts';
+import type { ShownIdentity } from '../../bridge/ports.ts';
+import type { IdentityTable } from '../bridge-tables.ts';
+import { BLOCK } from '../census.ts';
+import { toIdentity } from '../identity-row.ts';
+import { tallied } from '../tally.ts';
+import { exactly, folded } from './columns.ts';
+import { conjunctsOf } from './condition.ts';
+import type { Place, Shelf } from './shelf.ts';
+
+/** The live identities of a connection as a list. */
+export const userShelf: Shelf<UserField, UserOrder, ShownIdentity> = {
+  table: 'identity',
+  live: sql`deleted_at is null`,
+  columns: sql.raw('id, desired, extensions, version, created_at, last_modified, travel_id'),
+  toRow: (raw) => toShown(raw as unknown as ShownColumns), // What `columns` names.
+  fields: {
+    id: { column: 'id', unique: true, lead: 1, key: String },
+    userName: { column: 'user_name_key', unique: true, lead: 1, key: folded },
+    email: {
+      ...{ column: 'email_key', unique: false, lead: 2, key: folded },
+      owned: { table: 'identity_email', owner: 'identity_id' },
+    },
+    externalId: { column: 'external_id', unique: false, lead: 2, key: exactly },
+    displayName: { column: 'display_name_key', unique: false, lead: 3, key: folded },
+    created: { column: 'created_at', unique: false, lead: 1000, key: Number },
+    lastModified: { column: 'last_modified', unique: false, lead: 1000, key: Number },
+    active: { column: 'active', unique: false, lead: undefined, key: Number },
+  },
+  orders: {
+    position: { column: 'position', unique: true, nullable: false, field: 'active' },
+    id: { column: 'id', unique: true, nullable: false, field: 'id' },
+    userName: { column: 'user_name_key', unique: true, nullable: false, field: 'userName' },
+    externalId: { column: 'external_id', unique: false, nullable: true, field: 'externalId' },
+    displayName: { column: 'display_name_key', unique: false, nullable: true, field: 'displayName' },
+    created: { column: 'created_at', unique: false, nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', unique: false, nullable: false, field: 'lastModified' },
+  },
+  total,
+  jump,
+};
+
+/** The same list, with all that is kept of each. */
+export const wholeShelf: Shelf<UserField, UserOrder, Identity> = {
+  ...userShelf,
+  columns: sql.raw('identity.*'),
+  toRow: (raw) => toIdentity(raw as unknown as IdentityTable), // What `columns` names.
+};
+
+/** What is read of an identity that is to be shown. */
+export interface ShownColumns {
+  id: string;
+  desired: string;
+  extensions: string | null;
+  version: number;
+  created_at: number;
+  last_modified: number;
+  travel_id: string | null;
+}
+
+/** The identity that the columns show. */
+export function toShown(row: ShownColumns): ShownIdentity {
+  return {
+    id: row.id,
+    desired: row.desired,
+    extensions: row.extensions,
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+    travelUserId: row.travel_id ?? undefined,
+  };
+}
+
+async function total({ db, connection }: Place, where: Where<UserField>): Promise<number | undefined> {
+  const activity = activityOf(where);
+  if (activity === undefined) return undefined;
+  const { count, active } = await tallied(db, connection, 'live');
+  return { everybody: count, active, inactive: count - active }[activity];
+}
+
+/** One row for each block of positions: few enough to be summed up each time. */
+async function jump(
+  { db, connection }: Place,
+  where: Where<UserField>,
+  offset: number,
+): Promise<{ position: number; skip: number }> {
+  const counted = { everybody: 'live', active: 'active', inactive: 'live - active' } as const;
+  const counts = sql.raw(counted[activityOf(where) ?? 'everybody']);
+  const { rows } = await sql<{ block: number; ahead: number }>`
+    select block, ahead from (
+      select block, sum(${counts}) over (order by block rows unbounded preceding) - (${counts}) as ahead
+      from identity_block where connection_id = ${connection}
+    ) as counted
+    where ahead <= ${offset} order by block desc limit 1`.execute(db);
+  const { block, ahead } = rows[0] ?? { block: 0, ahead: 0 };
+  return { position: block * BLOCK, skip: offset - Number(ahead) };
+}
+
+/** Whose numbers are kept; undefined: the condition is about something else. */
+function activityOf(where: Where<UserField>): 'everybody' | 'active' | 'inactive' | undefined {
+  const [first, ...others] = conjunctsOf(where) ?? [undefined];
+  if (!first) return 'all' in where && conjunctsOf(where)?.length === 0 ? 'everybody' : undefined;
+  if (others.length > 0 || first.field !== 'active') return undefined;
+  return first.value === true ? 'active' : 'inactive';
+}

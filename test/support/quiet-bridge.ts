@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bases } from '../../src/bridge/basis.ts';
+import type { Connection } from '../../src/bridge/connection.ts';
+import { type GroupStory, groupStory } from '../../src/bridge/groups.ts';
+import type { Surroundings } from '../../src/bridge/ports.ts';
+import { turns } from '../../src/bridge/turns.ts';
+import { type UserStory, userStory } from '../../src/bridge/users.ts';
+import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import { parseMapping } from '../../src/translator/mapping.ts';
+import { fakeTravel } from './fake-travel.ts';
+
+/** The bridge's stories on a database of their own; the travel service is never spoken to. */
+export interface QuietBridge {
+  users: UserStory;
+  groups: GroupStory;
+  /** Is thrown by every story from now on. */
+  failWith(error: Error | undefined): void;
+  close(): Promise<void>;
+}
+
+/** How the surroundings differ from a clock that ticks with each story. */
+export interface QuietOptions {
+  now?: Surroundings['now'];
+}
+
+/** Ids are u1, u2, g1 …; a second passes with every story that is told. */
+export async function quietBridge({ now }: QuietOptions = {}): Promise<QuietBridge> {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-scim-'));
+  const database = await openEmbedded(directory, true);
+  const connections = ['default', 'second'].map(connectionOf);
+  for (const { id, account } of connections) await ensureConnection(database, { id, account });
+  let failure: Error | undefined;
+  let time = Date.UTC(2026, 10, 20, 10);
+  const tick = () => {
+    if (failure) throw failure;
+    time += 1000;
+  };
+  const shop = shopOf(bridgeStore(database), connections, now ?? (() => time));
+  return {
+    users: ticking(userStory(shop('u')), tick),
+    groups: ticking(groupStory(shop('g')), tick),
+    failWith: (error) => {
+      failure = error;
+    },
+    close: async () => {
+      await database.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** What the stories work with; their ids begin with a letter of their own. */
+function shopOf(store: ReturnType<typeof bridgeStore>, connections: Connection[], now: () => number) {
+  const shared = {
+    ...store,
+    bases: bases(),
+    discovery: { seek: async () => false },
+    promptly: { reconcile: async () => 'later' as const },
+    turns: turns({ now }),
+    connectionOf: (id: string) => {
+      const known = connections.find((one) => one.id === id);
+      if (!known) throw new Error(`there is no connection ${id}`);
+      return known;
+    },
+    wake: () => {},
+  };
+  return (letter: string) => {
+    let last = 0;
+    const surroundings: Surroundings = {
+      now,
+      newId: () => {
+        last += 1;
+        return `${letter}${last}`;
+      },
+      random: () => 0.5,
+      wait: async () => {},
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+      checkpoint: () => {},
+    };
+    return { ...shared, surroundings };
+  };
+}
+
+function connectionOf(id: string): Connection {
+  const parsed = parseMapping({ scimUserMapping: [] });
+  if (!('mapping' in parsed)) throw new Error(JSON.stringify(parsed.faults));
+  const { users, lookups } = fakeTravel();
+  return {
+    id,
+    account: id,
+    mapping: parsed.mapping,
+    policies: { onExistingUser: 'link', deprovision: 'archive' },
+    travel: users,
+    lookups,
+  };
+}
+
+/** The same story, with a tick in front of each of its parts. */
+function ticking<Story extends object>(story: Story, tick: () => void): Story {
+  const parts = Object.entries(story).map(([name, part]) => [
+    name,
+    async (...values: unknown[]) => {
+      tick();
+      return part(...values);
+    },
+  ]);
+  return Object.fromEntries(parts);
+}
