@@ -65,7 +65,7 @@ async function look(task: Task, draft: Draft, travelId: string): Promise<Draft |
 }
 
 /** A traveler that the bridge may not write at all, or not before an admin has seen it. */
-async function bar(task: Task, draft: Draft): Promise<Settled | undefined> {
+export async function bar(task: Task, draft: Draft): Promise<Settled | undefined> {
   const self = await task.connection.lookups.self();
   if (self.kind !== 'ok') return failed(draft, self);
   if (self.value.id === draft.travelId) return settled(noting(draft, findings.ownCredential()), 'refused');

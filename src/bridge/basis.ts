@@ -36,7 +36,7 @@ export function bases(): Bases {
   const compiled = (connection: Connection, lookups: Lookups): Basis => {
     const known = last.get(connection.id);
     if (known?.lookups === lookups) return known;
-    const basis = compile(connection, lookups);
+    const basis = basisOf(connection, lookups);
     last.set(connection.id, basis);
     return basis;
   };
@@ -49,11 +49,12 @@ export function bases(): Bases {
       const answer = await connection.lookups.refresh();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    known: (connection) => last.get(connection.id) ?? compile(connection, nothing),
+    known: (connection) => last.get(connection.id) ?? basisOf(connection, nothing),
   };
 }
 
-function compile(connection: Connection, lookups: Lookups): Basis {
+/** What translations of a connection with this mapping rest on while the travel API says this. */
+export function basisOf(connection: Pick<Connection, 'mapping'>, lookups: Lookups): Basis {
   const rules = compileRules(connection.mapping, lookups.scimUserMappings);
   const digest = createHash('sha256').update(JSON.stringify(lookups)).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}` };

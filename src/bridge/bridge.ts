@@ -9,6 +9,7 @@ import { type Pause, pause, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
+import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
 import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
 
@@ -27,6 +28,7 @@ export interface Bridge {
   users: UserStory;
   groups: GroupStory;
   importer: Importer;
+  rehearser: Rehearser;
   /** Works off what is due now, until nothing is; answers how many attempts that took. */
   settleDue(): Promise<number>;
   /** Starts the background loops; without it only writes reconcile. */
@@ -68,6 +70,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings, turns }),
     groups: groupStory({ ...store, surroundings, turns }),
     importer,
+    rehearser: rehearserOf({ ...store, bases, surroundings }),
     settleDue: async () => {
       let attempts = 0;
       for (const connection of connections) {

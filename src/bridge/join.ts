@@ -89,7 +89,10 @@ async function announce(
 }
 
 /** The first wanted address that the travel API has not refused and nobody known has. */
-async function chooseAddress(task: Task, draft: Draft): Promise<{ draft: Draft; email: string | undefined }> {
+export async function chooseAddress(
+  task: Task,
+  draft: Draft,
+): Promise<{ draft: Draft; email: string | undefined }> {
   let waiting = draft;
   for (const email of wantedAddresses(task)) {
     const refused = draft.refused.email;
@@ -128,7 +131,8 @@ function unaddressed(task: Task, draft: Draft): Settled {
   );
 }
 
-function withEmail(task: Task, email: string): Fields {
+/** The wanted fields with the address that was chosen. */
+export function withEmail(task: Task, email: string): Fields {
   const wanted = task.translation.fields.email;
   const source = wanted?.kind === 'value' ? wanted.source : email;
   return { ...task.translation.fields, email: { kind: 'value', value: email, source } };

@@ -1,0 +1,104 @@
+import { type Plan, plan } from '../translator/plan.ts';
+import type { Finding, Translation } from '../translator/result.ts';
+import { toTravel } from '../translator/to-travel.ts';
+import { withFreeAddress } from './address.ts';
+import { bar } from './amend.ts';
+import type { Basis } from './basis.ts';
+import type { Connection } from './connection.ts';
+import { findings } from './findings.ts';
+import type { Identity } from './identity.ts';
+import { chooseAddress, withEmail } from './join.ts';
+import type { Identities, References } from './ports.ts';
+import { resolveReferences } from './references.ts';
+import { type Draft, draftOf, type Fields, noting, type Task } from './task.ts';
+
+/** What the next reconciliation of one identity would come to, as far as that can be told without a call. */
+export interface Outlook {
+  /** What would be sent. */
+  plan: Plan;
+  findings: Finding[];
+  /** Nothing can be sent, as there is no usable address. */
+  isPending: boolean;
+}
+
+/** What an outlook is read from; nothing is written there. */
+export interface Records {
+  identities: Pick<Identities, 'byId' | 'find' | 'holder'>;
+  references: Pick<References, 'of'>;
+}
+
+interface Subject {
+  connection: Connection;
+  identity: Identity;
+  basis: Basis;
+}
+
+const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
+
+/**
+ * Looks ahead with the very parts that a reconciliation works with. The traveler is taken as last seen, and nobody is
+ * asked but the store and the lookups.
+ */
+export async function outlook(records: Records, subject: Subject): Promise<Outlook> {
+  const task = await taskOf(records, subject);
+  const draft = draftOf(task.identity, task.translation);
+  if (draft.travelId !== undefined) return linkedOutlook(task, draft);
+  return isOutOfUse(task.identity) ? told(draft, nothing) : unlinkedOutlook(task, draft);
+}
+
+async function linkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
+  const barred = await bar(task, draft);
+  if (barred?.end.kind === 'state') return told(barred.draft, nothing);
+  const { draft: addressed, fields } = await withFreeAddress(task, draft);
+  return told(addressed, planned(task, addressed, fields));
+}
+
+async function unlinkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
+  const fresh: Draft = { ...draft, applied: {} };
+  const { draft: addressed, email } = await chooseAddress(task, fresh);
+  if (email !== undefined) return told(addressed, planned(task, addressed, withEmail(task, email)));
+  const isWaiting = addressed.waitingFor !== undefined;
+  return { ...told(isWaiting ? addressed : noting(addressed, findings.noEmail()), nothing), isPending: true };
+}
+
+function planned(task: Task, { applied, refused, observed }: Draft, wanted: Fields): Plan {
+  const { version, rules } = task.basis;
+  return plan({ applied, refused, wanted, observed, basis: version, rules });
+}
+
+function told(draft: Draft, next: Plan): Outlook {
+  return { plan: next, findings: draft.findings, isPending: false };
+}
+
+/** Somebody inactive whose traveler is gone gets no other. */
+function isOutOfUse({ desired, applied, creating }: Identity): boolean {
+  return desired.active === false && Object.keys(applied).length > 0 && creating === undefined;
+}
+
+/** A reconciliation's task, of which every way to write leads nowhere. */
+async function taskOf(records: Records, { connection, identity, basis }: Subject): Promise<Task> {
+  return {
+    connection,
+    identity,
+    token: '',
+    basis,
+    translation: await translated(records, identity, basis),
+    store: {
+      identities: { ...records.identities, commit: async () => 'stale' },
+      leases: { announce: async () => 'lost', waitFor: async () => {} },
+    },
+    now: () => 0,
+    checkpoint: () => {},
+  };
+}
+
+async function translated(records: Records, identity: Identity, basis: Basis): Promise<Translation> {
+  const references = { of: records.references.of, save: async () => {} };
+  const resolved = await resolveReferences({ ...records, references }, identity, basis.rules);
+  const { lookups, rules } = basis;
+  return toTravel(rules, identity.desired, {
+    lookups,
+    references: resolved.references,
+    applied: identity.applied,
+  });
+}
