@@ -1,4 +1,5 @@
 // npm run bench: loads real processes and prints what they cost, as ratios (docs/performance.md tells how it is done).
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { castOf } from './cast.mjs';
@@ -19,24 +20,22 @@ if (typeof options === 'string') {
   process.exit(2);
 }
 const place = workplace(options.data);
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-]) {
-  process.once(signal, () => void place.close().then(() => process.exit(code)));
-}
+let exit;
 try {
-  const failures = await bench(options, place);
-  for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
-  process.exitCode = failures.length > 0 ? 1 : 0;
+  exit = await Promise.race([bench(options, place), ended('SIGINT', 130), ended('SIGTERM', 143)]);
 } catch (error) {
   process.stderr.write(`${error.stack}\n`);
-  process.exitCode = 1;
-} finally {
-  await place.close();
+  exit = 1;
+}
+await place.close();
+process.exit(exit);
+
+async function ended(signal, code) {
+  await once(process, signal);
+  return code;
 }
 
-/** Measures what is asked for and prints it; answers what could not be measured. */
+/** Measures what is asked for and prints it; answers the exit code, 1 when something could not be measured. */
 async function bench({ users, rounds, only, json }, place) {
   const services = [];
   for (const size of users) services.push(await service(place, size));
@@ -49,7 +48,8 @@ async function bench({ users, rounds, only, json }, place) {
   for (const one of services) one.atEnd = await one.usage();
   process.stdout.write(`${report({ measured, services, imports })}\n`);
   if (json) writeFileSync(json, JSON.stringify(figures({ measured, services, imports }), undefined, 2));
-  return failures;
+  for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
+  return failures.length > 0 ? 1 : 0;
 }
 
 async function measureAll({ asked, services, rounds, failures }, place) {

@@ -14,17 +14,15 @@ export function nextNumber() {
 }
 
 /** Starts what the services are compared with, from what they answer themselves. */
-export async function rivals({ folder, onClose }, services, operations) {
+export async function rivals(place, services, operations) {
   const exchanges = await captured(services, operations);
-  const file = join(folder, 'exchanges.json');
+  const file = join(place.folder, 'exchanges.json');
   writeFileSync(file, JSON.stringify(exchanges));
-  const bare = launch({ words: [script('bare.mjs'), file], folder, name: 'bare' });
-  onClose(bare.stop);
-  const stockFile = join(folder, 'stock.json');
+  const bare = launch(place, { words: [script('bare.mjs'), file], name: 'bare' });
+  const stockFile = join(place.folder, 'stock.json');
   const { cast } = services[0];
   writeFileSync(stockFile, JSON.stringify(stockOf(cast)));
-  const stock = launch({ words: [script('stock.mjs'), stockFile], folder, name: 'stock' });
-  onClose(stock.stop);
+  const stock = launch(place, { words: [script('stock.mjs'), stockFile], name: 'stock' });
   const [ports, port] = [await bare.told('ports'), await stock.told('port')];
   return { bare: { ...bare, ports }, stock: { ...stock, base: `http://127.0.0.1:${port}/scim/v2` } };
 }

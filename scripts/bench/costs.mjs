@@ -1,5 +1,5 @@
 import { overRounds } from './statistics.mjs';
-import { isMet, tableOf, threeOf } from './table.mjs';
+import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
 /** "the same at 1,000 and 1,000,000 users (± 15 %)" (DESIGN §9) */
 const FLAT = 0.15;
@@ -11,7 +11,7 @@ export function costsTable(measured) {
   for (const { operation, rounds } of measured) {
     for (const size of sizesOf(rounds)) table.push(costLine(operation, rounds, size));
   }
-  return table.toString();
+  return textOf(table);
 }
 
 function costLine(operation, rounds, size) {
@@ -44,7 +44,7 @@ export function flatnessTable(measured) {
       table.push([operation.name, size, ...threeOf(ratio), promise]);
     }
   }
-  return table.length > 0 ? table.toString() : undefined;
+  return table.length > 0 ? textOf(table) : undefined;
 }
 
 function sizesOf([round]) {

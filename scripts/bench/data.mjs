@@ -11,31 +11,35 @@ export const travelKey = 'the-key-that-the-bench-uses-for-travel';
 const TELL_EACH = 100_000;
 
 /** A data folder with so many travelers, imported; `imported` is how long that took, unless an earlier run did it. */
-export async function dataFolder({ folder, data }, size) {
-  const place = join(data, String(size));
-  const complete = join(place, 'complete');
-  if (existsSync(complete)) return { place, imported: undefined };
+export async function dataFolder(place, size) {
+  const folder = join(place.data, String(size));
+  const complete = join(folder, 'complete');
+  if (existsSync(complete)) return { folder, imported: undefined };
   // What an interrupted run left.
-  rmSync(place, { recursive: true, force: true });
-  mkdirSync(place, { recursive: true });
-  await seed({ folder, place, size });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await seed(place, folder, size);
   say(`${size} users: importing them for the first time`);
-  const [imported] = await importTravelers({ folder, name: `first-import-${size}`, place });
+  const [imported] = await importTravelers(place, { folder });
   writeFileSync(complete, '');
-  return { place, imported };
+  return { folder, imported };
 }
 
-async function seed({ folder, place, size }) {
+async function seed(place, folder, size) {
   say(`${size} users: filling the travel service`);
-  const program = launch({ words: [script('seed.mjs'), place, String(size)], folder, name: `seed-${size}` });
+  const program = launch(place, { words: [script('seed.mjs'), folder, String(size)], name: 'seed' });
   tellEach(program, 'seeded', (count) => ({ read: count, total: size }));
   await program.told('done');
 }
 
-/** Imports in a process of its own, `times` times, from its own travel service or that at `travelUrl`. */
-export async function importTravelers({ folder, name, place, travel = {}, times = 1 }) {
-  const environment = { JETBRIDGE_DATA: place, SCIM_TOKEN: scimToken, TRAVEL_API_KEY: travelKey, ...travel };
-  const program = launch({ words: [script('importing.mjs'), String(times)], environment, folder, name });
+/** Imports into a folder, in a process of its own, `times` times; from the travel service in it, unless `travel` names another. */
+export async function importTravelers(place, { folder, travel = {}, times = 1 }) {
+  const environment = { JETBRIDGE_DATA: folder, SCIM_TOKEN: scimToken, TRAVEL_API_KEY: travelKey, ...travel };
+  const program = launch(place, {
+    words: [script('importing.mjs'), String(times)],
+    environment,
+    name: 'import',
+  });
   tellEach(program, 'page', (page) => page);
   return program.told('imports');
 }

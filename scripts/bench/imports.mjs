@@ -23,8 +23,7 @@ export async function measureImports(place, services, rounds) {
     const paging = await pageThrough(service.url);
     const fresh = join(place.folder, 'fresh');
     mkdirSync(fresh);
-    const imported = { folder: place.folder, name: 'import', place: fresh, travel, times: 2 };
-    const [first, again] = await importTravelers(imported);
+    const [first, again] = await importTravelers(place, { folder: fresh, travel, times: 2 });
     rmSync(fresh, { recursive: true });
     all.push({ paging: rate(paging), first: rate(first), again: rate(again) });
   }

@@ -9,25 +9,22 @@ const CONNECTIONS = 10;
  * them; the round before the first is the warm-up. Answers for each round what each contender cost.
  */
 export async function measure(contenders, { rounds, connections = CONNECTIONS }) {
-  const { send, close } = client(connections);
   const all = [];
-  try {
-    for (let round = 0; round <= rounds; round += 1) {
-      const costs = [];
-      for (const contender of contenders) costs.push(await cost(contender, send, connections));
-      if (round > 0) all.push(costs);
-    }
-  } finally {
-    close();
+  for (let round = 0; round <= rounds; round += 1) {
+    const costs = [];
+    for (const contender of contenders) costs.push(await cost(contender, connections));
+    if (round > 0) all.push(costs);
   }
   return all;
 }
 
 /** CPU of the server process per request, in microseconds, and requests per second. */
-async function cost(contender, send, connections) {
+async function cost(contender, connections) {
+  // Connections of its own: those of the last round were idle for longer than a server keeps them.
+  const { send, close } = client(connections);
   const before = await contender.usage();
   const began = performance.now();
-  await play(contender, send, connections);
+  await play(contender, send, connections).finally(close);
   const seconds = (performance.now() - began) / 1_000;
   const after = await contender.usage();
   const { who, size, amount } = contender;

@@ -20,10 +20,10 @@ export function script(name) {
 }
 
 /**
- * Starts a Node program with the probe, in an environment of its own; its output goes to a file, as that of a service does.
- * `told` answers the next message that has that name.
+ * Starts a Node program with the probe, in an environment of its own; its output goes to a file, as that of a service does. It
+ * ends with the workplace at the latest. `told` answers the next message that has that name.
  */
-export function launch({ words, environment = {}, folder, name }) {
+export function launch({ folder, onClose }, { words, environment = {}, name }) {
   const log = join(folder, `${name}.log`);
   const output = openSync(log, 'w');
   const child = spawn(process.execPath, ['--import', probe, ...words], {
@@ -38,6 +38,7 @@ export function launch({ words, environment = {}, folder, name }) {
   });
   // Who waits for an answer is told; that it ends when stopped is no fault.
   exited.catch(() => {});
+  onClose(() => stop(child));
   const told = (key) => Promise.race([message(child, key), exited]);
   return {
     log,
@@ -47,10 +48,10 @@ export function launch({ words, environment = {}, folder, name }) {
     /** CPU in microseconds, memory in bytes. */
     usage: async () => {
       const answer = told('usage');
-      child.send('usage');
+      // That it has gone is told by `exited`.
+      child.send('usage', () => {});
       return answer;
     },
-    stop: () => stop(child),
   };
 }
 

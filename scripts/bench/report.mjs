@@ -1,6 +1,6 @@
 import { costsTable, flatnessTable } from './costs.mjs';
 import { overRounds } from './statistics.mjs';
-import { isMet, tableOf, threeOf } from './table.mjs';
+import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
 /** The promises of DESIGN §9 that belong to no operation. */
 const IMPORT_LEAST = 0.9;
@@ -39,7 +39,7 @@ function importTable({ rounds }) {
     const promise = `at least ${IMPORT_LEAST}: ${isMet(ratio.median >= IMPORT_LEAST)}`;
     table.push([name, perSecond(key), ...threeOf(ratio), promise]);
   }
-  return table.toString();
+  return textOf(table);
 }
 
 function memoryTable(services) {
@@ -58,7 +58,7 @@ function memoryTable(services) {
       most ? `peak below ${most}: ${isMet(megabytes(atEnd.peak) < most)}` : '-',
     ]);
   }
-  return table.toString();
+  return textOf(table);
 }
 
 function megabytes(bytes) {

@@ -15,19 +15,17 @@ export async function service(place, size) {
   const data = await dataFolder(place, size);
   say(`${size} users: starting; every start imports once`);
   const began = performance.now();
-  const program = launch({
+  const program = launch(place, {
     words: [join(home, 'dist/main.js'), 'serve'],
     environment: {
       HOST: '127.0.0.1',
       PORT: '0',
-      JETBRIDGE_DATA: data.place,
+      JETBRIDGE_DATA: data.folder,
       SCIM_TOKEN: scimToken,
       TRAVEL_API_KEY: travelKey,
     },
-    folder: place.folder,
     name: `jetbridge-${size}`,
   });
-  place.onClose(program.stop);
   const [, url] = await logged(program, /^Jetbridge serves on (\S+)$/m);
   const startMs = performance.now() - began;
   await logged(program, /imported the travelers/);

@@ -12,6 +12,11 @@ export function tableOf(head, texts) {
   });
 }
 
+/** The table as text, without the blanks that fill its last column. */
+export function textOf(table) {
+  return table.toString().replace(/ +$/gm, '');
+}
+
 /** The cells of a spread. */
 export function threeOf({ min, median, max }) {
   return [min, median, max].map((figure) => figure.toFixed(2));
