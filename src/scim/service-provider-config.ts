@@ -9,8 +9,16 @@ export function serviceProviderConfig(base: string): JsonObject {
     bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
     filter: { supported: true, maxResults: MAX_COUNT },
     changePassword: { supported: false },
-    sort: { supported: false },
+    sort: { supported: true },
     etag: { supported: true },
+    // RFC 9865 §4; without a cursorTimeout, as cursors do not expire.
+    pagination: {
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: MAX_COUNT,
+      maxPageSize: MAX_COUNT,
+    },
     authenticationSchemes: [
       {
         type: 'oauthbearertoken',

@@ -13,22 +13,6 @@ interface Described {
   [characteristic: string]: unknown;
 }
 
-test('ServiceProviderConfig says what this service can do', async () => {
-  const { status, body } = await house.send('GET', '/ServiceProviderConfig');
-  expect(status).toBe(200);
-  expect(body).toMatchObject({
-    patch: { supported: true },
-    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
-    filter: { supported: true, maxResults: 200 },
-    changePassword: { supported: false },
-    sort: { supported: false },
-    etag: { supported: true },
-    authenticationSchemes: [{ type: 'oauthbearertoken' }],
-    meta: { location: 'https://bridge.example/scim/v2/ServiceProviderConfig' },
-  });
-  expect(body.pagination).toBeUndefined();
-});
-
 test('ResourceTypes are User, with both extensions, and Group', async () => {
   const { body } = await house.send('GET', '/ResourceTypes');
   expect(body).toMatchObject({ totalResults: 2, itemsPerPage: 2, startIndex: 1 });

@@ -224,15 +224,23 @@ test('62. returned: always, never and default are respected; request is what no 
 
 test('63. sortBy and sortOrder are honoured or ignored as advertised', async () => {
   await seed();
-  const { sort } = (await scim.send('GET', '/ServiceProviderConfig')).body;
-  expect(sort).toEqual({ supported: false });
-  const { status, body } = await query('sortBy=userName&sortOrder=descending');
-  expect(status).toBe(200);
-  expect(body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual([
-    'ada',
-    'bob',
-    'cleo',
-  ]);
+  expect((await scim.send('GET', '/ServiceProviderConfig')).body.sort).toEqual({ supported: true });
+  const order = async (sorting: string) => {
+    const { status, body } = await query(sorting);
+    return status === 200
+      ? body.Resources.map(({ userName }: { userName: string }) => userName).join(' ')
+      : body;
+  };
+  expect(await order('sortBy=userName&sortOrder=descending')).toBe('cleo bob ada');
+  expect(await order('sortBy=USERNAME&sortOrder=Descending')).toBe('cleo bob ada');
+  expect(await order('sortBy=userName')).toBe('ada bob cleo');
+  // "If "sortBy" is … no value …, sorted last if ascending and first if descending"
+  expect(await order('sortBy=externalId')).toBe('ada cleo bob');
+  expect(await order('sortBy=externalId&sortOrder=descending')).toBe('bob cleo ada');
+  expect(await order('sortBy=meta.created&sortOrder=descending')).toBe('cleo bob ada');
+  // Sorting by anything else is ignored (a deviation).
+  expect(await order('sortBy=title&sortOrder=descending')).toBe('ada bob cleo');
+  expect(await order('sortBy=[')).toBe('ada bob cleo');
 });
 
 test('64. etag.supported: ETag is meta.version, If-Match is 412, If-None-Match is 304', async () => {
