@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { isObject } from '../schema/own.ts';
 import { badRequest, ScimError } from './scim-error.ts';
@@ -8,7 +9,7 @@ const LIMIT = 1_048_576;
 const writing = ['POST', 'PUT', 'PATCH'];
 
 /** Not strict, so that `null` and `"x"` are told apart from broken JSON by us. */
-const json = express.json({ limit: LIMIT, type: () => true, strict: false });
+const json = express.json({ limit: LIMIT, type: () => true, strict: false, verify: checkText });
 
 /** Some clients send a body with GET or DELETE; it has no meaning, but must be read off. */
 const ignored = express.raw({ limit: LIMIT, type: () => true });
@@ -28,6 +29,12 @@ export async function readBody(request: Request, response: Response): Promise<vo
   }
   await run(json, request, response);
   if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1); what is not would be read as something that nobody sent. */
+function checkText(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
+  if (charset !== 'utf-8') throw new ScimError(415, undefined, 'The body must be in UTF-8.');
+  if (!isUtf8(body)) throw badRequest('invalidSyntax', 'The body is not in UTF-8.');
 }
 
 function run(read: RequestHandler, request: Request, response: Response): Promise<void> {
