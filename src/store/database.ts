@@ -17,6 +17,11 @@ import type { Tables } from './tables.ts';
 /** The database and the few things that differ between its dialects. */
 export interface Database {
   db: Kysely<Tables>;
+  /**
+   * Does work on one connection, for notes of our own that can be made again: what it commits survives the end of the
+   * process at once, and a failure of power only from the next other commit on. Waiting for the disk is most of a write.
+   */
+  lightly<T>(db: Kysely<Tables>, work: (light: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** True for a unique violation, of whatever constraint. */
   isDuplicate(error: unknown): boolean;
   /** Answers when the database can be read; rejects otherwise. */
@@ -38,6 +43,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     const db = await openMigrated(join(directory, 'jetbridge.db'));
     return {
       db,
+      lightly,
       isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
@@ -51,6 +57,18 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     release();
     throw error;
   }
+}
+
+/** A commit that is not synchronised is in the log of the database all the same, and that is read after a crash. */
+function lightly<T>(db: Kysely<Tables>, work: (light: Kysely<Tables>) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (one) => {
+    await one.executeQuery(CompiledQuery.raw('pragma synchronous = normal'));
+    try {
+      return await work(one);
+    } finally {
+      await one.executeQuery(CompiledQuery.raw('pragma synchronous = full'));
+    }
+  });
 }
 
 async function openMigrated(file: string): Promise<Kysely<Tables>> {

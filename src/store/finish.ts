@@ -24,18 +24,20 @@ interface Reached {
  * may have written the other side meanwhile, and then there is work again at once.
  */
 export async function finish(
-  { db, isDuplicate }: Database,
+  { db, lightly, isDuplicate }: Database,
   held: Held,
   reached: Reached,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
-    return await atomically<'kept' | 'moved' | 'lost' | 'taken'>(db, ['kept', 'moved'], async (tx) => {
-      const obstacle = await clearWay(tx, held, reached.outcome.travelId);
-      if (obstacle) return obstacle;
-      const written = await write(tx, held, reached);
-      if (!written) return 'lost';
-      return written.revision === reached.revision ? 'kept' : 'moved';
-    });
+    return await lightly(db, (light) =>
+      atomically<'kept' | 'moved' | 'lost' | 'taken'>(light, ['kept', 'moved'], async (tx) => {
+        const obstacle = await clearWay(tx, held, reached.outcome.travelId);
+        if (obstacle) return obstacle;
+        const written = await write(tx, held, reached);
+        if (!written) return 'lost';
+        return written.revision === reached.revision ? 'kept' : 'moved';
+      }),
+    );
   } catch (error) {
     // Two who link one traveler at the same moment: the index decides.
     if (isDuplicate(error)) return 'taken';

@@ -18,7 +18,7 @@ export function leases(database: Database): Leases {
       .where('id', '=', id)
       .where('lease_token', '=', token);
   return {
-    take: (connection, id, lease) => take(db, { connection, id }, lease),
+    take: (connection, id, lease) => database.lightly(db, (light) => take(light, { connection, id }, lease)),
     announce: (connection, id, token, news) => announce(database, { connection, id, token }, news),
     waitFor: async (connection, id, token, email) => {
       await held(connection, id, token)

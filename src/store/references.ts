@@ -7,10 +7,10 @@ import { keyOf } from './keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The references in a database. */
-export function references({ db }: Database): References {
+export function references({ db, lightly }: Database): References {
   return {
     of: (connection, id) => of(db, { connection, id }),
-    save: (connection, id, rows) => save(db, { connection, id }, rows),
+    save: (connection, id, rows) => lightly(db, (light) => save(light, { connection, id }, rows)),
     referrers: async (connection, target, values) => {
       const found = new Set(await referring(db, connection, { column: 'target', keys: [target] }));
       for (const keys of batches([...new Set(values.map(keyOf))])) {
