@@ -59,7 +59,8 @@ function sealOf(place: string, { connection, resourceType, filter, order }: Curs
   return createHash('sha256').update(text).digest('base64url').slice(0, SEAL);
 }
 
-function invalidCursor(): ScimError {
+/** A cursor that leads nowhere in the list that it came with. */
+export function invalidCursor(): ScimError {
   const detail = 'The cursor does not belong to this query; leave it empty to begin with the first page.';
   return badRequest('invalidCursor', detail);
 }

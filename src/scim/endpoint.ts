@@ -1,4 +1,5 @@
 import type { JsonObject } from '../schema/resource.ts';
+import type { ResourceType } from '../schema/resource-type.ts';
 import type { Query, ScimContext } from './context.ts';
 
 /** One resource as it is answered. */
@@ -23,7 +24,8 @@ export interface Page {
 /** One kind of resource as HTTP sees it: what each method answers. */
 export interface Endpoint {
   read(context: ScimContext, id: string, query: Query): Promise<Answer>;
-  list(context: ScimContext, query: Query): Promise<Page>;
+  /** `among`: the types that are searched together, where it is not this one alone. */
+  list(context: ScimContext, query: Query, among?: readonly ResourceType[]): Promise<Page>;
   create(context: ScimContext, body: JsonObject, query: Query): Promise<Answer>;
   replace(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
   patch(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;

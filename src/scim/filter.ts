@@ -5,15 +5,22 @@ import { momentOf } from '../schema/moment.ts';
 import { type ResourceType, resolve } from '../schema/resource-type.ts';
 import { badRequest, type ScimError } from './scim-error.ts';
 
-/** Reads the `filter` parameter; what cannot be answered is 400 invalidFilter, never a silent match (RFC 7644 §3.4.2.2). */
-export function readFilter(type: ResourceType, parameter: unknown): Filter | undefined {
+/**
+ * Reads the `filter` parameter; what cannot be answered is 400 invalidFilter, never a silent match (RFC 7644 §3.4.2.2).
+ * `among` are the types that are searched together: an attribute that another one has is one without a value here (§3.4.2.1).
+ */
+export function readFilter(
+  type: ResourceType,
+  parameter: unknown,
+  among: readonly ResourceType[] = [type],
+): Filter | undefined {
   if (parameter === undefined) return undefined;
   if (typeof parameter !== 'string') throw invalidFilter('There must be one filter.');
   const filter = parseFilter(parameter);
   if ('fault' in filter) {
     throw invalidFilter(`The filter cannot be read at character ${filter.position + 1}: ${filter.fault}.`);
   }
-  check(filter, (path) => definitionOf(type, path));
+  check(filter, (path) => definitionOf(type, path, among));
   return filter;
 }
 
@@ -71,10 +78,16 @@ function isTextual(op: string): boolean {
 }
 
 /** Extensions may hold what no schema declares; the resource itself does not, so a name it lacks is a mistake to tell. */
-function definitionOf(type: ResourceType, path: AttributePath): Attribute | undefined {
+function definitionOf(
+  type: ResourceType,
+  path: AttributePath,
+  among: readonly ResourceType[],
+): Attribute | undefined {
   const { urn, attribute, name } = resolve(type, path);
-  if (urn === undefined && !attribute)
-    throw invalidFilter(`${type.name} has no attribute ${name ?? type.schema.id}.`);
+  if (urn === undefined && !attribute && !among.some((other) => resolve(other, path).attribute)) {
+    const names = among.map((other) => other.name).join(' or ');
+    throw invalidFilter(`There is no attribute ${name ?? type.schema.id} of ${names}.`);
+  }
   return attribute;
 }
 

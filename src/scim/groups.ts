@@ -26,9 +26,9 @@ export const groupsEndpoint: Endpoint = {
     return answerGroup(view, base, projection);
   },
 
-  list: async ({ groups, connection, base }, query) => {
+  list: async ({ groups, connection, base }, query, among) => {
     const projection = projectionOf(groupType, query);
-    const filter = readFilter(groupType, query['filter']);
+    const filter = readFilter(groupType, query['filter'], among);
     const order = groupOrderOf(query);
     const part = partOf(query, { connection, resourceType: groupType.name, filter: query['filter'], order });
     const { where, residual } = toGroupQuestion(filter);

@@ -80,12 +80,26 @@ function convert<Field extends string>(columns: Columns<Field>, filter: Filter):
     case 'not':
       return filter.operand.op === 'eq' ? convert(columns, { ...filter.operand, op: 'ne' }) : undefined;
     case 'pr':
-      return presence(columns, filter);
+      return absence(columns, filter) ?? presence(columns, filter);
     default: {
+      const absent = absence(columns, filter);
+      if (absent) return absent;
       const where = comparisonOf(columns, filter);
       return where && { where, residual: isWhole(filter.path, filter.value) ? undefined : filter };
     }
   }
+}
+
+/** "treat the attribute as if there is no attribute value" where only another type has it (RFC 7644 §3.4.2.1). */
+function absence<Field extends string>(
+  { type }: Columns<Field>,
+  filter: Extract<Filter, { path: AttributePath }>,
+): Question<Field> | undefined {
+  const { urn, attribute } = resolve(type, filter.path);
+  if (urn !== undefined || attribute) return undefined;
+  const isNull = filter.op !== 'pr' && filter.value === null;
+  const holds = isNull ? filter.op === 'eq' : filter.op === 'ne';
+  return { where: holds ? everything : { any: [] }, residual: undefined };
 }
 
 /** What columns know of any part narrows it down; the rest is left. */

@@ -23,9 +23,9 @@ export const usersEndpoint: Endpoint = {
     return answerUser(await users.read(connection, id), base, projection);
   },
 
-  list: async ({ users, connection, base }, query) => {
+  list: async ({ users, connection, base }, query, among) => {
     const projection = projectionOf(userType, query);
-    const filter = readFilter(userType, query['filter']);
+    const filter = readFilter(userType, query['filter'], among);
     const order = userOrderOf(query);
     const part = partOf(query, { connection, resourceType: userType.name, filter: query['filter'], order });
     const { where, residual } = toUserQuestion(filter);

@@ -29,15 +29,18 @@ describe('a search by POST answers what the same GET answers (RFC 7644 §3.4.3)'
     ['members that are unassigned', { filter: null, attributes: [] }, ''],
     ['members that nobody knows', { domain: 'x', Operations: [] }, ''],
   ];
-  const cases = ['/Users', '/Groups', ''].flatMap((path) =>
-    searches.map(([title, request, query]) => ({ path, title, request, query })),
-  );
-  test.each(cases)('$path: $title', async ({ path, request, query }) => {
-    const byGet = await house.send('GET', `${path}/?${query}`);
-    const byPost = await search(`${path}/.search`, request);
-    expect(byPost).toMatchObject({ status: 200, body: byGet.body });
-    expect(byPost.headers.get('content-type')).toBe('application/scim+json');
-    expect(byPost.body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:ListResponse']);
+  test.each(['/Users', '/Groups', ''])('at %s', async (path) => {
+    for (const [title, request, query] of searches) {
+      const byGet = await house.send('GET', `${path}/?${query}`);
+      const byPost = await search(`${path}/.search`, request);
+      expect({ title, status: byPost.status, body: byPost.body }).toEqual({
+        title,
+        status: 200,
+        body: byGet.body,
+      });
+      expect(byPost.headers.get('content-type')).toBe('application/scim+json');
+      expect(byPost.body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:ListResponse']);
+    }
   });
 });
 
@@ -67,10 +70,10 @@ describe('what is no search is 400', () => {
     [{ excludedAttributes: [null] }, 'invalidValue', 'excludedAttributes'],
     [{ attributes: ['id'], excludedAttributes: ['meta'] }, 'invalidValue', 'attributes'],
   ];
-  test.each(faults)('%j: %s', async (request, scimType, named) => {
-    for (const path of ['/Users/.search', '/Groups/.search', '/.search']) {
+  test.each(['/Users/.search', '/Groups/.search', '/.search'])('at %s', async (path) => {
+    for (const [request, scimType, named] of faults) {
       const { status, body } = await search(path, request);
-      expect({ path, status, body }).toMatchObject({
+      expect({ request, status, body }).toMatchObject({
         status: 400,
         body: { scimType, detail: expect.stringContaining(named) },
       });
@@ -103,16 +106,116 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     }
   });
 
+  test('a filter finds what it finds of both, its pages too', async () => {
+    const filters: [string, string[]][] = [
+      ['id eq "u2" or id eq "g1"', ['u2', 'g1']],
+      ['meta.resourceType eq "User"', ['u1', 'u2', 'u3']],
+      ['meta.resourceType eq "Group"', ['g1', 'g2']],
+      ['meta.resourceType eq "Group" and displayName sw "d"', ['g2']],
+      ['meta.resourceType eq "Nothing"', []],
+      // What a type does not have is an attribute without a value.
+      ['userName eq "BOB"', ['u2']],
+      ['members.value eq "u1"', ['g1', 'g2']],
+      ['members[value eq "u1"] and displayName eq "desk"', ['g2']],
+      ['userName eq "bob" or members[value eq "u1"]', ['u2', 'g1', 'g2']],
+      ['userName sw "c" or members pr', ['u3', 'g1', 'g2']],
+      ['not (userName eq "bob")', ['u1', 'u3', 'g1', 'g2']],
+      ['not (members pr)', ['u1', 'u2', 'u3']],
+      ['userName ne "bob" and displayName pr', ['g1', 'g2']],
+      ['members eq null', ['u1', 'u2', 'u3']],
+      ['members ne null', ['g1', 'g2']],
+      ['urn:ietf:params:scim:schemas:core:2.0:Group:displayName eq "crew"', ['g1']],
+      ['urn:ietf:params:scim:schemas:core:2.0:User:userName pr', ['u1', 'u2', 'u3']],
+      ['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department pr or department pr', []],
+      ['schemas eq "urn:ietf:params:scim:schemas:core:2.0:Group"', ['g1', 'g2']],
+    ];
+    for (const [filter, found] of filters) {
+      const answer = await search('/.search', { filter });
+      expect({ filter, ids: idsIn(answer), total: answer.body.totalResults }).toEqual({
+        filter,
+        ids: found,
+        total: found.length,
+      });
+      const page = await search('/.search', { filter, startIndex: 2, count: 1 });
+      expect([idsIn(page), page.body.totalResults]).toEqual([found.slice(1, 2), found.length]);
+    }
+  });
+
+  test('a filter that is of no use to either is 400 invalidFilter', async () => {
+    const filters = [
+      'userName.nope eq "x"',
+      'active gt true',
+      'members[value gt',
+      'nope pr',
+      'userName eq "x" or nope pr',
+    ];
+    for (const filter of filters) {
+      const answer = await search('/.search', { filter });
+      expect({ filter, answer }).toMatchObject({
+        answer: { status: 400, body: { scimType: 'invalidFilter' } },
+      });
+    }
+  });
+
+  test('users and groups are sorted each among themselves', async () => {
+    const answer = await search('/.search', { sortBy: 'id', sortOrder: 'descending' });
+    expect(idsIn(answer)).toEqual(['u3', 'u2', 'u1', 'g2', 'g1']);
+  });
+
   test.each([
-    ['id eq "u2" or id eq "g1"', ['u2', 'g1']],
-    ['meta.resourceType eq "User"', ['u1', 'u2', 'u3']],
-    ['meta.resourceType eq "Group"', ['g1', 'g2']],
-    ['meta.resourceType eq "Group" and displayName sw "d"', ['g2']],
-    ['meta.resourceType eq "Nothing"', []],
-  ])('the filter %s finds %j', async (filter, found) => {
-    const answer = await search('/.search', { filter });
-    expect([idsIn(answer), answer.body.totalResults]).toEqual([found, found.length]);
-    const page = await search('/.search', { filter, startIndex: 2, count: 1 });
-    expect([idsIn(page), page.body.totalResults]).toEqual([found.slice(1, 2), found.length]);
+    undefined,
+    'meta.resourceType eq "User"',
+    'meta.resourceType eq "Group"',
+    'id eq "u2" or id eq "g1"',
+    'id eq "x"',
+  ])('cursors lead through both, whatever the size of a page: %s', async (filter) => {
+    const all = idsIn(await search('/.search', { filter }));
+    for (let count = 1; count <= 6; count += 1) {
+      const pages: string[][] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const page = await search('/.search', { filter, count, cursor });
+        expect(page.body).toMatchObject({ totalResults: all.length, itemsPerPage: idsIn(page).length });
+        expect(page.body.startIndex).toBeUndefined();
+        pages.push(idsIn(page));
+        cursor = page.body.nextCursor;
+      }
+      expect(pages.flat()).toEqual(all);
+      for (const page of pages.slice(0, -1)) expect(page).toHaveLength(count);
+    }
+  });
+
+  test('a cursor of another list, and one that is none, is 400 invalidCursor', async () => {
+    const first = async (path: string) => (await search(path, { cursor: '', count: 1 })).body.nextCursor;
+    const [both, users, groups] = [
+      await first('/.search'),
+      await first('/Users/.search'),
+      await first('/Groups/.search'),
+    ];
+    const inGroups = (await search('/.search', { cursor: '', count: 4 })).body.nextCursor;
+    const wrong: [string, unknown][] = [
+      ['/.search', users],
+      ['/.search', groups],
+      ['/.search', 'x'],
+      ['/.search', 'U.x'],
+      ['/.search', 'G.x'],
+      ['/.search', `U.${groups}`],
+      ['/.search', `G.${users}`],
+      ['/Users/.search', both],
+      ['/Groups/.search', inGroups],
+    ];
+    for (const [path, cursor] of wrong) {
+      expect(await search(path, { cursor, count: 1 })).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidCursor' },
+      });
+    }
+    expect(await house.send('GET', `/?cursor=${both}&cursor=${both}`)).toMatchObject({ status: 400 });
+    expect(await search('/.search', { cursor: both, count: 0 })).toMatchObject({
+      body: { scimType: 'invalidCount' },
+    });
+    expect(await search('/.search', { cursor: both, startIndex: 1 })).toMatchObject({
+      body: { scimType: 'invalidValue' },
+    });
+    expect((await search('/.search', { cursor: both, count: 1 })).body.Resources).toHaveLength(1);
   });
 });
