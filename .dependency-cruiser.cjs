@@ -48,7 +48,7 @@ module.exports = {
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|ports).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/',
+      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/',
     ),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(

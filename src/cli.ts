@@ -5,12 +5,13 @@ import { check } from './commands/check.ts';
 import { demo } from './commands/demo.ts';
 import { importTravelers } from './commands/import.ts';
 import { preview } from './commands/preview.ts';
+import { previewPeople } from './commands/preview-people.ts';
 import { replayRecorded } from './commands/replay.ts';
 import { serve } from './commands/serve.ts';
 import type { Shell } from './commands/shell.ts';
 import { createToken, listTokens, revokeToken } from './commands/tokens.ts';
 import { exitOf } from './exit.ts';
-import { baseUrl, variable, wholeDays } from './options.ts';
+import { baseUrl, variable, wholeDays, wholeNumber } from './options.ts';
 
 /** Exit codes: 0 done, 1 found a fault, 2 wrong use. */
 type Exit = 0 | 1;
@@ -57,12 +58,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .command('check')
     .description('check the settings and mapping files, and tell every fault with its place')
     .action(action(() => check(shell)));
-  program
-    .command('preview')
-    .description('show what a SCIM user becomes in the travel service, rule by rule')
-    .requiredOption('--input <file>', 'a SCIM user as JSON')
-    .option('--mapping <file>', 'a mapping file; default: the one of the default connection')
-    .action(action((options: { input: string; mapping?: string }) => preview(shell, options)));
+  addPreview(program, shell, action);
   addReplay(program, shell, action);
   program
     .command('import')
@@ -79,6 +75,37 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
 }
 
 type Action = <A extends unknown[]>(work: (...values: A) => Promise<Exit>) => (...values: A) => Promise<void>;
+
+interface PreviewOptions {
+  input?: string;
+  people?: true;
+  mapping?: string;
+  connection?: string;
+  limit?: number;
+}
+
+function addPreview(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('preview')
+    .description('show what a SCIM user becomes, rule by rule, or what a mapping would change for everybody')
+    .option('--input <file>', 'a SCIM user as JSON')
+    .option('--people', 'the people who are kept')
+    .option('--mapping <file>', "a mapping file; default: the connection's own")
+    .option('--connection <id>', 'whose people; default: default')
+    .option('--limit <number>', 'how many people to show as examples; default: 10', wholeNumber)
+    .action(
+      action(async (options: PreviewOptions, command: Command) => {
+        const { input, people, mapping, connection, limit } = options;
+        if (people && input === undefined)
+          return previewPeople(shell, { connection: connection ?? 'default', mapping, limit: limit ?? 10 });
+        if (people || input === undefined)
+          return command.error('error: give either --input <file> or --people');
+        if (connection !== undefined || limit !== undefined)
+          return command.error('error: --connection and --limit go with --people');
+        return preview(shell, mapping === undefined ? { input } : { input, mapping });
+      }),
+    );
+}
 
 function addReplay(program: Command, shell: Shell, action: Action): void {
   program

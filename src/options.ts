@@ -21,3 +21,9 @@ export function wholeDays(text: string): number {
     throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
   return days;
 }
+
+/** A number of things, perhaps none. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
+  return Number(text);
+}

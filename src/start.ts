@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import express, { type Express, type Request } from 'express';
+import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
-import type { Surroundings, TravelAnswer, TravelFailure } from './bridge/ports.ts';
-import type { ConnectionSettings, Settings } from './config.ts';
+import type { Surroundings, TravelFailure } from './bridge/ports.ts';
+import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
 import { type Embedded, embeddedTravel } from './embedded.ts';
 import { httpApp } from './http/app.ts';
@@ -23,7 +23,6 @@ import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
-import type { Lookups } from './translator/snapshot.ts';
 
 /** How long running requests may take to end when the service stops. */
 const GRACE_MS = 10_000;
@@ -195,38 +194,6 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
   });
 }
 
-/** What is looked up in a connection's travel API, read now, without serving; for commands that only translate. */
-export async function readLookups(
-  settings: Settings,
-  connection: ConnectionSettings,
-): Promise<TravelAnswer<Lookups>> {
-  const log = newLog('silent');
-  const surroundings = realSurroundings(log);
-  if (connection.travelApi.url !== 'embedded') return lookUp(connection, { url: '', key: '' }, surroundings);
-  const database = await openEmbedded(settings.data, false);
-  const embedded = await openTravel({ settings, database, log }, () => {});
-  const server = createServer();
-  try {
-    const url = await listen(server, { port: 0, host: '127.0.0.1' });
-    server.on('request', express().use('/api', embedded?.app ?? express()));
-    return await lookUp(connection, { url, key: embedded?.bridgeKey ?? '' }, surroundings);
-  } finally {
-    await stop(server);
-    await database.close();
-  }
-}
-
-async function lookUp(
-  connection: ConnectionSettings,
-  embedding: { url: string; key: string },
-  surroundings: Surroundings,
-): Promise<TravelAnswer<Lookups>> {
-  const connected = connect(connection, embedding, surroundings);
-  const answer = await connected.connection.lookups.current();
-  connected.close();
-  return answer;
-}
-
 /** The default connection's first token, unless there is one, or the operator chose it. */
 async function firstToken(kept: Tokens, { connections }: Settings): Promise<string | undefined> {
   const needsToken = connections.some(({ id, scimToken }) => id === 'default' && scimToken === undefined);
@@ -238,7 +205,7 @@ async function firstToken(kept: Tokens, { connections }: Settings): Promise<stri
 }
 
 /** The embedded travel service, when a connection uses it. */
-async function openTravel(
+export async function openTravel(
   { settings, database, log }: Pick<Ground, 'settings' | 'database' | 'log'>,
   onChange: (type: string) => void,
 ): Promise<Embedded | undefined> {
@@ -247,7 +214,11 @@ async function openTravel(
   return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log });
 }
 
-async function listen(server: Server, { port, host }: { port: number; host: string }): Promise<string> {
+/** Serves on a port, and answers the URL. */
+export async function listen(
+  server: Server,
+  { port, host }: { port: number; host: string },
+): Promise<string> {
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();
@@ -258,7 +229,7 @@ async function listen(server: Server, { port, host }: { port: number; host: stri
 }
 
 /** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
-async function stop(server: Server): Promise<void> {
+export async function stop(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder, jetbridge, type Served, serve } from './support/jetbridge.ts';
+import { travelAdmin } from './support/travel-admin.ts';
 
 const home = join(__dirname, '..');
 const example = join(home, 'config/jetbridge.example.json');
@@ -28,7 +29,11 @@ describe('wrong use ends with 2 and says what is wrong', () => {
     [[], 'Usage: jetbridge'],
     [['fly'], "unknown command 'fly'"],
     [['check', '--loud'], "unknown option '--loud'"],
-    [['preview'], "required option '--input <file>'"],
+    [['preview'], 'give either --input <file> or --people'],
+    [['preview', '--people', '--input', 'x'], 'give either --input <file> or --people'],
+    [['preview', '--input', 'x', '--limit', '3'], '--connection and --limit go with --people'],
+    [['preview', '--input', 'x', '--connection', 'y'], '--connection and --limit go with --people'],
+    [['preview', '--people', '--limit', '-1'], 'must be a whole number'],
     [['replay', 'x', '--token', 't'], "required option '--url <url>'"],
     [['replay', 'x', '--token', 't', '--url', 'localhost'], 'must be a URL'],
     [
@@ -131,6 +136,140 @@ describe('preview', () => {
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
     const silent = await jetbridge(['preview', '--input', input], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
+  });
+});
+
+describe('preview --people', () => {
+  const title = { scimAttribute: 'title', customField: 'Job title' };
+  const secrets = {
+    SCIM_TOKEN: 'a-token-that-the-operator-chose',
+    TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
+  };
+
+  /** Settings whose default connection has this mapping. */
+  function settingsWith(mapping: object): { JETBRIDGE_CONFIG: string } {
+    const config = { connections: { default: { mapping: file('own-mapping.json', mapping) } } };
+    return { JETBRIDGE_CONFIG: file('jetbridge.json', config) };
+  }
+
+  async function joined(server: Served, user: object): Promise<void> {
+    const response = await fetch(`${server.url}/scim/v2/Users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secrets.SCIM_TOKEN}`, 'content-type': 'application/scim+json' },
+      body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], ...user }),
+    });
+    expect(response.status).toBe(201);
+  }
+
+  /** A server with three people in it. */
+  async function servedPeople(): Promise<Served> {
+    const server = await serve({ ...data, ...secrets, ...settingsWith({ scimUserMapping: [title] }) });
+    const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
+    await admin.make('/custom-fields', { name: 'Job title', dataType: 'text', resourceType: 'user' });
+    await joined(server, { userName: 'ada@corp.example', title: 'Buyer', preferredLanguage: 'de' });
+    await joined(server, { userName: 'bob\u202e@corp.example', emails: [{ value: 'bob@corp.example' }] });
+    await joined(server, { userName: 'reception' });
+    return server;
+  }
+
+  it('tells what another mapping would change, beside a running server, and changes nothing', async () => {
+    const server = await servedPeople();
+    const upper = { ...title, transforms: ['uppercase'] };
+    const desk = [{ map: { reception: 'desk@corp.example' } }];
+    const email = { scimAttribute: 'userName', userAttribute: 'email', transforms: desk };
+    const other = file('other.json', {
+      scimUserMapping: [upper, email],
+      language: { default: 'fr' },
+    });
+    const present = settingsWith({ scimUserMapping: [title] });
+    const args = ['preview', '--people', '--mapping', other];
+    const ran = await jetbridge(args, { ...data, ...secrets, ...present });
+    const again = await jetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
+    await server.stop();
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    // What would turn the rest of a line round is spelled out.
+    expect(
+      ran.out.replace(other, 'other.json'),
+    ).toBe(`Connection default: other.json, beside the present mapping. Nothing was written or sent.
+
+3 people looked at:
+       2  would change in the travel service
+       1  would get a traveler at last
+       0  would get no traveler any more
+
+┌───────────┬───────────────┬──────────┬────────────┬──────────┐
+│ field     │ another value │ no value │ sent again │ given up │
+├───────────┼───────────────┼──────────┼────────────┼──────────┤
+│ lang      │ 2             │ 0        │ 0          │ 0        │
+├───────────┼───────────────┼──────────┼────────────┼──────────┤
+│ Job title │ 1             │ 0        │ 0          │ 0        │
+└───────────┴───────────────┴──────────┴────────────┴──────────┘
+
+┌─────────────────────┬───────┬─────┬──────┐
+│ finding             │ field │ new │ gone │
+├─────────────────────┼───────┼─────┼──────┤
+│ transformFailed     │ email │ 2   │ 0    │
+├─────────────────────┼───────┼─────┼──────┤
+│ languageUnsupported │ lang  │ 0   │ 1    │
+├─────────────────────┼───────┼─────┼──────┤
+│ emailInvalid        │ email │ 0   │ 1    │
+├─────────────────────┼───────┼─────┼──────┤
+│ noEmail             │ email │ 0   │ 1    │
+└─────────────────────┴───────┴─────┴──────┘
+
+Examples (3 of 3):
+
+ada@corp.example
+  lang: nothing → "fr"
+  Job title: "Buyer" → "BUYER"
+  + email "ada@corp.example": The transforms of the rule make nothing of it: the map of the rule has no entry for it. [transformFailed]
+  - lang "de": The travel service speaks English and French. [languageUnsupported]
+
+bob\\u{202e}@corp.example
+  lang: nothing → "fr"
+  + email "bob\\u{202e}@corp.example": The transforms of the rule make nothing of it: the map of the rule has no entry for it. [transformFailed]
+
+reception gets a traveler
+  archived: nothing → false
+  email: nothing → "desk@corp.example"
+  lang: nothing → "fr"
+  - email "reception": This is not an email address. [emailInvalid]
+  - email: There is no usable email address, and no traveler can exist without one. [noEmail]
+`);
+    expect(again.out).toContain('Examples (1 of 3):');
+  });
+
+  it('tells what an edited mapping would change once the server starts with it', async () => {
+    const server = await servedPeople();
+    const edited = settingsWith({ scimUserMapping: [{ ...title, transforms: ['uppercase'] }] });
+    const environment = { ...data, ...secrets, ...edited };
+    const beside = await jetbridge(['preview', '--people'], environment);
+    expect(beside).toMatchObject({ code: 0, err: '' });
+    expect(beside.out).toContain('the present mapping, beside what was sent. Nothing was written or sent.');
+    expect(beside.out).toContain('1  would change in the travel service');
+    expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
+    await server.stop();
+    expect(await jetbridge(['preview', '--people'], environment)).toEqual(beside);
+  });
+
+  it('tells that there is nobody, and whom the settings do not know', async () => {
+    const nobodyThere = await jetbridge(['preview', '--people'], data);
+    expect(nobodyThere).toMatchObject({ code: 0, err: '' });
+    expect(nobodyThere.out).toContain('0 people looked at:');
+    const unknown = await jetbridge(['preview', '--people', '--connection', 'mars'], data);
+    expect(unknown).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no connection mars; the settings have default.\n',
+    });
+  });
+
+  it('a mapping with faults and a silent travel API end with 1', async () => {
+    const faulty = file('mapping.json', { colour: 'blue' });
+    const mapping = await jetbridge(['preview', '--people', '--mapping', faulty], data);
+    expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
+    const silent = await jetbridge(['preview', '--people'], { ...data, ...nobody });
+    expect(silent).toMatchObject({ code: 1, out: '', err: expect.stringContaining('check TRAVEL_API_URL') });
   });
 });
 

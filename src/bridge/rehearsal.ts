@@ -9,7 +9,7 @@ import { type Rehearsal, tally } from './rehearsed.ts';
 
 const BATCH = 100;
 /** How long others wait for their turn. */
-const TURN_MS = 5;
+const PAUSE_MS = 5;
 
 /** Tells what other rules would do, without doing it. */
 export interface Rehearser {
@@ -35,7 +35,7 @@ interface Shop extends Records {
 /**
  * Goes through everybody of a connection and tells how many would change, in which fields, and how. Nothing is written,
  * and the travel API is asked for nothing but lookups. Batch by batch, in bounded memory, and others get their turn in
- * between. A circle of managers is judged by the references as they are kept now.
+ * between. Everybody is judged alone: by the addresses that others hold now, and by the managers that others have now.
  */
 export function rehearser(shop: Shop): Rehearser {
   return {
@@ -58,14 +58,14 @@ interface Change {
 }
 
 async function rehearse(shop: Shop, change: Change, { examples, onBatch }: Wish): Promise<Rehearsal> {
-  const sum = tally(examples);
-  const turn = turns(shop.surroundings.now);
+  const sum = tally(examples, change.to.lookups.customFields);
+  const rest = rests(shop.surroundings.now);
   for (let offset = 0; ; offset += BATCH) {
     const { identities, total } = await shop.identities.page(change.connection.id, offset, BATCH);
     for (const identity of identities) {
       // Who is shown as the travel service has them is never written, whatever the rules.
       if (identity.claimed) sum.add(identity, await differenceFor(shop, change, identity));
-      await turn();
+      await rest();
     }
     onBatch?.(Math.min(offset + BATCH, total), total);
     if (identities.length < BATCH) return sum.total();
@@ -82,10 +82,10 @@ async function differenceFor(
 }
 
 /** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */
-function turns(now: () => number): () => Promise<void> {
+function rests(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {
-    if (now() - since < TURN_MS) return;
+    if (now() - since < PAUSE_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
     since = now();
   };

@@ -1,4 +1,5 @@
 import type { FieldKey, Finding } from '../translator/result.ts';
+import type { CustomField } from '../translator/snapshot.ts';
 import type { Change, Difference } from './difference.ts';
 import type { Identity } from './identity.ts';
 
@@ -48,6 +49,8 @@ export interface Rehearsal {
   findings: FindingTally[];
   /** The first of those whom it touches. */
   examples: Example[];
+  /** What the custom fields are called. */
+  names: Record<FieldKey, string>;
 }
 
 /** Adds up what is found for one person after another. */
@@ -57,7 +60,7 @@ export interface Tally {
 }
 
 /** Nothing yet; keeps no more than so many examples. */
-export function tally(mostExamples: number): Tally {
+export function tally(mostExamples: number, customFields: CustomField[]): Tally {
   const counts = { people: 0, changed: 0, created: 0, pending: 0 };
   const fields = new Map<string, FieldTally>();
   const findings = new Map<string, FindingTally>();
@@ -85,6 +88,7 @@ export function tally(mostExamples: number): Tally {
         (one, other) => other.comes + other.goes - one.comes - one.goes,
       ),
       examples,
+      names: Object.fromEntries(customFields.map(({ id, name }) => [`customFields.${id}`, name])),
     }),
   };
 }

@@ -1,7 +1,7 @@
-import { Presets, SingleBar } from 'cli-progress';
 import { readSettings } from '../config.ts';
 import { type Service, start } from '../start.ts';
 import { failureText } from './failure.ts';
+import { startBar } from './progress-bar.ts';
 import type { Shell } from './shell.ts';
 
 /** Reads all travelers of every connection now, with a bar for each; 1 when one could not be read. */
@@ -22,7 +22,7 @@ export async function importTravelers(shell: Shell): Promise<0 | 1> {
 }
 
 async function importOne(shell: Shell, service: Service, id: string): Promise<0 | 1> {
-  const bar = shell.isTerminal ? startBar(id) : undefined;
+  const bar = shell.isTerminal ? startBar(id, 'travelers') : undefined;
   const imported = await service.importTravelers(id, (read, total) => {
     bar?.setTotal(total);
     bar?.update(read);
@@ -34,10 +34,4 @@ async function importOne(shell: Shell, service: Service, id: string): Promise<0 
   }
   shell.print(`${id}: ${imported.read} ${imported.read === 1 ? 'traveler' : 'travelers'} read`);
   return 0;
-}
-
-function startBar(id: string): SingleBar {
-  const bar = new SingleBar({ format: `${id} {bar} {value}/{total} travelers` }, Presets.shades_classic);
-  bar.start(0, 0);
-  return bar;
 }

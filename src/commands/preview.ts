@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readLookups } from '../beside.ts';
 import { readMapping, readSettings } from '../config.ts';
 import { readJsonFile } from '../json-file.ts';
 import { SchemaFault } from '../schema/fault.ts';
@@ -6,7 +7,6 @@ import { normalize } from '../schema/normalize.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
 import { type Fault, SettingsFault } from '../settings-fault.ts';
-import { readLookups } from '../start.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';

@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import express from 'express';
+import { bridge } from './bridge/bridge.ts';
+import type { TravelAnswer, TravelFailure } from './bridge/ports.ts';
+import type { Wish } from './bridge/rehearsal.ts';
+import type { Rehearsal } from './bridge/rehearsed.ts';
+import type { ConnectionSettings, Settings } from './config.ts';
+import { type Connected, connect, type Embedding } from './connections.ts';
+import { newLog } from './http/log.ts';
+import { listen, openTravel, stop } from './start.ts';
+import { bridgeStore } from './store/bridge-store.ts';
+import { ensureConnection } from './store/connections.ts';
+import { type Database, openEmbedded } from './store/database.ts';
+import { realSurroundings } from './surroundings.ts';
+import type { Lookups } from './translator/snapshot.ts';
+
+// What commands do beside a running server: they serve nothing, own nothing, and change nothing that is kept.
+
+/** What is looked up in a connection's travel API, read now. */
+export function readLookups(
+  settings: Settings,
+  connection: ConnectionSettings,
+): Promise<TravelAnswer<Lookups>> {
+  const ask = (connected: Connected) => connected.connection.lookups.current();
+  if (connection.travelApi.url !== 'embedded') return reach(connection, nowhere, ask);
+  return withDatabase(settings, (database) => reachEmbedded({ settings, database, connection }, ask));
+}
+
+/** What other rules would do to the people of a connection. */
+export function rehearse(
+  settings: Settings,
+  connection: ConnectionSettings,
+  wish: Wish,
+): Promise<Rehearsal | TravelFailure> {
+  return withDatabase(settings, async (database) => {
+    await ensureConnection(database, { id: connection.id, account: connection.account });
+    const run = ({ connection: one }: Connected) => {
+      const { writeBudgetMs } = settings;
+      const store = bridgeStore(database);
+      return bridge({ store, connections: [one], surroundings: silent(), writeBudgetMs }).rehearser.run(
+        one,
+        wish,
+      );
+    };
+    if (connection.travelApi.url !== 'embedded') return reach(connection, nowhere, run);
+    return reachEmbedded({ settings, database, connection }, run);
+  });
+}
+
+const nowhere: Embedding = { url: '', key: '' };
+
+function silent() {
+  return realSurroundings(newLog('silent'));
+}
+
+async function withDatabase<T>(settings: Settings, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openEmbedded(settings.data, false);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+interface Place {
+  settings: Settings;
+  database: Database;
+  connection: ConnectionSettings;
+}
+
+/** The embedded travel service is served for the time of the work, to nobody else. */
+async function reachEmbedded<T>(
+  { settings, database, connection }: Place,
+  work: (connected: Connected) => Promise<T>,
+): Promise<T> {
+  const embedded = await openTravel({ settings, database, log: newLog('silent') }, () => {});
+  const server = createServer();
+  try {
+    const url = await listen(server, { port: 0, host: '127.0.0.1' });
+    server.on('request', express().use('/api', embedded?.app ?? express()));
+    return await reach(connection, { url, key: embedded?.bridgeKey ?? '' }, work);
+  } finally {
+    await stop(server);
+  }
+}
+
+async function reach<T>(
+  connection: ConnectionSettings,
+  embedding: Embedding,
+  work: (connected: Connected) => Promise<T>,
+): Promise<T> {
+  const connected = connect(connection, embedding, silent());
+  try {
+    return await work(connected);
+  } finally {
+    connected.close();
+  }
+}
