@@ -29,7 +29,7 @@ const ada = {
 };
 
 interface Seed {
-  /** The user Ada and the group Crew, in which she is. */
+  /** The user Ada, and the group Crew, in which she is; Bob is there as well. */
   user: string;
   group: string;
 }
@@ -64,7 +64,7 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
     () => ({
       method: 'POST',
       path: '/Users',
-      body: { ...ada, userName: 'Bob@corp.example', emails: [{ value: 'bob@corp.example', type: 'work' }] },
+      body: { ...ada, userName: 'Cleo@corp.example', emails: [{ value: 'cleo@corp.example', type: 'work' }] },
     }),
   ],
   [
@@ -79,6 +79,8 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
   ['users-list-200', () => filtered('userName eq "ada@corp.example"')],
   ['users-list-empty-200', () => filtered('userName eq "nobody"')],
   ['users-list-count-0-200', () => get('/Users?startIndex=2&count=0')],
+  ['users-list-cursor-200', () => get('/Users?cursor=&count=1&attributes=userName')],
+  ['users-list-sorted-200', () => get('/Users?sortBy=userName&sortOrder=descending&attributes=userName')],
   ['group-get-200', ({ group }) => get(`/Groups/${group}`)],
   [
     'group-post-201',
@@ -119,6 +121,8 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
   ['resource-type-200', () => get('/ResourceTypes/Group')],
   ['schemas-200', () => get('/Schemas')],
   ['schema-200', () => get(`/Schemas/${urns.group}`)],
+  ['400-invalidCount', () => get('/Users?cursor=&count=0')],
+  ['400-invalidCursor', () => get('/Users?cursor=x')],
   ['400-invalidFilter', () => filtered('userName eq')],
   ['400-invalidPath', ({ user }) => patch(`/Users/${user}`, { op: 'replace', path: 'name[', value: 'x' })],
   ['400-invalidSyntax', () => ({ method: 'POST', path: '/Users', body: '{"userName":' })],
@@ -157,6 +161,7 @@ test.each(goldens)('%s', async (file, ask) => {
   try {
     const scim = scimClient(service.url, token);
     const user = (await scim.send('POST', '/Users', ada)).body.id;
+    await scim.send('POST', '/Users', { userName: 'bob' });
     const crew = { displayName: 'Crew', members: [{ value: user, display: 'Ada' }] };
     const group = (await scim.send('POST', '/Groups', crew)).body.id;
     const answer = await rawExchange(
@@ -171,6 +176,16 @@ test.each(goldens)('%s', async (file, ask) => {
 });
 
 test.each([
+  ['400-no-http', 'hello\r\n\r\n'],
+  ['431-headers', requestText({ method: 'GET', target: `/scim/v2/${'x'.repeat(40_000)}` })],
+])('%s', async (file, text) => {
+  const service = await startService({}, { background: false });
+  check(file, await rawExchange(Number(new URL(service.url).port), text));
+  await service.close();
+});
+
+test.each([
+  ['400-tooMany', new BridgeError('tooMany', 'The filter needs too many resources to be looked at.')],
   ['403-refused', new BridgeError('refused', 'The travel service refuses to take this person out of use.')],
   ['500-fault', new TypeError('secret')],
   [
