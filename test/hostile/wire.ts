@@ -13,8 +13,6 @@ export interface WireAnswer {
 export interface Wire {
   /** Sends bytes and waits for one answer. Rejects when the server closes without one. */
   send(bytes: Buffer): Promise<WireAnswer>;
-  /** Sends bytes and waits for nothing. */
-  push(bytes: Buffer): void;
   close(): void;
 }
 
@@ -29,7 +27,6 @@ export async function openWire(url: string): Promise<Wire> {
       socket.write(bytes);
       return answers.next(isHead(bytes));
     },
-    push: (bytes) => void socket.write(bytes),
     close: () => void socket.destroy(),
   };
 }
