@@ -54,7 +54,7 @@ test('a userName that is taken is 409 uniqueness, whatever its case', async () =
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
     status: '409',
     scimType: 'uniqueness',
-    detail: 'Another user has this userName.',
+    detail: 'Another user has this userName or email address.',
   });
 });
 
