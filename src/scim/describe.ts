@@ -2,8 +2,13 @@ import type { Attribute, Schema } from '../schema/attribute.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import type { ResourceType } from '../schema/resource-type.ts';
 
+/** What discovery tells, and where it does. */
+export interface Described extends JsonObject {
+  meta: { resourceType: string; location: string };
+}
+
 /** A schema as /Schemas shows it (RFC 7643 §7). */
-export function describeSchema({ id, name, description, attributes }: Schema, base: string): JsonObject {
+export function describeSchema({ id, name, description, attributes }: Schema, base: string): Described {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
     id,
@@ -15,7 +20,7 @@ export function describeSchema({ id, name, description, attributes }: Schema, ba
 }
 
 /** A resource type as /ResourceTypes shows it (RFC 7643 §6). */
-export function describeResourceType(type: ResourceType, base: string): JsonObject {
+export function describeResourceType(type: ResourceType, base: string): Described {
   const { name, endpoint, description, schema, extensions } = type;
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],

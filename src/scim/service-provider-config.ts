@@ -1,8 +1,8 @@
-import type { JsonObject } from '../schema/resource.ts';
+import type { Described } from './describe.ts';
 import { MAX_COUNT } from './paging.ts';
 
 /** What this service can do (RFC 7643 §5): the truth and nothing more. */
-export function serviceProviderConfig(base: string): JsonObject {
+export function serviceProviderConfig(base: string): Described {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
     patch: { supported: true },
