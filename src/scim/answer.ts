@@ -1,10 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import type { GroupView } from '../bridge/groups.ts';
+import type { Member } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
 import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { Answer } from './endpoint.ts';
 import { groupsOf, locationOf, metaOf, presentGroup, presentUser } from './present.ts';
 import { everything, type Projection } from './projection.ts';
+
+/** How many members are written at a stretch. */
+const PIECE = 1000;
 
 /** A user as it is answered. */
 export function answerUser(view: UserView, base: string, projection: Projection): Answer {
@@ -13,9 +18,9 @@ export function answerUser(view: UserView, base: string, projection: Projection)
 }
 
 /** A group as it is answered, with what `attributes` and `excludedAttributes` leave of it. */
-export function answerGroup(view: GroupView, base: string, projection: Projection): Answer {
+export async function answerGroup(view: GroupView, base: string, projection: Projection): Promise<Answer> {
   const location = locationOf(groupType, view.id, base);
-  return { location, version: view.version, json: groupJson(view, base, projection) };
+  return { location, version: view.version, json: await groupJson(view, base, projection) };
 }
 
 /**
@@ -38,9 +43,19 @@ export function userJson(view: UserView, base: string, projection: Projection): 
   return `{"schemas":${JSON.stringify(schemas)},${parts.join(',')},"meta":${meta}}`;
 }
 
-/** A group as JSON text. */
-export function groupJson(view: GroupView, base: string, projection: Projection): string {
-  return JSON.stringify(projection.apply(presentGroup(view, base)));
+/** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
+export async function groupJson(view: GroupView, base: string, projection: Projection): Promise<string> {
+  const { members = [] } = view;
+  const shown = (some: Member[]) => projection.apply(presentGroup({ ...view, members: some }, base));
+  if (members.length <= PIECE) return JSON.stringify(shown(members));
+  const pieces: string[] = [];
+  for (let start = 0; start < members.length; start += PIECE) {
+    const piece = shown(members.slice(start, start + PIECE))['members'];
+    if (piece === undefined) return JSON.stringify(shown([]));
+    pieces.push(JSON.stringify(piece).slice(1, -1));
+    await setImmediate();
+  }
+  return `${JSON.stringify(shown([])).slice(0, -1)},"members":[${pieces.join(',')}]}`;
 }
 
 /** The extensions of a user whose text can be taken as it is; undefined when the travel extension has to be merged, or nothing is known. */

@@ -40,7 +40,9 @@ export const groupsEndpoint: Endpoint = {
       },
       withMembers: projection.includes('members'),
     });
-    return { total, ...part.told(next), resources: rows.map((view) => groupJson(view, base, projection)) };
+    const resources: string[] = [];
+    for (const view of rows) resources.push(await groupJson(view, base, projection));
+    return { total, ...part.told(next), resources };
   },
 
   create: async (context, body, query) => {
@@ -76,7 +78,7 @@ export const groupsEndpoint: Endpoint = {
     const withMembers = projection.isAsked && projection.includes('members');
     const view = await groups.change(connection, id, { attributes, members }, withMembers);
     // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
-    const answer = answerGroup(view, base, projection);
+    const answer = await answerGroup(view, base, projection);
     return projection.isAsked ? answer : { ...answer, json: undefined };
   },
 

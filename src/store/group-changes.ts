@@ -5,7 +5,7 @@ import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { fromText, toText } from './json.ts';
 import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
-import { changeMembers } from './members.ts';
+import { changeMembers, removeMembers } from './members.ts';
 import type { Tables } from './tables.ts';
 import { tally } from './tally.ts';
 
@@ -85,7 +85,9 @@ async function write(tx: Kysely<Tables>, group: Group, expected: number): Promis
   return numUpdatedRows > 0n ? 'done' : 'stale';
 }
 
-async function remove(tx: Kysely<Tables>, { connection, id }: Group, expected: number): Promise<Changed> {
+async function remove(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
+  const { connection, id } = group;
+  await removeMembers(tx, group);
   const { numDeletedRows } = await tx
     .deleteFrom('scim_group')
     .where('connection_id', '=', connection)

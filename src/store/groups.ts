@@ -6,7 +6,7 @@ import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
 import { groupShelf, toGroup } from './lists/group-shelf.ts';
 import { list } from './lists/list.ts';
-import { toMember } from './members.ts';
+import { membersOf } from './member-list.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,7 +25,11 @@ export function groups(database: Database): Groups {
       return row && toGroup(row);
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
-    members: (connection, groupIds) => members(db, connection, groupIds),
+    members: async (connection, groupIds) => {
+      const found = new Map<string, Member[]>();
+      for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }));
+      return found;
+    },
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
       if (others.length > 0) return groupsOf(db, connection, userIds);
@@ -34,26 +38,6 @@ export function groups(database: Database): Groups {
     insert: (group, members) => insertGroup(database, group, members),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
   };
-}
-
-async function members(
-  db: Kysely<Tables>,
-  connection: string,
-  groupIds: string[],
-): Promise<Map<string, Member[]>> {
-  const found = new Map(groupIds.map((id): [string, Member[]] => [id, []]));
-  for (const batch of batches(groupIds)) {
-    const rows = await db
-      .selectFrom('group_member')
-      .select(['group_id', 'value', 'display', 'type'])
-      .where('connection_id', '=', connection)
-      .where('group_id', 'in', batch)
-      .orderBy('group_id')
-      .orderBy('position')
-      .execute();
-    for (const row of rows) found.get(row.group_id)?.push(toMember(row));
-  }
-  return found;
 }
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;

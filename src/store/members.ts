@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely';
 import type { Member, MemberChange } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import { breath } from './breath.ts';
-import { membersIn, toMember } from './member-list.ts';
+import { membersWithin, toMember } from './member-list.ts';
 import type { Tables } from './tables.ts';
 
-export { toMember } from './member-list.ts';
+/** How many members are removed at a stretch; some milliseconds of work. */
+const PIECE = 500;
 
 interface Owner {
   connection: string;
@@ -103,13 +104,35 @@ async function replace(
 ): Promise<void> {
   const wanted = new Map(unique(members).map((member) => [member.value, member]));
   const leaving: string[] = [];
-  for (const member of await membersIn(tx, group)) {
+  for (const member of await membersWithin(tx, group)) {
     const staying = wanted.get(member.value);
     if (staying && isSame(staying, member)) wanted.delete(member.value);
     else leaving.push(member.value);
   }
   await remove(tx, group, { values: leaving, difference });
   await add(tx, group, { members: [...wanted.values()], difference });
+}
+
+/** Removes all members of a group in pieces; by the group's own removal they would all go at a stretch. */
+export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Owner): Promise<void> {
+  const members = () =>
+    tx.selectFrom('group_member').where('connection_id', '=', connection).where('group_id', '=', id);
+  for (;;) {
+    const last = await members()
+      .select('position')
+      .orderBy('position')
+      .limit(1)
+      .offset(PIECE - 1)
+      .executeTakeFirst();
+    if (!last) return;
+    await tx
+      .deleteFrom('group_member')
+      .where('connection_id', '=', connection)
+      .where('group_id', '=', id)
+      .where('position', '<=', last.position)
+      .execute();
+    await breath();
+  }
 }
 
 /** Each value once; the first stays. */
