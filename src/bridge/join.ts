@@ -169,11 +169,11 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
         tried.plan,
         tried.body,
       );
+      const reason = failure.fields.map(({ message }) => message).join('; ');
       if (named.length === 0) {
-        const told = noting(draft, findings.refused('*', undefined, 'no field was named'));
+        const told = noting(draft, findings.refused('*', undefined, reason || 'no field was named'));
         return settled({ ...told, creating: undefined }, 'pending');
       }
-      const reason = failure.fields.map(({ message }) => message).join('; ');
       const left = refusing(
         task,
         draft,

@@ -127,7 +127,8 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 
 function readOption(raw: Json, { name, options }: CustomField): Reading {
   const text = textOf(raw);
-  const folded = text?.toLowerCase();
+  if (text === undefined) return readText(raw);
+  const folded = text.toLowerCase();
   const option =
     options.find(({ data }) => data === text) ?? options.find(({ data }) => data.toLowerCase() === folded);
   if (!option) {

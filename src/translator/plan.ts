@@ -161,8 +161,8 @@ export function doubtDifferences(applied: Applied, observed: TravelUser): Applie
 }
 
 /**
- * The planned fields that the `invalid` list of an answer names. An element of an array is named by its index in the
- * body that was sent; without that body, or where the element is not of the plan, all planned elements are meant.
+ * The planned fields that the `invalid` list of an answer names. An element of an array is named by its key, or by its
+ * index in the body that was sent; without that body, or where that element is not of the plan, all planned ones are meant.
  */
 export function fieldsOfInvalid(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
   const planned = [...Object.keys(set), ...remove];
@@ -177,9 +177,14 @@ function isNamed(
   const [head = '', index = ''] = name.split(/[.[\]]+/);
   if (key === name || key.startsWith(`${name}.`)) return true;
   if (!isElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
+  // A custom field that is asked for and was not sent: no fault of those that were.
+  if (!isIndex.test(index) && !sent.planned.includes(`${head}.${index}`)) return false;
   const element = elementKey(head, index, sent.body);
   return element !== undefined && sent.planned.includes(element) ? element === key : true;
 }
+
+/** No longer, as an id may be of digits alone. */
+const isIndex = /^\d{0,6}$/;
 
 function elementKey(head: string, index: string, body: JsonObject | undefined): FieldKey | undefined {
   const array = body?.[head];

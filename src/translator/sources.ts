@@ -21,7 +21,8 @@ export function ruleSource(rule: Rule, user: ScimResource): Candidate {
     .map(simple)
     .filter((value) => !isUnassigned(value));
   const { origin, text, transform, hasDefault } = rule;
-  const raws = found.length === 0 && hasDefault ? [null] : found;
+  // A default is for whom nothing usable is said, too.
+  const raws = hasDefault && found.every((value) => textOf(value) === undefined) ? [...found, null] : found;
   const source = { origin, rule: text, raws };
   return transform ? { ...source, prepare: (raw) => prepared(raw, transform) } : source;
 }

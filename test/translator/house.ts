@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
 import { type Mapping, parseMapping } from '../../src/translator/mapping.ts';
 import type { Applied, FieldKey, Translation, Wanted } from '../../src/translator/result.ts';
@@ -6,68 +8,7 @@ import type { Lookups, Reference, ScimUserMapping } from '../../src/translator/s
 import { toTravel } from '../../src/translator/to-travel.ts';
 
 /** What a travel service has, in every test that says nothing else. */
-export const lookups: Lookups = {
-  customFields: [
-    { id: 'cf-title', name: 'Job title', dataType: 'text', disabled: false, options: [] },
-    {
-      id: 'cf-number',
-      name: 'Employee number',
-      dataType: 'text',
-      disabled: false,
-      validationRegexp: '[0-9]{4}',
-      options: [],
-    },
-    { id: 'cf-old', name: 'Old field', dataType: 'text', disabled: true, options: [] },
-    {
-      id: 'cf-department',
-      name: 'Department',
-      dataType: 'option',
-      disabled: false,
-      options: [
-        { id: 'o-sales', data: 'Sales', disabled: false },
-        { id: 'o-legal', data: 'Legal', disabled: false },
-        { id: 'o-closed', data: 'Closed', disabled: true },
-      ],
-    },
-    {
-      id: 'cf-skills',
-      name: 'Skills',
-      dataType: 'optionsList',
-      disabled: false,
-      options: [
-        { id: 'o-go', data: 'Go', disabled: false },
-        { id: 'o-sql', data: 'SQL', disabled: false },
-      ],
-    },
-    { id: 'cf-odd', name: 'Odd', dataType: 'hologram', disabled: false, options: [] },
-    { id: 'cf-twin-1', name: 'Twin', dataType: 'text', disabled: false, options: [] },
-    { id: 'cf-twin-2', name: 'Twin', dataType: 'text', disabled: false, options: [] },
-    {
-      id: 'cf-perl',
-      name: 'Perl',
-      dataType: 'text',
-      disabled: false,
-      validationRegexp: '(?=x)',
-      options: [],
-    },
-  ],
-  costCenters: [
-    { id: 'cc-12', name: 'CC-40', archived: false },
-    { id: 'cc-13', name: 'Marketing', archived: false },
-    { id: 'cc-14', name: 'Twins', archived: false },
-    { id: 'cc-15', name: 'Twins', archived: false },
-    { id: 'cc-16', name: 'Closed', archived: true },
-  ],
-  billingProfiles: [
-    { id: 'b-1', name: 'HQ', archived: false },
-    { id: 'b-2', name: 'Branch', archived: false },
-  ],
-  travelPolicies: [
-    { id: 'p-1', name: 'Standard', archived: false },
-    { id: 'p-2', name: 'Executive', archived: false },
-  ],
-  scimUserMappings: [],
-};
+export const lookups: Lookups = JSON.parse(readFileSync(join(__dirname, 'lookups.json'), 'utf8'));
 
 /** What a translation may be given, as plain JSON. */
 export interface Given {

@@ -126,6 +126,8 @@ describe('fieldsOfInvalid', () => {
     ['customFields[2].values', ['customFields.g']],
     ['customFields.0.values', ['customFields.f', 'customFields.g']],
     ['customFields.9', ['customFields.f', 'customFields.g']],
+    ['customFields.h', []],
+    ['customFields.000000000000000000000001', []],
     ['roles', ['roles.guest', 'roles.manager']],
     ['roles.1', ['roles.guest']],
     ['roles.0', ['roles.guest', 'roles.manager']],
