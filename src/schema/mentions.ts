@@ -1,17 +1,17 @@
 import type { Filter } from './expression.ts';
 import { type ResourceType, resolve } from './resource-type.ts';
 
-/** Whether a filter asks for anything of that core attribute; if not, it need not be read to evaluate it. */
-export function mentions(type: ResourceType, filter: Filter, name: string): boolean {
+/** Whether a filter asks for anything of these core attributes or extensions; if not, it can be evaluated without them. */
+export function mentions(type: ResourceType, filter: Filter, names: readonly string[]): boolean {
   switch (filter.op) {
     case 'and':
     case 'or':
-      return filter.operands.some((operand) => mentions(type, operand, name));
+      return filter.operands.some((operand) => mentions(type, operand, names));
     case 'not':
-      return mentions(type, filter.operand, name);
+      return mentions(type, filter.operand, names);
     default: {
-      const resolved = resolve(type, filter.path);
-      return resolved.urn === undefined && resolved.name === name;
+      const { urn, name } = resolve(type, filter.path);
+      return names.includes(urn ?? name ?? '');
     }
   }
 }

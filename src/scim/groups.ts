@@ -36,7 +36,7 @@ export const groupsEndpoint: Endpoint = {
       ...{ where, order, place: part.place, limit: part.limit },
       residual: residual && {
         matches: (view) => matches(groupType, residual, presentGroup(view, base)),
-        needsMembers: mentions(groupType, residual, 'members'),
+        needsMembers: mentions(groupType, residual, ['members']),
       },
       withMembers: projection.includes('members'),
     });

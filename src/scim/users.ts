@@ -1,7 +1,9 @@
+import type { UserQuery, UserView } from '../bridge/user-list.ts';
 import { matches } from '../schema/evaluate.ts';
+import type { Filter } from '../schema/expression.ts';
 import { mentions } from '../schema/mentions.ts';
 import { normalize } from '../schema/normalize.ts';
-import type { JsonObject, ScimResource } from '../schema/resource.ts';
+import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-type.ts';
 import { answerUser, userJson } from './answer.ts';
 import type { ScimContext } from './context.ts';
@@ -31,10 +33,7 @@ export const usersEndpoint: Endpoint = {
     const { where, residual } = toUserQuestion(filter);
     const { total, rows, next } = await users.list(connection, {
       ...{ where, order, place: part.place, limit: part.limit },
-      residual: residual && {
-        matches: (view) => matches(userType, residual, presentUser(view, base)),
-        needsGroups: mentions(userType, residual, 'groups'),
-      },
+      residual: residual && residualOf(residual, base),
       withGroups: projection.includes('groups'),
     });
     return { total, ...part.told(next), resources: rows.map((view) => userJson(view, base, projection)) };
@@ -69,6 +68,19 @@ export const usersEndpoint: Endpoint = {
 
   remove: ({ users, connection, conditions }, id) => users.remove(connection, id, conditions.check),
 };
+
+/** What is ours to say of a user: to say it costs more than to read what is kept. */
+const ours = ['id', 'schemas', 'meta', 'groups', urns.travel];
+
+function residualOf(filter: Filter, base: string): UserQuery['residual'] {
+  const toBody = mentions(userType, filter, ours)
+    ? (view: UserView) => presentUser(view, base)
+    : ({ desired }: UserView): JsonObject => JSON.parse(desired);
+  return {
+    matches: (view) => matches(userType, filter, toBody(view)),
+    needsGroups: mentions(userType, filter, ['groups']),
+  };
+}
 
 function desiredIn(context: ScimContext, body: JsonObject): ScimResource {
   const { resource, dropped } = normalize(userType, body);

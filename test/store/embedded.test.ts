@@ -12,6 +12,7 @@ import { NOW } from './conformance/house.ts';
 import { describeIdentities } from './conformance/identities.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
+import { describeLists } from './conformance/lists.ts';
 import { describeReferences } from './conformance/references.ts';
 import { describeTokens } from './conformance/tokens.ts';
 
@@ -40,6 +41,7 @@ describe('the embedded database', () => {
   describeLeases(() => open());
   describeAgenda(() => open());
   describeImports(() => open());
+  describeLists(() => open());
   describeReferences(() => open());
   describeGroups(() => open());
   describeTokens(() => open());

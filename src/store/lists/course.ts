@@ -8,13 +8,23 @@ export interface Course {
   table: Sql;
   /** What all its rows have, and the index begins with. */
   base: Sql;
+  /** Bounds of the value that the client set. */
+  bounds: Bound[];
   /** The columns of the order; undefined in place of the value: by position alone. */
   value: string | undefined;
   /** Whether rows with the same value follow each other by position. */
   hasTies: boolean;
-  /** Rows without a value, of an order whose others have one. */
-  isRest: boolean;
+  /** Whether its rows are all, or those with a value, or those without. */
+  rows: 'all' | 'valued' | 'rest';
   descending: boolean;
+}
+
+/** A bound of the value, below or above. */
+interface Bound {
+  isLower: boolean;
+  condition: Sql;
+  /** The same, in a form for which no index is used. */
+  checked: Sql;
 }
 
 /** A part of a course: after one key, up to and including another. */
@@ -36,23 +46,25 @@ export function coursesOf<Field extends string>(
   { connection }: Place,
   { of, base, descending }: Ordered<Field>,
 ): Course[] {
+  const equal = base.filter(({ is }) => is === 'eq');
   const conditions = [
     sql`connection_id = ${connection}`,
     shelf.live,
-    ...base.map((comparison) => conditionOf(shelf, connection, comparison)),
+    ...equal.map((comparison) => conditionOf(shelf, connection, comparison)),
   ];
   const isPosition = of.column === 'position';
   const valued: Course = {
     table: sql.table(shelf.table),
     base: sql.join(conditions, sql` and `),
+    bounds: base.filter(({ is }) => is !== 'eq').map((comparison) => boundOf(shelf, connection, comparison)),
     value: isPosition ? undefined : of.column,
     hasTies: !of.unique,
-    isRest: false,
+    rows: of.nullable && base.length === 0 ? 'valued' : 'all',
     descending,
   };
-  if (!of.nullable || base.length > 0) return [valued];
+  if (valued.rows === 'all') return [valued];
   const none = sql`${valued.base} and ${sql.ref(of.column)} is null`;
-  const rest: Course = { ...valued, base: none, value: undefined, isRest: true };
+  const rest: Course = { ...valued, base: none, value: undefined, rows: 'rest' };
   return descending ? [rest, valued] : [valued, rest];
 }
 
@@ -68,7 +80,7 @@ export function legsOf(courses: Course[]): Leg[] {
 
 /** What of the courses comes up to and including a row that has this key, and what comes after it. */
 export function legsAround(courses: Course[], key: Key): { before: Leg[]; behind: Leg[] } {
-  const at = courses.findIndex((course) => hasKey(course, key, courses.length));
+  const at = courses.findIndex((course) => hasKey(course, key));
   const cut = (leg: Leg, index: number, end: Partial<Stretch>) => (index === at ? { ...leg, ...end } : leg);
   const legs = legsOf(courses);
   return {
@@ -82,19 +94,41 @@ export function legsAfter(legs: Leg[], after: Key): Leg[] {
   return legs.map((leg) => ({ ...leg, after }));
 }
 
-function hasKey({ isRest }: Course, key: Key, count: number): boolean {
-  return count === 1 || isRest === (key.value === null);
+function hasKey({ rows }: Course, key: Key): boolean {
+  return rows === 'all' || (rows === 'rest') === (key.value === null);
+}
+
+function boundOf<Field extends string>(
+  shelf: Pick<Shelf<Field, string, unknown>, 'fields'>,
+  connection: string,
+  comparison: Comparison<Field>,
+): Bound {
+  const condition = conditionOf(shelf, connection, comparison);
+  // Only moments have bounds, and plus leaves numbers as they are.
+  return {
+    isLower: comparison.is === 'gt' || comparison.is === 'ge',
+    condition,
+    checked: sql`+${condition}`,
+  };
 }
 
 /** The rows of a part of a course, as a condition. */
 export function rowsIn(course: Course, { after, until }: Stretch): Sql {
-  const [later, before] = course.descending ? ['<', '>='] : ['>', '<='];
+  const { descending } = course;
+  const [later, before] = descending ? ['<', '>='] : ['>', '<='];
+  const [lower, upper] = descending ? [until, after] : [after, until];
   const parts = [
     course.base,
+    // A key is the nearer bound; by the other one an index would begin each step at the beginning.
+    ...course.bounds.map(({ isLower, condition, checked }) =>
+      (isLower ? lower : upper) ? checked : condition,
+    ),
     ...(after ? [compared(course, later, after)] : []),
     ...(until ? [compared(course, before, until)] : []),
-    // Else these would be walked through in front of the others, or after them.
-    ...(course.value !== undefined && !after && !until ? [sql`${sql.ref(course.value)} is not null`] : []),
+    // A key says as much; said twice, an index might begin at this.
+    ...(course.rows === 'valued' && course.value !== undefined && !after && !until
+      ? [sql`${sql.ref(course.value)} is not null`]
+      : []),
   ];
   return sql.join(parts, sql` and `);
 }

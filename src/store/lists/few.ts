@@ -70,9 +70,10 @@ function ownedSource<Field extends string>(
   const course: Course = {
     table: sql.table(owned.table),
     base: sql`connection_id = ${connection} and ${sql.ref(column.column)} = ${key(value)}`,
+    bounds: [],
     value: owned.owner,
     hasTies: false,
-    isRest: false,
+    rows: 'all',
     descending: false,
   };
   return {

@@ -12,7 +12,7 @@ export const groupShelf: Shelf<GroupField, GroupOrder, Group> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
   columns: sql.raw('connection_id, id, attributes, version, created_at, last_modified'),
-  toRow: (raw) => toGroup(raw as unknown as GroupColumns), // What `columns` names.
+  toRow: (raw) => toGroup(raw as GroupColumns), // What `columns` names.
   fields: {
     id: { column: 'id', unique: true, lead: 1, key: String },
     displayName: { column: 'display_name_key', unique: true, lead: 1, key: folded },

@@ -12,7 +12,7 @@ export interface Shelf<Field extends string, By extends string, Row> {
   live: Sql;
   /** The columns of a row. */
   columns: Sql;
-  toRow(raw: Record<string, unknown>): Row;
+  toRow(raw: object): Row;
   fields: Record<Field, Column | Owned>;
   orders: Record<By, OrderColumn>;
   /** How many match, where that is known without looking at rows. */

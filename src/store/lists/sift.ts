@@ -1,7 +1,8 @@
+import { batches } from '../batches.ts';
 import { type Leg, orderOf, rowsIn, sortValue } from './course.ts';
 import { type Gather, gather } from './gather.ts';
 import type { Route } from './route.ts';
-import { type Kept, readRows } from './statements.ts';
+import { edge, type Kept, readKeys, rowsAt, STEP } from './statements.ts';
 import { BATCH, type Task } from './task.ts';
 
 /** Goes along an index and looks into each row for what no column answers; a batch at a time is held. */
@@ -10,22 +11,35 @@ export async function sift<Field extends string, By extends string, Row>(
   { legs, fits }: { legs: Leg[]; fits: Route['fits'] },
   into: Gather<Kept<Row>>,
 ): Promise<void> {
-  for (const { course, until, ...start } of legs) {
-    let { after } = start;
+  const { place, shelf, scan } = task;
+  for (const { course, ...whole } of legs) {
+    let { after } = whole;
     do {
-      await task.scan.step();
-      const batch = await readRows(task.place, task.shelf, {
+      await scan.step();
+      const end = await edge(place, course, { ...whole, after });
+      const candidates = await readKeys(place, {
         table: course.table,
-        where: rowsIn(course, { after, until }),
+        where: rowsIn(course, { after, until: end ?? whole.until }),
         order: orderOf(course),
+        descending: course.descending,
         value: sortValue(course),
         fits,
-        take: BATCH,
+        take: STEP,
       });
-      const candidates = batch.filter((row) => row.fits);
-      const flags = (await task.scan.residual?.(candidates.map(({ row }) => row))) ?? [];
-      for (const [index, row] of candidates.entries()) if (flags[index]) gather(into, row);
-      after = batch.length < BATCH ? undefined : batch.at(-1)?.key;
+      for (const batch of batches(candidates, BATCH)) {
+        await scan.step();
+        await look(task, await rowsAt(place, shelf, batch), into);
+      }
+      after = end;
     } while (after);
   }
+}
+
+async function look<Field extends string, By extends string, Row>(
+  { scan }: Task<Field, By, Row>,
+  candidates: Kept<Row>[],
+  into: Gather<Kept<Row>>,
+): Promise<void> {
+  const flags = (await scan.residual?.(candidates.map(({ row }) => row))) ?? [];
+  for (const [index, row] of candidates.entries()) if (flags[index]) gather(into, row);
 }

@@ -4,7 +4,7 @@ import { type Course, orderOf, rowsIn, type Stretch, sortValue } from './course.
 import type { Place, Shelf, Sql } from './shelf.ts';
 
 /** How many rows one statement goes through at most. */
-export const STEP = 2000;
+export const STEP = 1000;
 
 /** A row that was read, and where it stands. */
 export interface Kept<Row> {
@@ -55,7 +55,7 @@ export async function readRows<Row>(
   reading: Reading,
 ): Promise<(Kept<Row> & { fits: boolean })[]> {
   const { rows } = await sql<RawKey & { fits: number }>`${reads(reading, sql`${columns}, `)}`.execute(db);
-  return rows.map((raw) => ({ row: toRow({ ...raw }), key: keyOf(raw), fits: raw.fits === 1 }));
+  return rows.map((raw) => ({ row: toRow(raw), key: keyOf(raw), fits: raw.fits === 1 }));
 }
 
 /** The keys of those rows that fit; `skip` and `take` count these, among the next `STEP`. */
@@ -83,7 +83,7 @@ export async function rowsAt<Row>(
   const { rows } = await sql<RawKey>`
     select ${columns}, position as key_position from ${sql.table(table)}
     where connection_id = ${connection} and ${live} and position in (${positions})`.execute(db);
-  const found = new Map(rows.map((raw) => [raw.key_position, toRow({ ...raw })]));
+  const found = new Map(rows.map((raw) => [raw.key_position, toRow(raw)]));
   return at.flatMap((key) => {
     const row = found.get(key.position);
     return row === undefined ? [] : [{ row, key }];

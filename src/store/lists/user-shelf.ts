@@ -15,7 +15,7 @@ export const userShelf: Shelf<UserField, UserOrder, ShownIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: sql.raw('id, desired, extensions, version, created_at, last_modified, travel_id'),
-  toRow: (raw) => toShown(raw as unknown as ShownColumns), // What `columns` names.
+  toRow: (raw) => toShown(raw as ShownColumns), // What `columns` names.
   fields: {
     id: { column: 'id', unique: true, lead: 1, key: String },
     userName: { column: 'user_name_key', unique: true, lead: 1, key: folded },
@@ -46,7 +46,7 @@ export const userShelf: Shelf<UserField, UserOrder, ShownIdentity> = {
 export const wholeShelf: Shelf<UserField, UserOrder, Identity> = {
   ...userShelf,
   columns: sql.raw('identity.*'),
-  toRow: (raw) => toIdentity(raw as unknown as IdentityTable), // What `columns` names.
+  toRow: (raw) => toIdentity(raw as IdentityTable), // What `columns` names.
 };
 
 /** What is read of an identity that is to be shown. */

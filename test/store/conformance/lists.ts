@@ -1,0 +1,418 @@
+import fc from 'fast-check';
+import type { Identity } from '../../../src/bridge/identity.ts';
+import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/bridge/list-query.ts';
+import type { Identities, ShownIdentity } from '../../../src/bridge/ports.ts';
+import { foldCase } from '../../../src/schema/fold.ts';
+import { alone, house, imported, NOW, type Open, person } from './house.ts';
+
+type Query = ListQuery<UserField, UserOrder>;
+
+/** Lists of identities, on any database: whatever way an index offers, the answer is that of looking at everybody. */
+export function describeLists(open: Open): void {
+  describe('a list of identities', () => {
+    it('is what looking at everybody gives, for any condition, order and part', async () => {
+      const { add, identities } = await house(open);
+      const people = fc.sample(anybody, { numRuns: 70, seed: 7 }).map(toIdentity);
+      await add(...people);
+      await fc.assert(
+        fc.asyncProperty(anyWhere, anyOrder, anyResidual, async (where, order, residual) => {
+          const expected = inOrder(
+            people.filter((one) => holds(where, one) && residual(one)),
+            order,
+          );
+          const query = { where, order, limit: 15 };
+          const scan = scanFor(people, residual);
+          expect(await pagesByIndex(identities, query, scan)).toEqual([expected, expected.length]);
+          expect(await pagesByCursor(identities, query, scan)).toEqual([expected, expected.length]);
+        }),
+        { numRuns: 120 },
+      );
+    });
+
+    describe('of thousands', () => {
+      const thousands = async () => {
+        const { identities, imports } = await house(open);
+        const people = Array.from({ length: 2600 }, (_, at) => member(at));
+        await imports.saveUnclaimed(people, NOW);
+        // Those who are gone leave gaps in the blocks that are counted.
+        const gone = ['p3', 'p1500', 'p2599'];
+        for (const id of gone) {
+          expect(await identities.commit('okta', [{ kind: 'erase', id }])).toBe('done');
+        }
+        return { identities, people: people.filter(({ id }) => !gone.includes(id)) };
+      };
+
+      const conditions: Where<UserField>[] = [
+        { all: [] },
+        eq('active', true),
+        eq('active', false),
+        eq('displayName', 'NAME 1'),
+        eq('email', 'shared@corp.example'),
+        eq('externalId', 'E0'),
+        { all: [since('lastModified', 'gt', 500), since('lastModified', 'le', 2300)] },
+        { all: [since('created', 'ge', 300), eq('active', true)] },
+        { any: [eq('active', false), since('created', 'lt', 1200)] },
+      ];
+      const orders: Query['order'][] = [
+        { by: 'position', descending: false },
+        { by: 'userName', descending: false },
+        { by: 'id', descending: true },
+        { by: 'externalId', descending: false },
+        { by: 'externalId', descending: true },
+        { by: 'lastModified', descending: true },
+        { by: 'created', descending: false },
+        { by: 'displayName', descending: true },
+      ];
+
+      it('is the same from every side', async () => {
+        const { identities, people } = await thousands();
+        for (const [where, order] of conditions.flatMap((one) => orders.map((by) => [one, by] as const))) {
+          const expected = inOrder(
+            people.filter((one) => holds(where, one)),
+            order,
+          );
+          for (const offset of [0, 999, 1000, 1024, expected.length - 3, expected.length + 5]) {
+            if (offset < 0) continue;
+            const page = await identities.list('okta', { where, order, place: { offset }, limit: 7 }, alone);
+            expect(page.total).toBe(expected.length);
+            expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 7));
+          }
+        }
+      });
+
+      it('can be gone through by cursors', async () => {
+        const { identities, people } = await thousands();
+        for (const [where, order] of conditions.flatMap((one) => orders.map((by) => [one, by] as const))) {
+          const expected = inOrder(
+            people.filter((one) => holds(where, one)),
+            order,
+          );
+          const query = { where, order, limit: 900 };
+          expect(await pagesByCursor(identities, query, alone)).toEqual([expected, expected.length]);
+        }
+      });
+
+      it('asks every candidate, and no other, for what no column answers', async () => {
+        const { identities, people } = await thousands();
+        const where = eq('active', true);
+        const asked: string[] = [];
+        const isOdd = ({ id }: ShownIdentity) => Number(id.slice(1)) % 2 === 1;
+        const residual = async (rows: ShownIdentity[]) => {
+          asked.push(...rows.map(({ id }) => id));
+          return rows.map(isOdd);
+        };
+        const order = { by: 'position', descending: false } as const;
+        const query = { where, order, place: { offset: 1001 }, limit: 5 };
+        const page = await identities.list('okta', query, { step: async () => {}, residual });
+        const active = inOrder(
+          people.filter((one) => holds(where, one)),
+          order,
+        );
+        const odd = active.filter((id) => Number(id.slice(1)) % 2 === 1);
+        expect(asked).toEqual(active);
+        expect(page.total).toBe(odd.length);
+        expect(page.rows.map(({ id }) => id)).toEqual(odd.slice(1001, 1006));
+      });
+
+      it('goes in short steps, and ends where one of them fails', async () => {
+        const { identities } = await thousands();
+        const where: Where<UserField> = { any: [eq('active', false), since('created', 'lt', 1200)] };
+        const query = { where, order: { by: 'userName', descending: false } as const, limit: 5 };
+        let steps = 0;
+        const count = async () => {
+          steps += 1;
+        };
+        await identities.list('okta', { ...query, place: { offset: 0 } }, { ...alone, step: count });
+        expect(steps).toBeGreaterThanOrEqual(3);
+        const fail = async () => {
+          throw new Error('too long');
+        };
+        await expect(
+          identities.list('okta', { ...query, place: { offset: 0 } }, { ...alone, step: fail }),
+        ).rejects.toThrow('too long');
+      });
+
+      it('takes no steps in the stable order, however far in', async () => {
+        const { identities, people } = await thousands();
+        const fail = async () => {
+          throw new Error('a step');
+        };
+        for (const where of [{ all: [] }, eq('active', true), eq('active', false)]) {
+          const order = { by: 'position', descending: false } as const;
+          const total = people.filter((one) => holds(where, one)).length;
+          const query = { where, order, place: { offset: total - 1 }, limit: 5 };
+          const page = await identities.list('okta', query, { ...alone, step: fail });
+          expect(page).toMatchObject({ total, next: undefined });
+          expect(page.rows).toHaveLength(1);
+        }
+      });
+    });
+
+    it('counts everybody and the active with every birth, switch, death, return and erasure', async () => {
+      const { add, identities } = await house(open);
+      const totals = async () =>
+        Promise.all(
+          [{ all: [] }, eq('active', true), eq('active', false)].map(async (where: Where<UserField>) => {
+            const order = { by: 'position', descending: false } as const;
+            const query = { where, order, place: { offset: 0 }, limit: 0 };
+            return (await identities.list('okta', query, alone)).total;
+          }),
+        );
+      let version = 1;
+      const write = async (change: Partial<Identity>) => {
+        version += 1;
+        const identity = { ...person('a'), ...change, version };
+        const done = await identities.commit('okta', [{ kind: 'update', identity, expected: version - 1 }]);
+        expect(done).toBe('done');
+      };
+      const off = { ...person('a').desired, active: false };
+      await add(person('a'), imported('b', 't1'), person('dead', { deletedAt: NOW }));
+      expect(await totals()).toEqual([2, 2, 0]);
+      await write({ desired: off });
+      expect(await totals()).toEqual([2, 1, 1]);
+      await write({ desired: off, deletedAt: NOW });
+      expect(await totals()).toEqual([1, 1, 0]);
+      await write({ deletedAt: NOW });
+      expect(await totals()).toEqual([1, 1, 0]);
+      await write({});
+      expect(await totals()).toEqual([2, 2, 0]);
+      await identities.commit('okta', [{ kind: 'erase', id: 'b' }]);
+      expect(await totals()).toEqual([1, 1, 0]);
+    });
+
+    it('shows what is kept, as text, with the extensions in it', async () => {
+      const { add, identities } = await house(open);
+      const desired = { userName: 'ada', 'urn:x:y:2.0:User': { z: 1 }, active: true };
+      await add(person('ada', { desired, travelId: 't1' }));
+      const shown = await identities.shown('okta', 'ada');
+      expect(shown).toEqual({
+        id: 'ada',
+        desired: expect.any(String),
+        extensions: expect.any(String),
+        version: 1,
+        createdAt: NOW,
+        lastModified: NOW,
+        travelUserId: 't1',
+      });
+      expect(JSON.parse(shown?.desired ?? '')).toEqual(desired);
+      expect(JSON.parse(shown?.extensions ?? '')).toEqual(['urn:x:y:2.0:User']);
+      expect(await identities.shown('entra', 'ada')).toBeUndefined();
+    });
+  });
+}
+
+/** One of thousands, who share much with others. */
+function member(at: number): Identity {
+  const extra = {
+    createdAt: NOW + ((at * 7) % 2600),
+    lastModified: NOW + ((at * 31) % 2600),
+    desired: {
+      userName: `user${(at * 7919) % 2600}@corp.example`,
+      ...(at % 2 === 0 ? { externalId: `E${at % 4}` } : {}),
+      displayName: `Name ${at % 3}`,
+      active: at % 5 !== 0,
+      name: { givenName: 'A', familyName: 'B' },
+      emails: [{ value: 'shared@corp.example' }, { value: `user${at}@corp.example` }],
+    },
+  };
+  return imported(`p${at}`, `t${at}`, extra);
+}
+
+function eq(field: UserField, value: string | boolean): Where<UserField> {
+  return { field, is: 'eq', value };
+}
+
+function since(field: UserField, is: 'gt' | 'ge' | 'lt' | 'le', after: number): Where<UserField> {
+  return { field, is, value: NOW + after };
+}
+
+// ── Anybody, and anything that can be asked ──────────────────────────────────────────────────────
+
+const letters = ['a', 'A', 'é', 'É', 'é', 'ﬁ', 'fi', 'ß', '𝒳', 'x', '￼', ''];
+const text = fc.array(fc.constantFrom(...letters), { maxLength: 2 }).map((parts) => parts.join(''));
+const time = fc.integer({ min: 0, max: 6 }).map((after) => NOW + after);
+
+interface Somebody {
+  externalId: string | undefined;
+  displayName: string | undefined;
+  emails: string[];
+  active: boolean;
+  isWhole: boolean;
+  createdAt: number;
+  lastModified: number;
+}
+
+const anybody: fc.Arbitrary<Somebody> = fc.record({
+  externalId: fc.option(text, { nil: undefined }),
+  displayName: fc.option(text, { nil: undefined }),
+  emails: fc.array(text, { maxLength: 2 }),
+  active: fc.boolean(),
+  isWhole: fc.boolean(),
+  createdAt: time,
+  lastModified: time,
+});
+
+function toIdentity(one: Somebody, at: number): Identity {
+  const { externalId, displayName, emails, active, isWhole, ...times } = one;
+  const desired = {
+    userName: `${letters[at % letters.length]}${(at * 37) % 71}`,
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(isWhole ? { name: { givenName: 'A', familyName: 'B' } } : {}),
+    emails: emails.map((value) => ({ value })),
+    active,
+  };
+  return person(`p${(at * 13) % 71}`, { desired, ...times });
+}
+
+const anyComparison: fc.Arbitrary<Where<UserField>> = fc.oneof(
+  fc.record({
+    field: fc.constantFrom<UserField>('externalId', 'displayName', 'email'),
+    is: fc.constant<'eq'>('eq'),
+    value: text,
+  }),
+  fc.integer({ min: 0, max: 71 }).map((at) => eq('id', `p${at}`)),
+  fc.integer({ min: 0, max: 70 }).map((at) => eq('userName', `${letters[at % 12]}${(at * 37) % 71}`)),
+  fc.boolean().map((value) => eq('active', value)),
+  fc.record({
+    field: fc.constantFrom<UserField>('created', 'lastModified'),
+    is: fc.constantFrom('eq', 'gt', 'ge', 'lt', 'le'),
+    value: time,
+  }),
+);
+
+const anyWhere: fc.Arbitrary<Where<UserField>> = fc.letrec<{ where: Where<UserField> }>((tie) => ({
+  where: fc.oneof(
+    { depthSize: 'small' },
+    anyComparison,
+    fc.array(tie('where'), { maxLength: 3 }).map((all) => ({ all })),
+    fc.array(tie('where'), { maxLength: 3 }).map((any) => ({ any })),
+  ),
+})).where;
+
+const anyOrder: fc.Arbitrary<Query['order']> = fc.record({
+  by: fc.constantFrom<UserOrder>(
+    'position',
+    'id',
+    'userName',
+    'externalId',
+    'displayName',
+    'created',
+    'lastModified',
+  ),
+  descending: fc.boolean(),
+});
+
+const anyResidual = fc.constantFrom<(one: Identity) => boolean>(
+  () => true,
+  ({ createdAt }) => createdAt % 2 === 0,
+);
+
+// ── The same by looking at everybody ─────────────────────────────────────────────────────────────
+
+function holds(where: Where<UserField>, one: Identity): boolean {
+  if ('all' in where) return where.all.every((part) => holds(part, one));
+  if ('any' in where) return where.any.some((part) => holds(part, one));
+  const { is, value } = where;
+  return valuesOf(one, where.field).some((own) => {
+    if (typeof own === 'number') {
+      const difference = own - Number(value);
+      return {
+        eq: difference === 0,
+        gt: difference > 0,
+        ge: difference >= 0,
+        lt: difference < 0,
+        le: difference <= 0,
+      }[is];
+    }
+    const isExact = where.field === 'id' || where.field === 'externalId' || typeof own === 'boolean';
+    return isExact ? own === value : foldCase(String(own)) === foldCase(String(value));
+  });
+}
+
+function valuesOf(one: Identity, field: UserField | UserOrder): (string | number | boolean)[] {
+  const { desired } = one;
+  switch (field) {
+    case 'id':
+      return [one.id];
+    case 'created':
+      return [one.createdAt];
+    case 'lastModified':
+      return [one.lastModified];
+    case 'email':
+      return (desired.emails as { value: string }[]).map(({ value }) => value);
+    case 'position':
+      return [];
+    default: {
+      const value = desired[field];
+      return value === undefined ? [] : [value as string | boolean];
+    }
+  }
+}
+
+/** The ids in order: the whole before those who came incomplete, then as they came. */
+function inOrder(people: Identity[], { by, descending }: Query['order']): string[] {
+  const isWhole = ({ desired }: Identity) =>
+    desired.name !== undefined && JSON.stringify(desired.emails) !== '[]' && !isBlank(desired.emails);
+  const stable = [...people.filter(isWhole), ...people.filter((one) => !isWhole(one))];
+  const places = new Map(stable.map((one, at) => [one.id, at]));
+  const compare = (left: Identity, right: Identity) =>
+    byValue(left, right, by) || (places.get(left.id) ?? 0) - (places.get(right.id) ?? 0);
+  const sorted = stable.sort(compare);
+  return (descending ? sorted.reverse() : sorted).map(({ id }) => id);
+}
+
+function isBlank(emails: unknown): boolean {
+  return (emails as { value: string }[]).every(({ value }) => value === '');
+}
+
+function byValue(left: Identity, right: Identity, by: UserOrder): number {
+  const [[own], [other]] = [valuesOf(left, by), valuesOf(right, by)];
+  if (own === undefined || other === undefined)
+    return Number(own === undefined) - Number(other === undefined);
+  if (typeof own === 'number') return own - Number(other);
+  const spelled = (value: unknown) =>
+    Buffer.from(by === 'id' || by === 'externalId' ? String(value) : foldCase(String(value)));
+  return Buffer.compare(spelled(own), spelled(other));
+}
+
+function scanFor(people: Identity[], residual: (one: Identity) => boolean) {
+  const known = new Map(people.map((one) => [one.id, one]));
+  const matching = async (rows: ShownIdentity[]) =>
+    rows.map(({ id }) => {
+      const one = known.get(id);
+      return one !== undefined && residual(one);
+    });
+  return { step: async () => {}, residual: matching };
+}
+
+type Scan = Parameters<Identities['list']>[2];
+
+async function pagesByIndex(
+  identities: Identities,
+  query: Omit<Query, 'place'>,
+  scan: Scan,
+): Promise<[string[], number]> {
+  const ids: string[] = [];
+  for (let offset = 0; ; offset += query.limit) {
+    const page = await identities.list('okta', { ...query, place: { offset } }, scan);
+    ids.push(...page.rows.map(({ id }) => id));
+    if (offset >= page.total) return [ids, page.total];
+  }
+}
+
+async function pagesByCursor(
+  identities: Identities,
+  query: Omit<Query, 'place'>,
+  scan: Scan,
+): Promise<[string[], number]> {
+  const ids: string[] = [];
+  let after: Key | undefined;
+  for (;;) {
+    const place = after ? { after } : { offset: 0 };
+    const page = await identities.list('okta', { ...query, place }, scan);
+    ids.push(...page.rows.map(({ id }) => id));
+    if (!page.next) return [ids, page.total];
+    after = page.next;
+  }
+}
