@@ -7,7 +7,7 @@ const PEOPLE = 200;
 const TRAVELERS = 100;
 const GROUPS = 10;
 const MEMBERS = 100;
-/** As many people as the reads choose from at least, spread over the whole collection. */
+/** As many people do the reads choose from, spread over the whole collection. */
 const KNOWN = 2_000;
 const LARGE = 100_000;
 /** Members in one PATCH: its body stays below the limit of 1 MB. */
@@ -21,17 +21,18 @@ export async function castOf(service, { send }, { run, writes }) {
   const scim = (asked, status) => told(send, `${service.url}/scim/v2`, { token: scimToken, asked, status });
   const { totalResults } = await scim({ path: '/Users?count=0' }, 200);
   const isLarge = writes && service.size >= LARGE;
-  const known = await sample(scim, totalResults, isLarge ? LARGE : KNOWN);
+  const all = await sample(scim, totalResults, isLarge ? LARGE : KNOWN);
+  const step = Math.ceil(all.length / KNOWN);
   const people = [];
   for (let n = 0; n < PEOPLE; n += 1) {
     people.push(await scim({ method: 'POST', path: '/Users', body: newPerson(`person${run}x${n}`) }, 201));
   }
-  const ids = known.map(({ id }) => id);
+  const ids = all.map(({ id }) => id);
   return {
     base: `${service.url}/scim/v2`,
     token: scimToken,
     total: totalResults + PEOPLE,
-    known,
+    known: all.filter((_user, n) => n % step === 0),
     people,
     travelers: writes ? await someTravelers(send, service) : [],
     groups: writes ? await smallGroups(scim, ids, run) : [],

@@ -8,7 +8,7 @@ export const scimToken = 'the-token-that-the-bench-uses-for-scim';
 export const travelKey = 'the-key-that-the-bench-uses-for-travel';
 
 /** How much of the work is done between two lines of progress. */
-const TELL_EACH = 100_000;
+const TELL_EACH = 50_000;
 
 /** A data folder with so many travelers, imported; `imported` is how long that took, unless an earlier run did it. */
 export async function dataFolder(place, size) {
@@ -49,6 +49,8 @@ function tellEach(program, key, countsOf) {
   program.onMessage((message) => {
     if (!Object.hasOwn(message, key)) return;
     const { read, total } = countsOf(message[key]);
+    // Another import begins anew.
+    if (read < told) told = 0;
     if (read - told < TELL_EACH) return;
     told = read;
     say(`  ${read} of ${total}`);
