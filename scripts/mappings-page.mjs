@@ -1,0 +1,286 @@
+// Writes the tables of docs/mappings.md from the cases that the tests run and from the program's own tables. With
+// --check it only tells whether the page is up to date.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { enterpriseSchema } from '../dist/schema/enterprise-schema.js';
+import { urns } from '../dist/schema/resource.js';
+import { travelSchema } from '../dist/schema/travel-schema.js';
+import { userSchema } from '../dist/schema/user-schema.js';
+import { defaultRules } from '../dist/translator/default-rules.js';
+import { parseMapping } from '../dist/translator/mapping.js';
+import { compileRules } from '../dist/translator/rules.js';
+import { toTravel } from '../dist/translator/to-travel.js';
+
+const root = join(fileURLToPath(import.meta.url), '../..');
+const page = join(root, 'docs/mappings.md');
+const casesFolder = join(root, 'test/translator/cases');
+const lookups = readJson(join(root, 'test/translator/lookups.json'));
+const files = readdirSync(casesFolder).map((file) => basename(file, '.json'));
+const cases = Object.fromEntries(files.map((name) => [name, readJson(join(casesFolder, `${name}.json`))]));
+
+const tables = {
+  ...Object.fromEntries(files.map((name) => [name, () => casesTable(cases[name])])),
+  transforms: () => transformsTable(cases.transforms),
+  'transform-values': () => transformsTable(cases['transform-values']),
+  'the travel service': lookupsTable,
+  'SCIM paths': pathsTable,
+  findings: findingsTable,
+};
+
+const present = readFileSync(page, 'utf8');
+const shown = new Set();
+const written = formatted(
+  present.replace(/(<!-- table: (.+) -->\n)[\s\S]*?(<!-- end of table -->)/g, (_all, begin, name, end) => {
+    shown.add(name);
+    if (!tables[name]) throw new Error(`There is no table "${name}".`);
+    return `${begin}\n${tables[name]()}\n\n${end}`;
+  }),
+);
+const missing = Object.keys(tables).filter((name) => !shown.has(name));
+if (missing.length > 0) throw new Error(`docs/mappings.md has no place for: ${missing.join(', ')}.`);
+if (!process.argv.includes('--check')) {
+  writeFileSync(page, written);
+} else if (written !== present) {
+  process.stderr.write('docs/mappings.md is out of date: run "npm run docs" and commit it.\n');
+  process.exitCode = 1;
+}
+
+/** What is given, what comes of it, and what an admin is told. */
+function casesTable(all) {
+  const withGiven = all.some((one) => givenLines(one).length > 0);
+  const head = ['case', ...(withGiven ? ['given'] : []), 'SCIM', 'traveler', 'finding'];
+  const rows = all.map((one) => [
+    one.title,
+    ...(withGiven ? [givenLines(one).join('<br>')] : []),
+    scimLines(one).join('<br>') || 'nothing',
+    resultLines(one).join('<br>') || 'nothing',
+    codesOf(one).join('<br>'),
+  ]);
+  return table(head, rows);
+}
+
+/** The value that the one rule reads, its transforms, and what they make of it. */
+function transformsTable(all) {
+  const rows = all.map((one) => {
+    const [rule] = one.mapping.scimUserMapping;
+    const { scimUserMapping: _, ...settings } = one.mapping;
+    const [value] = scimValues(one);
+    return [
+      one.title,
+      [...rule.transforms.map((transform) => code(json(transform))), ...settingLines(settings)].join('<br>'),
+      value === undefined ? 'nothing' : code(json(value)),
+      Object.values(one.fields).map(valueText).join('<br>'),
+      codesOf(one).join('<br>'),
+    ];
+  });
+  return table(['case', 'transforms', 'before', 'after', 'finding'], rows);
+}
+
+function givenLines({ mapping = {}, collection = [], references = {}, applied = {} }) {
+  const { scimUserMapping = [], ...settings } = mapping;
+  return [
+    ...scimUserMapping.map(ruleText),
+    ...settingLines(settings),
+    ...collection.map((row) => `collection: ${ruleText(row)}`),
+    ...Object.entries(references).map(([raw, reference]) => `${code(raw)} ${standing(reference)}`),
+    ...Object.entries(applied).map(
+      ([field, { sent, source }]) =>
+        `${fieldText(field)} was set to ${valueText(sent)} from ${code(json(source))}`,
+    ),
+  ];
+}
+
+function settingLines(settings) {
+  return Object.entries(settings).map(([name, value]) => code(`${name}: ${json(value)}`));
+}
+
+function ruleText({ scimAttribute, transforms = [], ...target }) {
+  const source = [shortened(scimAttribute), ...transforms.map(json)].join(' | ');
+  const [[kind, name]] = Object.entries(target);
+  return code(`${source} → ${kind === 'customField' ? json(name) : name}`);
+}
+
+function standing(reference) {
+  if (reference.travelId) return `is traveler ${code(reference.travelId)}`;
+  const standings = {
+    unknown: 'is nobody known',
+    notLinked: 'has no traveler yet',
+    self: 'is the user',
+    circle: 'reports to the user',
+    gone: 'was deleted',
+  };
+  return standings[reference.unresolved];
+}
+
+function scimLines(one) {
+  return attributesOf(one).map(([name, value]) => code(`${name}: ${json(value)}`));
+}
+
+function scimValues(one) {
+  return attributesOf(one).map(([, value]) => value);
+}
+
+/** The attributes that matter: the userName is left out where every case has the same. */
+function attributesOf({ user }) {
+  return Object.entries(user).flatMap(([name, value]) => {
+    if (name === 'userName' && value === 'a@x.example') return [];
+    if (!name.startsWith('urn:')) return [[name, value]];
+    return Object.entries(value).map(([inner, one]) => [shortened(`${name}:${inner}`), one]);
+  });
+}
+
+function resultLines({ fields, fallbackEmail }) {
+  const lines = Object.entries(fields).map(([field, value]) =>
+    field.startsWith('roles.') ? fieldText(field) : `${fieldText(field)}: ${valueText(value)}`,
+  );
+  return fallbackEmail === undefined ? lines : [...lines, `in reserve: ${code(json(fallbackEmail))}`];
+}
+
+function fieldText(field) {
+  const [, id] = /^customFields\.(.+)$/.exec(field) ?? [];
+  const known = lookups.customFields.filter((one) => one.id === id);
+  if (known.length === 1) return known[0].name;
+  return field.startsWith('roles.') ? `role ${code(field.slice('roles.'.length))}` : code(field);
+}
+
+function valueText(value) {
+  if (value === null) return 'left out';
+  if (value === '?') return 'open';
+  if (!Array.isArray(value)) return code(json(value));
+  return value.map(({ data }) => code(json(data))).join(', ') || 'other values';
+}
+
+function codesOf({ findings = [] }) {
+  return [...new Set(findings.map((finding) => code(finding.split(': ')[1])))];
+}
+
+/** What the travel service of the cases has. */
+function lookupsTable() {
+  const things = [
+    ['cost center', lookups.costCenters],
+    ['billing profile', lookups.billingProfiles],
+    ['travel policy', lookups.travelPolicies],
+  ];
+  const rows = [
+    ...lookups.customFields.map(({ id, name, ...field }) => [
+      'custom field',
+      name,
+      code(id),
+      fieldKind(field),
+    ]),
+    ...things.flatMap(([kind, all]) =>
+      all.map(({ id, name, archived }) => [kind, name, code(id), archived ? 'archived' : '']),
+    ),
+  ];
+  return table(['what', 'name', 'id', 'of which kind'], rows);
+}
+
+function fieldKind({ dataType, disabled, validationRegexp, options }) {
+  const texts = options.map((option) => `${option.data}${option.disabled ? ' (disabled)' : ''}`);
+  return [
+    `${code(dataType)}${texts.length > 0 ? `: ${texts.join(', ')}` : ''}`,
+    ...(validationRegexp ? [`must match ${code(validationRegexp)}`] : []),
+    ...(disabled ? ['disabled'] : []),
+  ].join('; ');
+}
+
+/** Every attribute that a rule may read, and the fields whose default rule reads it. */
+function pathsTable() {
+  const readers = Object.entries(defaultRules).flatMap(([field, rule]) =>
+    rule({}, {}).map((candidate) => ({ field, path: candidate.rule.replace(/\[.*?\]|,.*/g, '') })),
+  );
+  readers.push(
+    { field: 'archived', path: 'active' },
+    { field: 'roles', path: 'roles.value' },
+    { field: 'roles', path: 'roles.display' },
+    { field: 'roles', path: `${urns.travel}:roles.value` },
+    { field: 'roles', path: `${urns.travel}:roles.display` },
+  );
+  const rows = [userSchema, enterpriseSchema, travelSchema].flatMap((schema) =>
+    pathsOf(schema).map(({ path, type }) => {
+      const fields = readers.filter((one) => one.path === path || path.startsWith(`${one.path}.`));
+      return [
+        code(shortened(path)),
+        type,
+        [...new Set(fields.map(({ field }) => field))].map(code).join(', '),
+      ];
+    }),
+  );
+  return table(['path', 'type', 'read by the default rule of'], rows);
+}
+
+function pathsOf({ id, attributes }) {
+  return attributes
+    .filter(({ mutability }) => mutability === 'readWrite')
+    .flatMap(({ name, type, multiValued, subAttributes }) => {
+      const path = id === urns.user ? name : `${id}:${name}`;
+      const many = multiValued ? ', many' : '';
+      if (!subAttributes) return [{ path, type: `${type}${many}` }];
+      const parts = subAttributes.filter(({ mutability }) => mutability === 'readWrite');
+      return parts.map((part) => ({ path: `${path}.${part.name}`, type: `${part.type}${many}` }));
+    });
+}
+
+/** Every finding of the cases, as it is told for one of them. */
+function findingsTable() {
+  const all = Object.values(cases).flat();
+  const told = new Map(
+    all.flatMap((one) => translated(one).findings.map((finding) => [finding.code, finding])),
+  );
+  const rows = [...told.values()]
+    .toSorted((one, other) => (one.code < other.code ? -1 : 1))
+    .map(({ code: name, value, reason, remedy }) => [code(name), code(json(value)), reason, remedy]);
+  return table(['code', 'of a value', 'what is told', 'what helps'], rows);
+}
+
+function translated({ mapping = {}, collection = [], references = {}, applied = {}, user }) {
+  const parsed = parseMapping(mapping);
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  const snapshot = { lookups, references: new Map(Object.entries(references)), applied };
+  return toTravel(compileRules(parsed.mapping, collection), user, snapshot);
+}
+
+/** The URNs as the page abbreviates them. */
+function shortened(path) {
+  return path
+    .replace(`${urns.enterprise}:`, 'enterprise:')
+    .replace(`${urns.travel}:`, 'travel:')
+    .replace(/urn:(acme|corp):hr:1\.0:Person:/, 'acme:');
+}
+
+/** JSON with blanks, and without the most of what is very long. */
+function json(value) {
+  if (typeof value === 'string') return JSON.stringify(value.length > 120 ? `${value.slice(0, 40)}…` : value);
+  if (Array.isArray(value)) return `[${value.map(json).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${json(one)}`);
+  return members.length > 0 ? `{ ${members.join(', ')} }` : '{}';
+}
+
+function code(text) {
+  return `\`${text}\``;
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** As the rest of the repository is formatted. */
+function formatted(text) {
+  const require = createRequire(import.meta.url);
+  const biome = require.resolve('@biomejs/biome/bin/biome');
+  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/mappings.md'], {
+    cwd: root,
+    input: text,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
+
+function readJson(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
