@@ -1,5 +1,6 @@
 import { type Attribute, undeclared } from './attribute.ts';
 import { SchemaFault } from './fault.ts';
+import { lists } from './lists.ts';
 import { splitName } from './names.ts';
 import { checkedName, isSafeName } from './open-value.ts';
 import { checkRoom, isObject, ownKey, ownValue } from './own.ts';
@@ -54,12 +55,8 @@ export function isWritable({ mutability }: Attribute): boolean {
 
 /** Missing and empty lists are forgiven; a list without this resource's schema belongs to something else. */
 function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
-  if (isUnassigned(schemas)) return;
-  const listed = Array.isArray(schemas) ? schemas : [schemas];
-  const core = type.schema.id.toLowerCase();
-  if (!listed.some((urn) => typeof urn === 'string' && urn.toLowerCase() === core)) {
-    throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
-  }
+  if (isUnassigned(schemas) || lists(schemas, type.schema.id)) return;
+  throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
 }
 
 function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {

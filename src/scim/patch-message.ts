@@ -1,5 +1,7 @@
+import { lists } from '../schema/lists.ts';
 import { isObject, ownValue } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
+import { isUnassigned } from '../schema/values.ts';
 import { badRequest } from './scim-error.ts';
 
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -25,11 +27,8 @@ export function parsePatch(body: JsonObject): Operation[] {
 }
 
 function checkSchemas(schemas: Json | undefined): void {
-  const listed = Array.isArray(schemas) ? schemas : [schemas ?? []].flat();
-  const isForeign = !listed.some(
-    (urn) => typeof urn === 'string' && urn.toLowerCase() === patchOp.toLowerCase(),
-  );
-  if (listed.length > 0 && isForeign) throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
+  if (isUnassigned(schemas) || lists(schemas, patchOp)) return;
+  throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
 }
 
 function parseOperation(operation: Json, index: number): Operation {

@@ -1,3 +1,4 @@
+import { lists } from '../schema/lists.ts';
 import { ownValue } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
 import { isUnassigned } from '../schema/values.ts';
@@ -44,11 +45,8 @@ export function queryIn(body: JsonObject): Query {
 
 /** "Query requests MUST be identified using the following URI" (RFC 7644 §3.4.3). */
 function checkSchemas(schemas: Json | undefined): void {
-  const listed = [schemas ?? []].flat();
-  const isSearch = listed.some(
-    (urn) => typeof urn === 'string' && urn.toLowerCase() === searchRequest.toLowerCase(),
-  );
-  if (!isSearch) throw badRequest('invalidSyntax', `schemas must be ["${searchRequest}"].`);
+  if (!lists(schemas, searchRequest))
+    throw badRequest('invalidSyntax', `schemas must be ["${searchRequest}"].`);
 }
 
 /** As a URL has it: everything is text, or a list of texts. */
