@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BridgeError } from '../../src/bridge/errors.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { folder } from '../support/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../support/raw-http.ts';
 import { scimClient } from '../support/scim-client.ts';
 import { patchOp, scimHouse } from '../support/scim-house.ts';
 import { startService } from '../support/service.ts';
+import { settingsFile } from '../support/settings-file.ts';
 
 /**
  * Answers byte for byte, as a socket sees them: status line, headers in their order, body. What differs from run to run is
@@ -149,13 +149,10 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
 ];
 
 test.each(goldens)('%s', async (file, ask) => {
-  const settings = folder();
-  const path = join(settings.path, 'jetbridge.json');
-  const mapping = join(__dirname, '..', '..', 'config', 'mappings', 'default.json');
   // Long enough that every write waits for the travel service: the traveler is then in the answer.
-  writeFileSync(path, JSON.stringify({ writeBudgetMs: 10_000, connections: { default: { mapping } } }));
+  const settings = settingsFile({ writeBudgetMs: 10_000 });
   const service = await startService(
-    { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: path },
+    { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: settings.path },
     { background: false },
   );
   try {

@@ -1,10 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { urns } from '../../../src/schema/resource.ts';
-import { folder } from '../../support/jetbridge.ts';
 import { scimClient } from '../../support/scim-client.ts';
 import { patchOp } from '../../support/scim-house.ts';
 import { type ScimService, scimService } from '../../support/scim-service.ts';
+import { settingsFile } from '../../support/settings-file.ts';
 
 let scim: ScimService;
 beforeEach(async () => {
@@ -283,13 +281,9 @@ test('65. /Bulk and /Me are 501 with an error body; POST /.search works', async 
 });
 
 test('67. the token fixes the tenant; ids and uniqueness are per tenant, and nothing leaks: 404, not 403', async () => {
-  const settings = folder();
-  const file = join(settings.path, 'jetbridge.json');
-  const mapping = join(__dirname, '..', '..', '..', 'config', 'mappings', 'default.json');
-  const connections = { default: { mapping }, second: { mapping, scimTokenEnv: 'SECOND_TOKEN' } };
-  writeFileSync(file, JSON.stringify({ connections }));
+  const settings = settingsFile({}, { default: {}, second: { scimTokenEnv: 'SECOND_TOKEN' } });
   const tokens = { SCIM_TOKEN: 'a-token-of-the-first', SECOND_TOKEN: 'a-token-of-the-second' };
-  const both = await scimService({ ...tokens, JETBRIDGE_CONFIG: file });
+  const both = await scimService({ ...tokens, JETBRIDGE_CONFIG: settings.path });
   const one = scimClient(both.service.url, tokens.SCIM_TOKEN);
   const other = scimClient(both.service.url, tokens.SECOND_TOKEN);
   const person = { userName: 'ada', externalId: 'E-1' };
