@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+let house: ScimHouse;
+beforeEach(async () => {
+  house = await scimHouse();
+});
+afterEach(() => house.close());
+
+async function populate(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    await house.send('POST', '/Users', { userName: `user${at}`, title: at % 2 ? 'odd' : 'even' });
+  }
+}
+
+interface User {
+  id: string;
+  userName: string;
+}
+const namesIn = (body: { Resources: User[] }) => body.Resources.map(({ userName }) => userName);
+
+describe('cursors (RFC 9865)', () => {
+  test('an empty one asks for the first page, the last page leads no further', async () => {
+    await populate(5);
+    const first = await house.send('GET', '/Users?cursor&count=2');
+    expect(first.status).toBe(200);
+    expect(Object.keys(first.body).sort()).toEqual([
+      'Resources',
+      'itemsPerPage',
+      'nextCursor',
+      'schemas',
+      'totalResults',
+    ]);
+    expect(first.body).toMatchObject({ totalResults: 5, itemsPerPage: 2 });
+    expect(first.body.nextCursor).toMatch(/^[\w-]+$/);
+    const second = await house.send('GET', `/Users?cursor=${first.body.nextCursor}&count=2`);
+    const third = await house.send('GET', `/Users?cursor=${second.body.nextCursor}&count=2`);
+    expect([first, second, third].map(({ body }) => namesIn(body))).toEqual([
+      ['user0', 'user1'],
+      ['user2', 'user3'],
+      ['user4'],
+    ]);
+    expect(third.body).toMatchObject({ totalResults: 5, itemsPerPage: 1 });
+    expect('nextCursor' in third.body).toBe(false);
+  });
+
+  test('a page that ends with the list leads no further, and neither does an empty list', async () => {
+    expect('nextCursor' in (await house.send('GET', '/Users?cursor=')).body).toBe(false);
+    await populate(2);
+    const { body } = await house.send('GET', '/Users?cursor=&count=2');
+    expect(namesIn(body)).toHaveLength(2);
+    expect('nextCursor' in body).toBe(false);
+  });
+
+  test('without one the client pages by index', async () => {
+    await populate(3);
+    const { body } = await house.send('GET', '/Users?count=2');
+    expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
+    expect('nextCursor' in body).toBe(false);
+  });
+
+  test.each([
+    'filter=title+eq+%22odd%22',
+    'sortBy=userName&sortOrder=descending',
+    'filter=meta.created+gt+%222026-11-20T10:00:03Z%22&sortBy=externalId',
+    'attributes=userName',
+  ])('%s: the pages are those of the whole list', async (query) => {
+    await populate(7);
+    const whole = namesIn((await house.send('GET', `/Users?${query}`)).body);
+    const names: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const { body } = await house.send('GET', `/Users?${query}&cursor=${cursor}&count=2`);
+      expect(body.totalResults).toBe(whole.length);
+      names.push(...namesIn(body));
+      cursor = body.nextCursor;
+    }
+    expect(names).toEqual(whole);
+  });
+
+  test('in the body of a search, and of groups', async () => {
+    for (const displayName of ['a', 'b']) await house.send('POST', '/Groups', { displayName });
+    const search = (cursor: string) =>
+      house.send('POST', '/Groups/.search', {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+        cursor,
+        count: 1,
+      });
+    const first = await search('');
+    expect(first.body).toMatchObject({ totalResults: 2, Resources: [{ displayName: 'a' }] });
+    const { body } = await search(first.body.nextCursor);
+    expect(body).toMatchObject({ totalResults: 2, Resources: [{ displayName: 'b' }] });
+    expect('nextCursor' in body).toBe(false);
+  });
+});
+
+describe('a cursor belongs to its query', () => {
+  const others: [string, string][] = [
+    ['another filter', '/Users?filter=title+eq+%22odd%22&'],
+    ['another order', '/Users?sortBy=userName&'],
+    ['another kind of resource', '/Groups?'],
+    ['users and groups', '/?'],
+  ];
+  test.each(others)('with %s it is 400 invalidCursor', async (_, path) => {
+    await populate(2);
+    const { body } = await house.send('GET', '/Users?cursor=&count=1');
+    const answer = await house.send('GET', `${path}cursor=${body.nextCursor}`);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
+  });
+
+  test('in another connection it is 400 invalidCursor', async () => {
+    await populate(2);
+    const { body } = await house.send('GET', '/Users?cursor=&count=1');
+    const path = `/Users?cursor=${body.nextCursor}`;
+    const other = await house.send('GET', path, undefined, { Authorization: 'Bearer other' });
+    expect(other).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
+    expect((await house.send('GET', path)).status).toBe(200);
+  });
+
+  test('any other text is 400 invalidCursor, never a fault of ours', async () => {
+    await populate(3);
+    const { body } = await house.send('GET', '/Users?cursor=&count=1&sortBy=userName');
+    const real: string = body.nextCursor;
+    const changed = fc
+      .tuple(fc.nat(real.length - 1), fc.constantFrom(...'AZaz09-_'))
+      .map(([at, letter]) => `${real.slice(0, at)}${letter}${real.slice(at + 1)}`);
+    const cut = fc.nat(real.length - 1).map((length) => real.slice(0, length));
+    const any = fc.oneof(fc.string({ unit: 'grapheme' }), changed, cut, fc.constant(`${real}A`));
+    await fc.assert(
+      fc.asyncProperty(
+        any.filter((text) => text !== '' && text !== real),
+        async (text) => {
+          const path = `/Users?sortBy=userName&cursor=${encodeURIComponent(text)}`;
+          const answer = await house.send('GET', path);
+          expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  const wrong: [string, string][] = [
+    ['cursor=&startIndex=1', 'invalidValue'],
+    ['cursor=&cursor=', 'invalidCursor'],
+    ['cursor=&count=abc', 'invalidCount'],
+    ['cursor=&count=0', 'invalidCount'],
+    ['cursor=&count=-1', 'invalidCount'],
+  ];
+  test.each(wrong)('%s is 400 %s', async (query, scimType) => {
+    const answer = await house.send('GET', `/Users?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { scimType } });
+  });
+
+  test('count is capped', async () => {
+    expect((await house.send('GET', '/Users?cursor=&count=100000')).status).toBe(200);
+  });
+});
+
+test('whoever is there throughout is seen exactly once, whoever comes and goes meanwhile', async () => {
+  const name = { givenName: 'A', familyName: 'B' };
+  const emails = [{ value: 'a@corp.example' }];
+  let last = 0;
+  const create = async () => {
+    last += 1;
+    // Whole and incomplete people come to different ends of the list.
+    const body = last % 3 === 0 ? { userName: `n${last}` } : { userName: `n${last}`, name, emails };
+    return (await house.send('POST', '/Users', body)).body.id as string;
+  };
+  const orders = ['', '&sortBy=userName', '&sortBy=id&sortOrder=descending', '&sortBy=meta.created'];
+  const happening = fc.constantFrom<'come' | 'go'>('come', 'go');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...orders),
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.tuple(happening, fc.nat()), { maxLength: 8 }),
+      async (order, count, events) => {
+        const before = new Set<string>();
+        for (let at = 0; at < 8; at += 1) before.add(await create());
+        const seen: string[] = [];
+        const queue = [...events];
+        let cursor: string | undefined = '';
+        while (cursor !== undefined) {
+          const { body } = await house.send('GET', `/Users?cursor=${cursor}&count=${count}${order}`);
+          seen.push(...body.Resources.map(({ id }: User) => id));
+          cursor = body.nextCursor;
+          const [event, which] = queue.shift() ?? [];
+          if (event === 'come') await create();
+          const goes = [...before][(which ?? 0) % before.size];
+          if (event !== 'go' || goes === undefined) continue;
+          before.delete(goes);
+          await house.send('DELETE', `/Users/${goes}`);
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect([...before].filter((id) => !seen.includes(id))).toEqual([]);
+        for (const id of before) await house.send('DELETE', `/Users/${id}`);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { matches } from '../../src/schema/evaluate.ts';
+import type { Filter } from '../../src/schema/expression.ts';
+import { parseFilter } from '../../src/schema/filter.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { groupType, type ResourceType, userType } from '../../src/schema/resource-type.ts';
+import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+let house: ScimHouse;
+beforeEach(async () => {
+  house = await scimHouse();
+});
+afterEach(() => house.close());
+
+/** Spellings that are the same to some, and not to others. */
+const texts = [
+  'ada',
+  'ADA',
+  'Éva',
+  'e\u0301va',
+  'ﬁ',
+  'FI',
+  'ß',
+  'ss',
+  'İ',
+  '\ufffd',
+  '\ud835\udcb3',
+  'x'.repeat(600),
+];
+const text = fc.constantFrom(...texts);
+const moments = [1, 4, 9, 15, 30].map((second) => `2026-11-20T10:00:${String(second).padStart(2, '0')}Z`);
+
+const quoted = fc.oneof(text, fc.constant('u3'), fc.constant('g2')).map((value) => JSON.stringify(value));
+const comparison = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom(
+        'id',
+        'userName',
+        'externalId',
+        'emails',
+        'emails.value',
+        'displayName',
+        'title',
+        'EXTERNALID',
+      ),
+      fc.constantFrom('eq', 'ne', 'sw', 'gt', 'le'),
+      quoted,
+    )
+    .map((parts) => parts.join(' ')),
+  fc.tuple(fc.constantFrom('eq', 'ne'), fc.boolean()).map(([op, value]) => `active ${op} ${value}`),
+  fc
+    .tuple(
+      fc.constantFrom('meta.created', 'meta.lastModified'),
+      fc.constantFrom('eq', 'ne', 'gt', 'ge', 'lt', 'le'),
+      fc.constantFrom(...moments),
+    )
+    .map(([name, op, moment]) => `${name} ${op} "${moment}"`),
+  fc.constantFrom(
+    'userName pr',
+    'title pr',
+    'displayName pr',
+    'meta pr',
+    'externalId eq null',
+    'meta.resourceType eq "User"',
+    'meta.resourceType ne "User"',
+    'emails[type eq "work"].value eq "ada"',
+    'groups.display eq "Staff"',
+  ),
+  quoted.map((value) => `emails[type eq "work" and value eq ${value}]`),
+  quoted.map((value) => `emails[value eq ${value}]`),
+);
+
+const anyFilter = fc.letrec<{ filter: string }>((tie) => ({
+  filter: fc.oneof(
+    { depthSize: 'small' },
+    comparison,
+    fc.tuple(tie('filter'), tie('filter')).map(([left, right]) => `(${left} and ${right})`),
+    fc.tuple(tie('filter'), tie('filter')).map(([left, right]) => `(${left} or ${right})`),
+    tie('filter').map((inner) => `not (${inner})`),
+  ),
+})).filter;
+
+const anyUser = fc.record({
+  externalId: fc.option(text, { nil: undefined }),
+  displayName: fc.option(text, { nil: undefined }),
+  title: fc.option(text, { nil: undefined }),
+  active: fc.boolean(),
+  emails: fc.array(fc.record({ value: text, type: fc.constantFrom('work', 'home') }), { maxLength: 2 }),
+});
+
+/** What looking at everything finds. */
+function idsOf(type: ResourceType, filter: string, bodies: JsonObject[]): unknown[] {
+  const parsed = parseFilter(filter);
+  if ('fault' in parsed) throw new Error(parsed.fault);
+  return bodies.filter((body) => matches(type, parsed satisfies Filter, body)).map(({ id }) => id);
+}
+
+test('an index finds those users that looking at everybody finds, for any filter', async () => {
+  for (const [at, user] of fc.sample(anyUser, { numRuns: 30, seed: 11 }).entries()) {
+    const userName = texts[at] ?? `user${at}`;
+    expect((await house.send('POST', '/Users', { ...user, userName })).status).toBeLessThan(500);
+  }
+  await house.send('POST', '/Groups', { displayName: 'Staff', members: [{ value: 'u3' }, { value: 'u5' }] });
+  const { body: all } = await house.send('GET', '/Users');
+  expect(all.totalResults).toBeGreaterThan(20);
+  await fc.assert(
+    fc.asyncProperty(anyFilter, async (filter) => {
+      const { status, body } = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+      expect(status).toBe(200);
+      const expected = idsOf(userType, filter, all.Resources);
+      expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
+      expect(body.totalResults).toBe(expected.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const groupFilter = anyFilter.map((filter) =>
+  filter
+    .replaceAll(/userName|title/g, 'displayName')
+    .replaceAll(/active (eq|ne) (true|false)/g, 'members pr')
+    .replaceAll('emails[type', 'members[type')
+    .replaceAll('emails', 'members')
+    .replaceAll('groups.display', 'members.display'),
+);
+
+test('an index finds those groups that looking at all of them finds, for any filter', async () => {
+  for (const [at, displayName] of texts.entries()) {
+    const members = texts.slice(0, at % 4).map((value) => ({ value, type: 'User' }));
+    await house.send('POST', '/Groups', { displayName, externalId: texts[(at * 5) % 7], members });
+  }
+  const { body: all } = await house.send('GET', '/Groups');
+  expect(all.totalResults).toBeGreaterThan(5);
+  await fc.assert(
+    fc.asyncProperty(groupFilter, async (filter) => {
+      const { status, body } = await house.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
+      expect(status).toBe(200);
+      const expected = idsOf(groupType, filter, all.Resources);
+      expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
+      expect(body.totalResults).toBe(expected.length);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each(['gt "yesterday"', 'eq "2026-11-20T10:00:00 01:00"', 'le 2026'])(
+  'a moment compared with what is none is 400 invalidFilter: %s',
+  async (comparison) => {
+    const filter = encodeURIComponent(`meta.created ${comparison}`);
+    const answer = await house.send('GET', `/Users?filter=${filter}`);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
+  },
+);
+
+test('a moment is text to what looks into texts', async () => {
+  await house.send('POST', '/Users', { userName: 'ada' });
+  const count = async (filter: string) =>
+    (await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)).body.totalResults;
+  expect(await count('meta.created sw "2026-11-20"')).toBe(1);
+  expect(await count('meta.created co "2025"')).toBe(0);
+});
+
+test('more than can be looked at in time is 400 tooMany, which says what would help', async () => {
+  let time = 0;
+  const slow = await scimHouse({
+    now: () => {
+      time += 400;
+      return time;
+    },
+  });
+  try {
+    for (const userName of ['a', 'b', 'c']) await slow.send('POST', '/Users', { userName });
+    const filter = Array.from({ length: 30 }, () => 'title pr').join(' or ');
+    for (let at = 0; at < 20; at += 1) await slow.send('POST', '/Users', { userName: `user${at}` });
+    const answer = await slow.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+    expect(answer.body.detail).toMatch(/userName.*lastModified/);
+    expect((await slow.send('GET', '/Users?filter=userName+eq+%22a%22')).status).toBe(200);
+  } finally {
+    await slow.close();
+  }
+});
