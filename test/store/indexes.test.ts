@@ -2,11 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import type {
+  Comparison,
+  GroupField,
+  Key,
+  UserField,
+  UserOrder,
+  Where,
+} from '../../src/bridge/list-query.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { tokens } from '../../src/store/tokens.ts';
-import { imported, linked, NOW, person, team, traveler } from './conformance/house.ts';
+import { alone, imported, linked, NOW, person, team, traveler } from './conformance/house.ts';
 
 type Store = ReturnType<typeof bridgeStore>;
 
@@ -137,6 +145,139 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
     }
   },
 );
+
+const fields: Comparison<UserField>[] = [
+  { field: 'id', is: 'eq', value: 'a' },
+  { field: 'userName', is: 'eq', value: 'a' },
+  { field: 'externalId', is: 'eq', value: 'a' },
+  { field: 'email', is: 'eq', value: 'a' },
+  { field: 'displayName', is: 'eq', value: 'a' },
+  { field: 'created', is: 'gt', value: NOW },
+  { field: 'lastModified', is: 'le', value: NOW },
+];
+const groupFields: Comparison<GroupField>[] = [
+  { field: 'id', is: 'eq', value: 'a' },
+  { field: 'displayName', is: 'eq', value: 'a' },
+  { field: 'externalId', is: 'eq', value: 'a' },
+  { field: 'member', is: 'eq', value: 'a' },
+  { field: 'created', is: 'ge', value: NOW },
+  { field: 'lastModified', is: 'lt', value: NOW },
+];
+
+/** Of an order, which keys it has. */
+const keys: Record<UserOrder, Key> = {
+  position: { value: null, position: 1 },
+  id: { value: 'a', position: 1 },
+  userName: { value: 'a', position: 1 },
+  externalId: { value: 'a', position: 1 },
+  displayName: { value: 'a', position: 1 },
+  created: { value: NOW, position: 1 },
+  lastModified: { value: NOW, position: 1 },
+};
+
+/** The way that every statement of a list goes. */
+async function listPlans(list: (store: Store) => Promise<unknown>): Promise<string[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    await ensureConnection(database, { id: 'okta', account: 'acme' });
+    const store = bridgeStore(database);
+    await insert(store, person('a', { travelId: 't1' }));
+    await store.groups.insert(team('a'), [{ value: 'a' }]);
+    const queries: RootOperationNode[] = [];
+    await list(bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+    return await plansOf(database, queries);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/**
+ * Steps begin where the last one ended, in order: a search by the connection alone may only be a sum of counts, and
+ * sorted may only be the rows of one step.
+ */
+function lost(plans: string[]): string[] {
+  return plans.filter((plan, at) => {
+    if (plan === 'SCAN stretch' || / identity_block /.test(plan)) return false;
+    const sorts = /USE TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(plan);
+    return isSlow(plan) || (sorts && plans[at - 1] !== 'SCAN stretch');
+  });
+}
+
+describe('a list goes along an index', () => {
+  const users = fields.map((where) => ({ name: where.field, where }));
+  it.each(users)('to users by $name', async ({ where }) => {
+    const order = { by: 'position', descending: false } as const;
+    const query = { where, order, place: { offset: 0 }, limit: 10 };
+    const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+    expect(plans.length).toBeGreaterThan(0);
+    expect(lost(plans)).toEqual([]);
+  });
+
+  const groups = groupFields.map((where) => ({ name: where.field, where }));
+  it.each(groups)('to groups by $name', async ({ where }) => {
+    const order = { by: 'position', descending: false } as const;
+    const query = { where, order, place: { offset: 0 }, limit: 10 };
+    const plans = await listPlans((store) => store.groups.list('okta', query, alone));
+    expect(plans.length).toBeGreaterThan(0);
+    expect(lost(plans)).toEqual([]);
+  });
+
+  const orders = Object.entries(keys).flatMap(([by, after]) =>
+    [false, true].map((descending) => ({ by: by as UserOrder, descending, after })),
+  );
+  const wheres: Where<UserField>[] = [
+    { all: [] },
+    { field: 'active', is: 'eq', value: true },
+    { any: [{ field: 'active', is: 'eq', value: false }, { all: [] }] },
+  ];
+  it.each(orders)('behind a key of $by (descending: $descending)', async ({ by, descending, after }) => {
+    for (const where of wheres) {
+      const query = { where, order: { by, descending }, place: { after }, limit: 10 };
+      const plans = await listPlans(async ({ identities }) => {
+        await identities.list('okta', query, alone);
+        await identities.list('okta', query, { ...alone, residual: async (rows) => rows.map(() => true) });
+      });
+      expect(plans.length).toBeGreaterThan(0);
+      // What comes before the key has the key for its end.
+      expect(lost(plans)).toEqual([]);
+    }
+  });
+
+  it('from the first row on', async () => {
+    for (const { by, descending } of orders) {
+      const query = { where: { all: [] }, order: { by, descending }, place: { offset: 0 }, limit: 10 };
+      const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+      const [tally, ...others] = plans;
+      expect(tally).toMatch(/tally/);
+      expect(others.length).toBeGreaterThan(0);
+      for (const plan of others)
+        expect(plan).toMatch(
+          /^SEARCH identity USING (COVERING )?INDEX (identity_|sqlite_autoindex_identity_1 )/,
+        );
+    }
+  });
+
+  it('far in, by the counts of blocks', async () => {
+    const order = { by: 'position', descending: false } as const;
+    const query = { where: { all: [] }, order, place: { offset: 5000 }, limit: 10 };
+    const plans = await listPlans(async ({ identities, imports }) => {
+      await imports.saveUnclaimed(
+        Array.from({ length: 5100 }, (_, at) => imported(`p${at}`, `i${at}`)),
+        NOW,
+      );
+      await identities.list('okta', query, alone);
+    });
+    expect(plans.filter((plan) => / identity_block /.test(plan))).toEqual([
+      expect.stringMatching(/\(connection_id=\?\)$/),
+    ]);
+    const after = plans.slice(plans.findIndex((plan) => / identity_block /.test(plan)));
+    expect(after.filter((plan) => / identity_page /.test(plan))).toEqual([
+      expect.stringMatching(/identity_page \(connection_id=\? AND position>\?\)$/),
+    ]);
+  });
+});
 
 it('a token is answered by an index', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
