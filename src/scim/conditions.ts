@@ -32,8 +32,13 @@ export function conditionsOf({
   };
 }
 
+/** A list of entity tags (RFC 9110 §8.8.3), its commas forgiven. */
+const list = /^(?:[\s,]*(?:W\/)?"[^"]*")+[\s,]*$/;
+
+/** Anything but `*` and tags names no version. */
 function names(header: string, version: number): boolean {
   if (header.trim() === '*') return true;
+  if (!list.test(header)) return false;
   const tags = header.matchAll(/"([^"]*)"/g);
   return [...tags].some(([, tag]) => tag === String(version));
 }

@@ -107,7 +107,7 @@ test('filter and pagination: the sizes, the default and both ways are as told', 
     cursor = page.nextCursor;
   }
   expect(seen).toEqual({ index: names, cursor: names });
-}, 60_000);
+}, 120_000);
 
 test('authenticationSchemes: a bearer token in the Authorization header is what lets in', async () => {
   const [scheme] = (await config()).authenticationSchemes;

@@ -144,7 +144,7 @@ test('59. results come in pages with a cap, which is filter.maxResults', async (
   expect(rest.body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(
     names.slice(maxResults),
   );
-}, 60_000);
+}, 120_000);
 
 test('60. startIndex counts from 1 and less is 1; count below 0 is 0, which is totalResults only; both are told', async () => {
   await seed();
