@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
+import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/store/driver.ts';
+import { migrations } from '../../src/store/migrations/index.ts';
+import type { Tables } from '../../src/store/tables.ts';
+import { alone, has, NOW, part, person, team } from './conformance/house.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'jetbridge-migration-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+interface Old {
+  id: string;
+  incomplete?: 0 | 1;
+  createdAt?: number;
+  deletedAt?: number;
+  desired?: object;
+}
+
+/** A database as it was before lists had a stable key of their own. */
+async function before(people: Old[], groups: { id: string; createdAt: number }[]): Promise<void> {
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: await openSqlite(join(directory, 'jetbridge.db')) }),
+  });
+  await sql`pragma synchronous = off`.execute(db);
+  const provider = { getMigrations: async () => migrations({ json: 'text', time: 'integer' }) };
+  const { error } = await new Migrator({ db, provider }).migrateTo('0002-travel');
+  expect(error).toBeUndefined();
+  await sql`insert into connection (id, account) values ('okta', 'acme')`.execute(db);
+  const dead = people.filter(({ deletedAt }) => deletedAt !== undefined).length;
+  for (const [kind, count] of [
+    ['live', people.length - dead],
+    ['dead', dead],
+    ['group', groups.length],
+  ]) {
+    await sql`insert into tally (connection_id, kind, count) values ('okta', ${kind}, ${count})`.execute(db);
+  }
+  for (const { id, incomplete = 0, createdAt = NOW, deletedAt = null, desired = {} } of people) {
+    await sql`
+      insert into identity (connection_id, id, account, desired, user_name_key, incomplete, claimed, state, version,
+        revision, rules_version, applied, refused, findings, trace, attempts, next_attempt_at, created_at, last_modified,
+        deleted_at, seen_at)
+      values ('okta', ${id}, 'acme', ${JSON.stringify({ userName: id, ...desired })}, ${id}, ${incomplete}, 1, 'synced', 1,
+        1, '', '{}', '{}', '[]', '[]', 0, 0, ${createdAt}, ${createdAt}, ${deletedAt}, 0)`.execute(db);
+  }
+  for (const { id, createdAt } of groups) {
+    await sql`
+      insert into scim_group (connection_id, id, attributes, display_name_key, version, created_at, last_modified)
+      values ('okta', ${id}, ${JSON.stringify({ displayName: id })}, ${id}, 1, ${createdAt}, ${createdAt})`.execute(
+      db,
+    );
+  }
+  await db.destroy();
+}
+
+test('who was there before lists had a key of their own keeps the place, and is found by every column', async () => {
+  const urn = 'urn:x:y:2.0:User';
+  await before(
+    [
+      { id: 'bare', incomplete: 1, createdAt: NOW - 9, desired: { active: true } },
+      { id: 'late', createdAt: NOW + 1, desired: { active: false, displayName: 'ÉLAN', [urn]: { z: 1 } } },
+      { id: 'b', desired: { active: true } },
+      { id: 'a', desired: { active: true } },
+      { id: 'dead', createdAt: NOW - 5, deletedAt: NOW, desired: { active: true } },
+    ],
+    [
+      { id: 'young', createdAt: NOW + 1 },
+      { id: 'old', createdAt: NOW },
+    ],
+  );
+  const database = await openEmbedded(directory, true);
+  try {
+    const { identities, groups } = bridgeStore(database);
+    const ids = async (where: Parameters<typeof part<'active' | 'displayName'>>[0]) => {
+      const { total, rows } = await identities.list('okta', part(where), alone);
+      expect(total).toBe(rows.length);
+      return rows.map(({ id }) => id);
+    };
+    expect(await ids({ all: [] })).toEqual(['a', 'b', 'late', 'bare']);
+    expect(await ids(has('active', true))).toEqual(['a', 'b', 'bare']);
+    expect(await ids(has('active', false))).toEqual(['late']);
+    expect(await ids(has('displayName', 'élan'))).toEqual(['late']);
+    expect((await identities.shown('okta', 'late'))?.extensions).toBe(JSON.stringify([urn]));
+    // Whoever comes now comes behind those of the same kind, and is counted.
+    for (const identity of [person('new'), person('newBare', { desired: { userName: 'x', active: true } })]) {
+      expect(await identities.commit('okta', [{ kind: 'insert', identity }])).toBe('done');
+    }
+    expect(await ids({ all: [] })).toEqual(['a', 'b', 'late', 'new', 'bare', 'newBare']);
+    await groups.insert(team('newest'), []);
+    const { rows } = await groups.list('okta', part({ all: [] }), alone);
+    expect(rows.map(({ id }) => id)).toEqual(['old', 'young', 'newest']);
+  } finally {
+    await database.close();
+  }
+});
+
+test('more people than a batch of the migration are all filled in', async () => {
+  const people = Array.from({ length: 1203 }, (_, at) => ({
+    id: `p${at}`,
+    desired: { active: at % 2 === 0 },
+  }));
+  await before(people, []);
+  const database = await openEmbedded(directory, true);
+  try {
+    const { identities } = bridgeStore(database);
+    const page = await identities.list('okta', part(has('active', true), 600, 10), alone);
+    expect(page).toMatchObject({ total: 602, next: undefined });
+    expect(page.rows).toHaveLength(2);
+  } finally {
+    await database.close();
+  }
+});
