@@ -10,6 +10,8 @@ export interface Hostile {
   scimType?: string;
   /** Node answers by itself, without a body, and nobody can make it say more. */
   isBare?: boolean;
+  /** The connection is not used again. */
+  isLast?: boolean;
 }
 
 interface Parts {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { type Random, seeded } from '../support/seeded.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
@@ -49,18 +50,26 @@ test(`after ${REQUESTS} hostile requests nothing is stored but what was answered
     let wire = await openWire(server.url);
     while (sent < REQUESTS) {
       sent += 1;
-      const { bytes, isBare } = chosen(random);
-      const answer = await wire.send(bytes);
+      const { bytes, isBare, isLast = false } = chosen(random);
+      const answer = await wire.send(bytes).catch((cause: unknown) => {
+        throw new Error(`No answer to ${JSON.stringify(bytes.subarray(0, 500).toString('latin1'))}`, {
+          cause,
+        });
+      });
       if (!isBare) expectDocumented(answer);
       if (answer.status === 201) created += 1;
-      if (answer.isClosed) {
+      if (answer.isClosed || isLast) {
         wire.close();
         wire = await openWire(server.url);
       }
     }
     wire.close();
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => attack(seeded(n + 1))));
+  const attacks = Array.from({ length: CONNECTIONS }, (_, n) => attack(seeded(n + 1)));
+  await Promise.all(attacks).catch(async (error: unknown) => {
+    // Had it died, what it said would be the reason.
+    throw new Error(JSON.stringify(await Promise.race([server.exited, delay(2000)])), { cause: error });
+  });
 
   expect(await users()).toBe(before + created);
   expect(await residentBytes()).toBeLessThan(MAX_RESIDENT);
@@ -83,7 +92,7 @@ const all = [...bodies, ...targets, ...filters, ...headers];
 const small = all.filter(({ bytes }) => bytes.length < LARGE);
 
 /** A case, or an honest request with some bytes changed. */
-function chosen(random: Random): Pick<Hostile, 'bytes' | 'isBare'> {
+function chosen(random: Random): Pick<Hostile, 'bytes' | 'isBare' | 'isLast'> {
   const kind = random.below(100);
   if (kind < 1) return pick(all, random);
   if (kind < 85) return pick(small, random);

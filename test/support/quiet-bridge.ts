@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KyselyPlugin } from 'kysely';
 import { bases } from '../../src/bridge/basis.ts';
 import type { Connection } from '../../src/bridge/connection.ts';
 import { type GroupStory, groupStory } from '../../src/bridge/groups.ts';
@@ -25,10 +26,12 @@ export interface QuietBridge {
 /** How the surroundings differ from a clock that ticks with each story. */
 export interface QuietOptions {
   now?: Surroundings['now'];
+  /** Sees every statement and what it answers. */
+  watcher?: KyselyPlugin;
 }
 
 /** Ids are u1, u2, g1 …; a second passes with every story that is told. */
-export async function quietBridge({ now }: QuietOptions = {}): Promise<QuietBridge> {
+export async function quietBridge({ now, watcher }: QuietOptions = {}): Promise<QuietBridge> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-scim-'));
   const database = await openEmbedded(directory, true);
   const connections = ['default', 'second'].map(connectionOf);
@@ -39,7 +42,8 @@ export async function quietBridge({ now }: QuietOptions = {}): Promise<QuietBrid
     if (failure) throw failure;
     time += 1000;
   };
-  const shop = shopOf(bridgeStore(database), connections, now ?? (() => time));
+  const watched = watcher ? { ...database, db: database.db.withPlugin(watcher) } : database;
+  const shop = shopOf(bridgeStore(watched), connections, now ?? (() => time));
   return {
     users: ticking(userStory(shop('u')), tick),
     groups: ticking(groupStory(shop('g')), tick),

@@ -129,8 +129,32 @@ function queries(): Hostile[] {
       get(`/Users?count=${number}`, [200, 400]),
       get(`/Users?count=0&startIndex=${number}`, [200, 400]),
     ]),
+    ...cursors(),
     get('/ServiceProviderConfig?filter=id+pr', 403),
   ];
+}
+
+/** A cursor is ours, and of the query that it came from; every other text is refused. */
+function cursors(): Hostile[] {
+  const odd = [
+    'x',
+    '%00',
+    'e30',
+    'bnVsbA',
+    'eyJwb3NpdGlvbiI6MX0',
+    '__proto__',
+    '../..',
+    '%F0%9F%98%80',
+    '%22',
+    LONG,
+  ];
+  return ['/Users', '/Groups', '']
+    .flatMap((path) => odd.map((cursor) => get(`${path}/?cursor=${cursor}`, 400, 'invalidCursor')))
+    .concat([
+      get('/Users?cursor=&startIndex=2', 400),
+      get('/Users?cursor=&count=-1', [200, 400]),
+      get('/Users?cursor=&cursor=', [200, 400]),
+    ]);
 }
 
 function methods(): Hostile[] {

@@ -1,0 +1,203 @@
+import type { KyselyPlugin } from 'kysely';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+const MANY = 100_000;
+
+/** As many as a body of a megabyte has room for. */
+const FULL = 20_000;
+
+/** What the database was asked, and how much it answered, since the last look. */
+const work = { statements: 0, rows: 0 };
+const watcher: KyselyPlugin = {
+  transformQuery: ({ node }) => {
+    work.statements += 1;
+    return node;
+  },
+  transformResult: async ({ result }) => {
+    work.rows += result.rows.length;
+    return result;
+  },
+};
+
+let house: ScimHouse;
+beforeAll(async () => {
+  house = await scimHouse({ watcher });
+  expect((await house.send('POST', '/Groups', { displayName: 'Everybody' })).status).toBe(201);
+  for (let from = 0; from < MANY; from += FULL) await patch(add(members(from, from + FULL)));
+});
+afterAll(() => house.close());
+beforeEach(() => {
+  Object.assign(work, { statements: 0, rows: 0 });
+});
+
+const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+const members = (from: number, to: number): JsonObject[] =>
+  Array.from({ length: to - from }, (_, index) => ({ value: idOf(from + index) }));
+const add = (value: unknown) => ({ op: 'add', path: 'members', value });
+const remove = (...indexes: number[]) => ({
+  op: 'remove',
+  path: `members[${indexes.map((index) => `value eq "${idOf(index)}"`).join(' or ')}]`,
+});
+
+async function patch(...operations: unknown[]): Promise<void> {
+  expect(await house.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
+    status: 204,
+    body: undefined,
+  });
+}
+
+async function hasMember(index: number): Promise<boolean> {
+  const filter = encodeURIComponent(`id eq "g1" and members eq "${idOf(index)}"`);
+  return (await house.send('GET', `/Groups?filter=${filter}&attributes=id`)).body.totalResults === 1;
+}
+
+describe(`in a group with ${MANY} members none of the others is read`, () => {
+  /** What is sent, whose membership it changes and how, and how many members it names. */
+  const changes: [string, unknown[], [number, boolean][], number][] = [
+    ['adding one', [add(members(MANY, MANY + 1))], [[MANY, true]], 1],
+    ['adding one that is there', [add(members(7, 8))], [[7, true]], 1],
+    ['removing one by a filter', [remove(11)], [[11, false]], 1],
+    [
+      'removing two by a filter',
+      [remove(12, 13)],
+      [
+        [12, false],
+        [13, false],
+      ],
+      2,
+    ],
+    ['removing one by a list', [{ op: 'remove', path: 'members', value: members(14, 15) }], [[14, false]], 1],
+    ['removing one that is not there', [remove(2 * MANY)], [[2 * MANY, false]], 1],
+    ['removing one and adding it again', [remove(15), add(members(15, 16))], [[15, true]], 2],
+    [
+      'adding one and removing it again',
+      [add(members(MANY + 1, MANY + 2)), remove(MANY + 1)],
+      [[MANY + 1, false]],
+      2,
+    ],
+    ['a group as a member', [add([{ value: 'g2', type: 'Group' }])], [], 1],
+    ['a new name', [{ op: 'replace', path: 'displayName', value: 'All' }], [[7, true]], 0],
+    [
+      'a new name and one more',
+      [{ op: 'replace', value: { displayName: 'Us' } }, add(members(MANY + 2, MANY + 3))],
+      [[MANY + 2, true]],
+      1,
+    ],
+    ['adding a thousand', [add(members(MANY + 10, MANY + 1010))], [[MANY + 1009, true]], 1000],
+    ['adding the same thousand', [add(members(MANY + 10, MANY + 1010))], [[MANY + 1009, true]], 1000],
+    [
+      'a thousand operations',
+      members(MANY + 2000, MANY + 3000).map((one) => add([one])),
+      [[MANY + 2999, true]],
+      1000,
+    ],
+    [
+      'a thousand operations by filters',
+      Array.from({ length: 1000 }, (_, n) => remove(MANY + 2000 + n)),
+      [[MANY + 2999, false]],
+      1000,
+    ],
+    [
+      'two thousand operations that undo each other',
+      Array.from({ length: 1000 }, (_, n) => [
+        add(members(MANY + 4000 + n, MANY + 4001 + n)),
+        remove(MANY + 4000 + n),
+      ]).flat(),
+      [[MANY + 4000, false]],
+      2000,
+    ],
+  ];
+  test.each(changes)('by %s', async (_title, operations, outcomes, named) => {
+    await patch(...operations);
+    expect(work.rows).toBeLessThan(named + 20);
+    // Members are written hundreds at a time.
+    expect(work.statements).toBeLessThan(20 + named / 100);
+    for (const [index, isMember] of outcomes)
+      expect([index, await hasMember(index)]).toEqual([index, isMember]);
+  });
+
+  const filters = [
+    `members.value eq "${idOf(99)}"`,
+    `members[value eq "${idOf(99)}"]`,
+    'displayName eq "us"',
+    'id eq "g1"',
+  ];
+  test.each([
+    '/Groups/g1?excludedAttributes=members',
+    '/Groups/g1?attributes=displayName',
+    '/Groups?excludedAttributes=members',
+    ...filters.map((filter) => `/Groups?excludedAttributes=members&filter=${encodeURIComponent(filter)}`),
+  ])('by GET %s', async (path) => {
+    const { status, body } = await house.send('GET', path);
+    expect(status).toBe(200);
+    expect((body.Resources?.[0] ?? body).id).toBe('g1');
+    expect(work.rows).toBeLessThan(20);
+    expect(work.statements).toBeLessThan(10);
+  });
+});
+
+test('all members are answered in their order, and others have their turn meanwhile', async () => {
+  let isDone = false;
+  const whole = house.send('GET', '/Groups/g1').finally(() => {
+    isDone = true;
+  });
+  let others = 0;
+  while (!isDone) {
+    expect((await house.send('GET', '/Users?count=0')).status).toBe(200);
+    others += 1;
+  }
+  const { status, body } = await whole;
+  expect(status).toBe(200);
+  const values = body.members.map(({ value }: { value: string }) => value);
+  expect(values.slice(0, 3)).toEqual([0, 1, 2].map(idOf));
+  expect(values.length).toBeGreaterThan(MANY);
+  expect(new Set(values).size).toBe(values.length);
+  expect(body.members[0].$ref).toBe(`https://bridge.example/scim/v2/Users/${idOf(0)}`);
+  // At a stretch it would be one or two; more than a hundred pieces are read and as many written.
+  expect(others).toBeGreaterThan(5);
+});
+
+test('what attributes ask of a large group is what is answered', async () => {
+  const only = await house.send('GET', '/Groups/g1?attributes=members.value');
+  expect(Object.keys(only.body).sort()).toEqual(['id', 'members', 'schemas']);
+  expect(only.body.members[5]).toEqual({ value: idOf(5) });
+  const without = await house.send('GET', '/Groups/g1?excludedAttributes=members.$ref,displayName');
+  expect(without.body.members[5]).toEqual({ value: idOf(5) });
+  expect(without.body.displayName).toBeUndefined();
+});
+
+test('a list that is nearly the same writes only what differs, and the others keep their places', async () => {
+  const created = await house.send('POST', '/Groups', { displayName: 'Most', members: members(0, FULL) });
+  expect(created.status).toBe(201);
+  const path = `/Groups/${created.body.id}`;
+  Object.assign(work, { statements: 0, rows: 0 });
+  const value = [...members(1, FULL).reverse(), ...members(MANY, MANY + 1)];
+  expect((await house.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }))).status).toBe(
+    204,
+  );
+  // Twenty pieces are read to compare, one is removed, one is added.
+  expect(work.statements).toBeLessThan(FULL / 1000 + 20);
+  const { body } = await house.send('GET', path);
+  const values = body.members.map((one: { value: string }) => one.value);
+  expect(values).toEqual([...members(1, FULL), ...members(MANY, MANY + 1)].map((one) => one['value']));
+});
+
+test('a group that changes while it is read is answered as it was or as it is', async () => {
+  const [old, young] = [members(0, 3000), members(5000, 8000)];
+  const { body: created } = await house.send('POST', '/Groups', { displayName: 'Moving', members: old });
+  const path = `/Groups/${created.id}`;
+  const swap = (value: JsonObject[]) =>
+    house.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }));
+  for (const value of [young, old, young]) {
+    const [answer] = await Promise.all([house.send('GET', path), swap(value)]);
+    const values = answer.body.members.map((one: { value: string }) => one.value);
+    expect([old, young].map((list) => list.map((one) => one['value']))).toContainEqual(values);
+  }
+});
+
+test('a large group is removed, with all its members', async () => {
+  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(204);
+  expect((await house.send('GET', '/Groups/g1')).status).toBe(404);
+  expect(await hasMember(20)).toBe(false);
+});
