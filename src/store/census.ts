@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { tally } from './tally.ts';
 
@@ -69,15 +70,18 @@ async function countBlocks(tx: Kysely<Tables>, connection: string, moves: Move[]
   }
   for (const [block, { live, active }] of blocks) {
     if (live === 0 && active === 0) continue;
-    await tx
-      .insertInto('identity_block')
-      .values({ connection_id: connection, block, live, active })
-      .onConflict((conflict) =>
-        conflict.columns(['connection_id', 'block']).doUpdateSet({
-          live: sql`identity_block.live + excluded.live`,
-          active: sql`identity_block.active + excluded.active`,
-        }),
-      )
-      .execute();
+    await counted(tx, { connection_id: connection, block, live, active });
   }
 }
+
+const counted = prepared((db, blanks: Tables['identity_block']) =>
+  db
+    .insertInto('identity_block')
+    .values(pick(blanks, ['connection_id', 'block', 'live', 'active']))
+    .onConflict((conflict) =>
+      conflict.columns(['connection_id', 'block']).doUpdateSet({
+        live: sql`identity_block.live + excluded.live`,
+        active: sql`identity_block.active + excluded.active`,
+      }),
+    ),
+);

@@ -40,10 +40,10 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   mkdirSync(directory, { recursive: true });
   const release = exclusive ? await lock(directory) : () => {};
   try {
-    const db = await openMigrated(join(directory, 'jetbridge.db'));
+    const { db, sqlite } = await openMigrated(join(directory, 'jetbridge.db'));
     return {
       db,
-      lightly,
+      lightly: (on, work) => lightly(sqlite, on, work),
       isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
@@ -60,18 +60,25 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
 }
 
 /** A commit that is not synchronised is in the log of the database all the same, and that is read after a crash. */
-function lightly<T>(db: Kysely<Tables>, work: (light: Kysely<Tables>) => Promise<T>): Promise<T> {
+function lightly<T>(
+  sqlite: Sqlite,
+  db: Kysely<Tables>,
+  work: (light: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  // There is one connection, and while it is held nobody else writes.
   return db.connection().execute(async (one) => {
-    await one.executeQuery(CompiledQuery.raw('pragma synchronous = normal'));
+    sqlite.exec('pragma synchronous = normal');
     try {
       return await work(one);
     } finally {
-      await one.executeQuery(CompiledQuery.raw('pragma synchronous = full'));
+      sqlite.exec('pragma synchronous = full');
     }
   });
 }
 
-async function openMigrated(file: string): Promise<Kysely<Tables>> {
+type Sqlite = Awaited<ReturnType<typeof openSqlite>>;
+
+async function openMigrated(file: string): Promise<{ db: Kysely<Tables>; sqlite: Sqlite }> {
   const sqlite = await openSqlite(file);
   try {
     sqlite.exec(
@@ -79,7 +86,7 @@ async function openMigrated(file: string): Promise<Kysely<Tables>> {
     );
     const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
     await migrate(db);
-    return db;
+    return { db, sqlite };
   } catch (error) {
     sqlite.close();
     throw error;

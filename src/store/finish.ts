@@ -3,7 +3,8 @@ import type { Outcome } from '../bridge/identity.ts';
 import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { eraseUnclaimedOf } from './erase.ts';
-import { outcomeColumns } from './identity-row.ts';
+import { outcomeColumnNames, outcomeColumns } from './identity-row.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** An identity, and the token under which it is held. */
@@ -51,13 +52,7 @@ export async function clearWay(
   { connection, id, token }: Held,
   travelId: string | undefined,
 ): Promise<'lost' | 'taken' | undefined> {
-  const before = await tx
-    .selectFrom('identity')
-    .select(['account', 'travel_id'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('lease_token', '=', token)
-    .executeTakeFirst();
+  const [before] = (await linkOf(tx, { connection, id, token })).rows;
   if (!before) return 'lost';
   if (travelId === undefined || travelId === before.travel_id) return undefined;
   const { account } = before;
@@ -73,18 +68,34 @@ export async function clearWay(
   return undefined;
 }
 
+const linkOf = prepared((db, { connection, id, token }: Held) =>
+  db
+    .selectFrom('identity')
+    .select(['account', 'travel_id'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('lease_token', '=', token),
+);
+
 async function write(
   tx: Kysely<Tables>,
-  { connection, id, token }: Held,
+  held: Held,
   { revision, outcome }: Reached,
 ): Promise<{ revision: number } | undefined> {
-  const { state, next_attempt_at, ...columns } = outcomeColumns(outcome);
-  return tx
+  const [row] = (await written(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
+  return row;
+}
+
+type Columns = ReturnType<typeof outcomeColumns>;
+
+const written = prepared((db, blanks: Held & Columns & { known: number }) => {
+  const { connection, id, token, known, state, next_attempt_at } = blanks;
+  return db
     .updateTable('identity')
     .set((row) => {
-      const isCurrent = row('revision', '=', revision);
+      const isCurrent = row('revision', '=', known);
       return {
-        ...columns,
+        ...pick(blanks, outcomeColumnNames),
         state: row.case().when(isCurrent).then(state).else('dirty').end(),
         next_attempt_at: row
           .case()
@@ -99,6 +110,5 @@ async function write(
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where('lease_token', '=', token)
-    .returning('revision')
-    .executeTakeFirst();
-}
+    .returning('revision');
+});

@@ -13,15 +13,9 @@ import type { Tables } from './tables.ts';
 /** The groups in a database. */
 export function groups(database: Database): Groups {
   const { db } = database;
-  const groupsOfOne = groupsOfOneIn(db);
   return {
     byId: async (connection, id) => {
-      const row = await db
-        .selectFrom('scim_group')
-        .selectAll()
-        .where('connection_id', '=', connection)
-        .where('id', '=', id)
-        .executeTakeFirst();
+      const [row] = (await byId(db, { connection, id })).rows;
       return row && toGroup(row);
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
@@ -33,12 +27,16 @@ export function groups(database: Database): Groups {
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
       if (others.length > 0) return groupsOf(db, connection, userIds);
-      return toGroupsOf([first], await groupsOfOne({ connection, user: first }));
+      return toGroupsOf([first], (await groupsOfOne(db, { connection, user: first })).rows);
     },
     insert: (group, members) => insertGroup(database, group, members),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
   };
 }
+
+const byId = prepared((db, { connection, id }: { connection: string; id: string }) =>
+  db.selectFrom('scim_group').selectAll().where('connection_id', '=', connection).where('id', '=', id),
+);
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
 
@@ -52,11 +50,9 @@ async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[
 }
 
 /** The same for one user, asked with every read. */
-function groupsOfOneIn(db: Kysely<Tables>) {
-  return prepared(db, ({ connection, user }: { connection: string; user: string }) =>
-    memberships(db, connection).where('group_member.value', '=', user),
-  );
-}
+const groupsOfOne = prepared((db, { connection, user }: { connection: string; user: string }) =>
+  memberships(db, connection).where('group_member.value', '=', user),
+);
 
 function memberships(db: Kysely<Tables>, connection: string) {
   return db

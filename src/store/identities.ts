@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type QueryResult, sql } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import type { Identities, IdentityMatch, IdentityPage } from '../bridge/ports.ts';
+import type { IdentityTable } from './bridge-tables.ts';
 import { commit } from './commit.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
@@ -14,16 +15,11 @@ import type { Tables } from './tables.ts';
 export function identities(database: Database): Identities {
   const { db } = database;
   return {
-    byId: async (connection, id) => {
-      const row = await db
-        .selectFrom('identity')
-        .selectAll()
-        .where('connection_id', '=', connection)
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return row && toIdentity(row);
+    byId: async (connection, id) => first(await byId(db, { connection, id })),
+    shown: async (connection, id) => {
+      const [row] = (await shown(db, { connection, id })).rows;
+      return row && toShown(row);
     },
-    shown: shown(db),
     find: (connection, match) => find(db, connection, match),
     page: (connection, offset, limit) => page(db, connection, { offset, limit }),
     list: (connection, query, scan) => list({ shelf: userShelf, place: { db, connection }, query, scan }),
@@ -32,54 +28,77 @@ export function identities(database: Database): Identities {
   };
 }
 
-function shown(db: Kysely<Tables>): Identities['shown'] {
-  const rows = prepared(db, ({ connection, id }: { connection: string; id: string }) =>
-    db
-      .selectFrom('identity')
-      .select(['id', 'desired', 'extensions', 'version', 'created_at', 'last_modified', 'travel_id'])
-      .where('connection_id', '=', connection)
-      .where('id', '=', id)
-      .where('deleted_at', 'is', null),
-  );
-  return async (connection, id) => {
-    const [row] = await rows({ connection, id });
-    return row && toShown(row);
-  };
+function first({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
+  return row && toIdentity(row);
 }
 
-async function find(db: Kysely<Tables>, connection: string, match: IdentityMatch): Promise<Identity[]> {
-  const rows = await db
+interface Place {
+  connection: string;
+  id: string;
+}
+
+const byId = prepared((db, { connection, id }: Place) =>
+  db.selectFrom('identity').selectAll().where('connection_id', '=', connection).where('id', '=', id),
+);
+
+const shown = prepared((db, { connection, id }: Place) =>
+  db
+    .selectFrom('identity')
+    .select(['id', 'desired', 'extensions', 'version', 'created_at', 'last_modified', 'travel_id'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null),
+);
+
+async function find(
+  db: Kysely<Tables>,
+  connection: string,
+  { by, value }: IdentityMatch,
+): Promise<Identity[]> {
+  const { rows } = await finders[by](db, { connection, key: keys[by](value) });
+  return rows.map(toIdentity);
+}
+
+/** How a value is spelled in the column that it is looked for in. */
+const keys: Record<IdentityMatch['by'], (value: string) => string> = {
+  id: String,
+  travelId: String,
+  externalId: exactKey,
+  userName: keyOf,
+  email: keyOf,
+  travelEmail: keyOf,
+};
+
+const finders = {
+  id: finder('id'),
+  userName: finder('user_name_key'),
+  externalId: finder('external_id'),
+  travelId: finder('travel_id'),
+  travelEmail: finder('travel_email_key'),
+  email: prepared((db, { connection, key }: { connection: string; key: string }) =>
+    newestFirst(db, connection).where('id', 'in', (row) =>
+      row
+        .selectFrom('identity_email')
+        .select('identity_id')
+        .where('connection_id', '=', connection)
+        .where('email_key', '=', key),
+    ),
+  ),
+};
+
+function finder(column: 'id' | 'user_name_key' | 'external_id' | 'travel_id' | 'travel_email_key') {
+  return prepared((db, { connection, key }: { connection: string; key: string }) =>
+    newestFirst(db, connection).where(column, '=', key),
+  );
+}
+
+function newestFirst(db: Kysely<Tables>, connection: string) {
+  return db
     .selectFrom('identity')
     .selectAll()
     .where('connection_id', '=', connection)
-    .where((row) => {
-      switch (match.by) {
-        case 'id':
-          return row('id', '=', match.value);
-        case 'userName':
-          return row('user_name_key', '=', keyOf(match.value));
-        case 'externalId':
-          return row('external_id', '=', exactKey(match.value));
-        case 'travelId':
-          return row('travel_id', '=', match.value);
-        case 'travelEmail':
-          return row('travel_email_key', '=', keyOf(match.value));
-        case 'email':
-          return row(
-            'id',
-            'in',
-            row
-              .selectFrom('identity_email')
-              .select('identity_id')
-              .where('connection_id', '=', connection)
-              .where('email_key', '=', keyOf(match.value)),
-          );
-      }
-    })
     .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute();
-  return rows.map(toIdentity);
+    .orderBy('id', 'desc');
 }
 
 /** Nobody waits for it as for a request: its steps are short, and it takes no turn. */
@@ -100,24 +119,41 @@ async function holder(
   account: string,
   match: Parameters<Identities['holder']>[1],
 ): Promise<Identity | undefined> {
-  const claimed = db
+  if ('creating' in match) return first(await makerOf(db, { account, key: keyOf(match.creating) }));
+  if ('travelId' in match) return first(await holderOfLink(db, { account, key: match.travelId }));
+  return first(await holderOfEmail(db, { account, key: keyOf(match.travelEmail) }));
+}
+
+interface Sought {
+  account: string;
+  key: string;
+}
+
+const makerOf = prepared((db, { account, key }: Sought) =>
+  claimedIn(db, account).where('creating_key', '=', key).limit(sql.lit(1)),
+);
+
+const holderOfLink = prepared((db, { account, key }: Sought) =>
+  linkedIn(db, account).where('travel_id', '=', key),
+);
+
+const holderOfEmail = prepared((db, { account, key }: Sought) =>
+  linkedIn(db, account).where('travel_email_key', '=', key),
+);
+
+function claimedIn(db: Kysely<Tables>, account: string) {
+  return db
     .selectFrom('identity')
     .selectAll()
     .where('account', '=', account)
     .where('claimed', '=', sql.lit(1));
-  if ('creating' in match) {
-    const maker = await claimed.where('creating_key', '=', keyOf(match.creating)).executeTakeFirst();
-    return maker && toIdentity(maker);
-  }
-  const row = await claimed
+}
+
+/** The living before tombstones, the newest first. */
+function linkedIn(db: Kysely<Tables>, account: string) {
+  return claimedIn(db, account)
     .where('travel_id', 'is not', null)
-    .where((of) =>
-      'travelId' in match
-        ? of('travel_id', '=', match.travelId)
-        : of('travel_email_key', '=', keyOf(match.travelEmail)),
-    )
-    .orderBy((of) => of.case().when('deleted_at', 'is', null).then(0).else(1).end())
+    .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc')
-    .executeTakeFirst();
-  return row && toIdentity(row);
+    .limit(sql.lit(1));
 }

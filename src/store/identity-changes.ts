@@ -1,32 +1,44 @@
 import type { Kysely } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
+import type { IdentityTable } from './bridge-tables.ts';
 import { admit, type Counted, recount } from './census.ts';
 import { eraseUnclaimedOf } from './erase.ts';
 import { addEmails, replaceEmails } from './identity-emails.ts';
-import { creatingColumns, desiredColumns, observedColumns, toRow } from './identity-row.ts';
+import {
+  creatingColumns,
+  desiredColumns,
+  identityColumnNames,
+  observedColumns,
+  toRow,
+  writtenColumnNames,
+} from './identity-row.ts';
 import { toText } from './json.ts';
 import { leaveGroups } from './memberships.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
 export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
   const { connection, id, claimed, travelId, createdAt } = identity;
-  const { account } = await tx
-    .selectFrom('connection')
-    .select('account')
-    .where('id', '=', connection)
-    .executeTakeFirstOrThrow();
+  const [owner] = (await accountOf(tx, { connection })).rows;
+  if (!owner) throw new Error('There is no such connection.');
+  const { account } = owner;
   if (claimed && travelId !== undefined)
     await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
   const row = toRow(identity, account, createdAt);
   const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
   if (!place) throw new Error('No place was given.');
-  await tx
-    .insertInto('identity')
-    .values({ ...row, position: place.position })
-    .execute();
+  await inserted(tx, { ...row, position: place.position });
   await addEmails(tx, [identity]);
 }
+
+const accountOf = prepared((db, { connection }: { connection: string }) =>
+  db.selectFrom('connection').select('account').where('id', '=', connection),
+);
+
+const inserted = prepared((db, blanks: IdentityTable) =>
+  db.insertInto('identity').values(pick(blanks, identityColumnNames)),
+);
 
 function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
   return deleted_at === null ? 1 : 0;
@@ -35,27 +47,16 @@ function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
 /** Writes the IdP's side at the expected version; false when that has moved. */
 export async function update(tx: Kysely<Tables>, identity: Identity, expected: number): Promise<boolean> {
   const { connection, id } = identity;
-  const before = await tx
-    .selectFrom('identity')
-    .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('version', '=', expected)
-    .executeTakeFirst();
+  const [before] = (await atVersion(tx, { connection, id, expected })).rows;
   if (!before) return false;
   const claims = before.claimed === 0 && identity.claimed;
   if (claims && before.travel_id !== null) {
     await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
-  const now = written(identity, claims);
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    .set((row) => ({ ...now, revision: row('revision', '+', 1) }))
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('version', '=', expected)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+  const now = columnsOf(identity);
+  const written = await rewritten(tx, { ...now, connection, id, expected });
+  if (written.numAffectedRows !== 1n) return false;
+  if (claims) await claim(tx, identity);
   await replaceEmails(tx, identity);
   await followLife(tx, identity, {
     before: { ...before, live: liveOf(before) },
@@ -65,10 +66,9 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
 }
 
 /** The IdP's side of an identity; the reconciler's is left alone, as it may be at work on it. */
-function written(identity: Identity, claims: boolean) {
+function columnsOf(identity: Identity) {
   return {
     ...desiredColumns(identity.desired),
-    ...(claims ? { applied: toText(identity.applied) } : {}),
     claimed: identity.claimed ? (1 as const) : (0 as const),
     state: identity.state,
     version: identity.version,
@@ -77,6 +77,40 @@ function written(identity: Identity, claims: boolean) {
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
   };
+}
+
+interface AtVersion {
+  connection: string;
+  id: string;
+  expected: number;
+}
+
+const atVersion = prepared((db, { connection, id, expected }: AtVersion) =>
+  db
+    .selectFrom('identity')
+    .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('version', '=', expected),
+);
+
+const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion) =>
+  db
+    .updateTable('identity')
+    .set((row) => ({ ...pick(blanks, writtenColumnNames), revision: row('revision', '+', 1) }))
+    .where('connection_id', '=', blanks.connection)
+    .where('id', '=', blanks.id)
+    .where('version', '=', blanks.expected),
+);
+
+/** Whoever is claimed begins with what is known to be at the traveler. */
+async function claim(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
+  await tx
+    .updateTable('identity')
+    .set({ applied: toText(applied) })
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .execute();
 }
 
 async function followLife(

@@ -89,6 +89,51 @@ export function outcomeColumns(outcome: Outcome) {
   } satisfies Partial<IdentityTable>;
 }
 
+/** The columns that an IdP's write changes. */
+export const writtenColumnNames = [
+  'desired',
+  'extensions',
+  'user_name_key',
+  'external_id',
+  'display_name_key',
+  'active',
+  'claimed',
+  'state',
+  'version',
+  'attempts',
+  'next_attempt_at',
+  'last_modified',
+  'deleted_at',
+] as const satisfies (keyof IdentityTable)[];
+
+/** The columns of an outcome. */
+export const outcomeColumnNames = [
+  'observed',
+  'travel_email_key',
+  'creating',
+  'creating_key',
+  'travel_id',
+  'applied',
+  'refused',
+  'waiting_for',
+  'findings',
+  'trace',
+  'rules_version',
+  'state',
+  'attempts',
+  'next_attempt_at',
+] as const satisfies (keyof ReturnType<typeof outcomeColumns>)[];
+
+/** All columns. */
+export const identityColumnNames = [
+  ...new Set([
+    ...writtenColumnNames,
+    ...outcomeColumnNames,
+    ...(['connection_id', 'id', 'account', 'incomplete', 'position', 'revision', 'lease_token'] as const),
+    ...(['lease_until', 'created_at', 'seen_at'] as const),
+  ]),
+] satisfies (keyof IdentityTable)[];
+
 /** What a row keeps of a traveler as seen. */
 export function observedColumns(
   observed: TravelUser | undefined,

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely';
-import type { Outcome } from '../bridge/identity.ts';
+import type { Identity, Outcome } from '../bridge/identity.ts';
 import type { Leases } from '../bridge/ports.ts';
 import { announce } from './announce.ts';
 import type { Database } from './database.ts';
 import { finish } from './finish.ts';
 import { observedColumns, toIdentity } from './identity-row.ts';
 import { keyOf } from './keys.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** The leases in a database. */
@@ -40,12 +41,24 @@ export function leases(database: Database): Leases {
   };
 }
 
-async function take(
-  db: Kysely<Tables>,
-  { connection, id }: { connection: string; id: string },
-  { token, until, now }: { token: string; until: number; now: number },
-) {
-  const row = await db
+interface Lease {
+  token: string;
+  until: number;
+  now: number;
+}
+
+interface Place {
+  connection: string;
+  id: string;
+}
+
+async function take(db: Kysely<Tables>, place: Place, lease: Lease): Promise<Identity | undefined> {
+  const [row] = (await taken(db, { ...place, ...lease })).rows;
+  return row && toIdentity(row);
+}
+
+const taken = prepared((db, { connection, id, token, until, now }: Place & Lease) =>
+  db
     .updateTable('identity')
     .set((of) => {
       // Only a holder that died leaves its token behind: what it had sent is not known.
@@ -60,7 +73,5 @@ async function take(
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', now)]))
-    .returningAll()
-    .executeTakeFirst();
-  return row && toIdentity(row);
-}
+    .returningAll(),
+);

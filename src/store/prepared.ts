@@ -1,7 +1,10 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely';
+import type { Compilable, CompiledQuery, DialectAdapter, Kysely, QueryResult } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Stands for a value in a query that is prepared. It has the type of the value, so that the query is checked. */
+/** A value that a prepared query is asked with. */
+type Value = string | number | null;
+
+/** Stands for a value in a query that is prepared. */
 class Blank {
   readonly name: PropertyKey;
 
@@ -11,21 +14,29 @@ class Blank {
 }
 
 /**
- * A query that is built and compiled once, for those asked with every request: building it costs more than its answer.
- * `build` gets a blank for each value, and puts it where the value would stand.
+ * A query that is built and compiled once, for what happens with every request: building it costs more than its answer.
+ * `build` gets a blank for each value, typed as the value so that the query is checked, and puts it where the value
+ * would stand.
  */
-export function prepared<Values extends Record<string, string | number>, Row>(
-  db: Kysely<Tables>,
-  build: (blanks: Values) => Compilable<Row>,
-): (values: Values) => Promise<Row[]> {
+export function prepared<Values extends Record<keyof Values, Value>, Row>(
+  build: (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
+): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {
   const blanks = new Proxy({}, { get: (_target, name) => new Blank(name) }) as Values;
-  let built: CompiledQuery<Row> | undefined;
-  return async (values) => {
-    built ??= build(blanks).compile();
-    const parameters = built.parameters.map((value) =>
+  const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
+  return (db, values) => {
+    const { adapter, plugins } = db.getExecutor();
+    // Plugins take part in the building, so whoever has some gets it built anew.
+    const known = plugins.length === 0 ? built.get(adapter) : undefined;
+    const compiled = known ?? build(db, blanks).compile();
+    if (plugins.length === 0 && !known) built.set(adapter, compiled);
+    const parameters = compiled.parameters.map((value) =>
       value instanceof Blank ? values[value.name as keyof Values] : value,
     );
-    const query: CompiledQuery<Row> = { ...built, parameters };
-    return (await db.executeQuery(query)).rows;
+    return db.executeQuery({ ...compiled, parameters });
   };
+}
+
+/** Those columns of an object, be it of values or of blanks. */
+export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;
 }

@@ -4,6 +4,7 @@ import type { ReferenceRow, References } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import type { Database } from './database.ts';
 import { keyOf } from './keys.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** The references in a database. */
@@ -26,14 +27,17 @@ interface Owner {
   id: string;
 }
 
-async function of(db: Kysely<Tables>, { connection, id }: Owner): Promise<ReferenceRow[]> {
-  const rows = await db
+const kept = prepared((db, { connection, id }: Owner) =>
+  db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
     .where('connection_id', '=', connection)
     .where('identity_id', '=', id)
-    .orderBy('position')
-    .execute();
+    .orderBy('position'),
+);
+
+async function of(db: Kysely<Tables>, owner: Owner): Promise<ReferenceRow[]> {
+  const { rows } = await kept(db, owner);
   return rows.map(({ raw, target, travel_id }) => ({
     raw,
     target: target ?? undefined,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 type Tally = Tables['tally'];
@@ -32,19 +33,24 @@ export async function tally(
   { kind, count, active = 0, places = 0 }: Change,
 ): Promise<number> {
   if (count === 0 && active === 0 && places === 0) return 0;
-  const row = await tx
-    .updateTable('tally')
-    .set((old) => ({
-      count: old('count', '+', count),
-      active: old('active', '+', active),
-      last: old('last', '+', places),
-    }))
-    .where('connection_id', '=', connection)
-    .where('kind', '=', kind)
-    .returning('last')
-    .executeTakeFirstOrThrow();
+  const [row] = (await counted(tx, { connection, kind, count, active, places })).rows;
+  if (!row) throw new Error('A connection was not opened.');
   return row.last;
 }
+
+const counted = prepared(
+  (db, { connection, kind, count, active, places }: Required<Change> & { connection: string }) =>
+    db
+      .updateTable('tally')
+      .set((old) => ({
+        count: old('count', '+', count),
+        active: old('active', '+', active),
+        last: old('last', '+', places),
+      }))
+      .where('connection_id', '=', connection)
+      .where('kind', '=', kind)
+      .returning('last'),
+);
 
 /** The exact numbers, without counting rows. */
 export async function tallied(
@@ -52,11 +58,14 @@ export async function tallied(
   connection: string,
   kind: Tally['kind'],
 ): Promise<Pick<Tally, 'count' | 'active'>> {
-  const row = await db
+  const [row] = (await kept(db, { connection, kind })).rows;
+  return row ?? { count: 0, active: 0 };
+}
+
+const kept = prepared((db, { connection, kind }: { connection: string; kind: Tally['kind'] }) =>
+  db
     .selectFrom('tally')
     .select(['count', 'active'])
     .where('connection_id', '=', connection)
-    .where('kind', '=', kind)
-    .executeTakeFirst();
-  return row ?? { count: 0, active: 0 };
-}
+    .where('kind', '=', kind),
+);

@@ -29,14 +29,6 @@ export interface Tokens {
 
 /** The tokens in a database. */
 export function tokens({ db }: Database): Tokens {
-  const opened = prepared(db, ({ hash, now }: { hash: string; now: number }) =>
-    db
-      .selectFrom('token')
-      .select('connection_id')
-      .where('hash', '=', hash)
-      .where('revoked_at', 'is', null)
-      .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)])),
-  );
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
@@ -60,11 +52,20 @@ export function tokens({ db }: Database): Tokens {
       return revoked.numUpdatedRows > 0n;
     },
     connectionOf: async (hash, now) => {
-      const [row] = await opened({ hash, now });
+      const [row] = (await opened(db, { hash, now })).rows;
       return row?.connection_id;
     },
   };
 }
+
+const opened = prepared((db, { hash, now }: { hash: string; now: number }) =>
+  db
+    .selectFrom('token')
+    .select('connection_id')
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null)
+    .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)])),
+);
 
 function toToken(row: Selectable<Tables['token']>): Token {
   return {
