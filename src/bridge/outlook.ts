@@ -1,5 +1,8 @@
 import { type Plan, plan } from '../translator/plan.ts';
-import type { Finding, Translation } from '../translator/result.ts';
+import { referencesOf } from '../translator/references.ts';
+import type { Finding } from '../translator/result.ts';
+import type { Rules } from '../translator/rules.ts';
+import type { Snapshot } from '../translator/snapshot.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import { withFreeAddress } from './address.ts';
 import { bar } from './amend.ts';
@@ -9,7 +12,7 @@ import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { chooseAddress, withEmail } from './join.ts';
 import type { Identities, References } from './ports.ts';
-import { resolveReferences } from './references.ts';
+import { type Resolved, resolveReferences } from './references.ts';
 import { type Draft, draftOf, type Fields, noting, type Task } from './task.ts';
 
 /** What the next reconciliation of one identity would come to, as far as that can be told without a call. */
@@ -30,17 +33,21 @@ export interface Records {
 interface Subject {
   connection: Connection;
   identity: Identity;
-  basis: Basis;
 }
 
 const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
 
 /**
- * Looks ahead with the very parts that a reconciliation works with. The traveler is taken as last seen, and nobody is
- * asked but the store and the lookups.
+ * Looks ahead for one identity, on whatever basis, with the very parts that a reconciliation works with. The traveler is
+ * taken as last seen, and nobody is asked but the store and the lookups.
  */
-export async function outlook(records: Records, subject: Subject): Promise<Outlook> {
-  const task = await taskOf(records, subject);
+export function outlooks(records: Records, subject: Subject): (basis: Basis) => Promise<Outlook> {
+  const resolve = resolver(records, subject.identity);
+  return async (basis) =>
+    outlook(taskOf(records, subject, { basis, references: await resolve(basis.rules) }));
+}
+
+async function outlook(task: Task): Promise<Outlook> {
   const draft = draftOf(task.identity, task.translation);
   if (draft.travelId !== undefined) return linkedOutlook(task, draft);
   return isOutOfUse(task.identity) ? told(draft, nothing) : unlinkedOutlook(task, draft);
@@ -75,14 +82,32 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
   return desired.active === false && Object.keys(applied).length > 0 && creating === undefined;
 }
 
+/** The references of an identity under any rules; those of rules that read the same values are looked up once. */
+function resolver(records: Records, identity: Identity): (rules: Rules) => Promise<Snapshot['references']> {
+  const references = { of: records.references.of, save: async () => {} };
+  const known = new Map<string, Promise<Resolved>>();
+  return async (rules) => {
+    const mark = JSON.stringify(referencesOf(rules, identity.desired));
+    const resolved = known.get(mark) ?? resolveReferences({ ...records, references }, identity, rules);
+    known.set(mark, resolved);
+    return (await resolved).references;
+  };
+}
+
 /** A reconciliation's task, of which every way to write leads nowhere. */
-async function taskOf(records: Records, { connection, identity, basis }: Subject): Promise<Task> {
+function taskOf(
+  records: Records,
+  { connection, identity }: Subject,
+  { basis, references }: { basis: Basis; references: Snapshot['references'] },
+): Task {
+  const { lookups, rules } = basis;
+  const { desired, applied } = identity;
   return {
     connection,
     identity,
     token: '',
     basis,
-    translation: await translated(records, identity, basis),
+    translation: toTravel(rules, desired, { lookups, references, applied }),
     store: {
       identities: { ...records.identities, commit: async () => 'stale' },
       leases: { announce: async () => 'lost', waitFor: async () => {} },
@@ -90,15 +115,4 @@ async function taskOf(records: Records, { connection, identity, basis }: Subject
     now: () => 0,
     checkpoint: () => {},
   };
-}
-
-async function translated(records: Records, identity: Identity, basis: Basis): Promise<Translation> {
-  const references = { of: records.references.of, save: async () => {} };
-  const resolved = await resolveReferences({ ...records, references }, identity, basis.rules);
-  const { lookups, rules } = basis;
-  return toTravel(rules, identity.desired, {
-    lookups,
-    references: resolved.references,
-    applied: identity.applied,
-  });
 }

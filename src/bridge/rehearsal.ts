@@ -3,7 +3,7 @@ import { type Bases, type Basis, basisOf } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { type Difference, difference } from './difference.ts';
 import type { Identity } from './identity.ts';
-import { outlook, type Records } from './outlook.ts';
+import { outlooks, type Records } from './outlook.ts';
 import type { Identities, Surroundings, TravelFailure } from './ports.ts';
 import { type Rehearsal, tally } from './rehearsed.ts';
 
@@ -77,8 +77,8 @@ async function differenceFor(
   { connection, from, to }: Change,
   identity: Identity,
 ): Promise<Difference> {
-  const before = from && (await outlook(shop, { connection, identity, basis: from }));
-  return difference(identity, before, await outlook(shop, { connection, identity, basis: to }));
+  const ahead = outlooks(shop, { connection, identity });
+  return difference(identity, from && (await ahead(from)), await ahead(to));
 }
 
 /** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */

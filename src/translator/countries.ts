@@ -85,23 +85,29 @@ function countryCode(text: string): string | undefined {
   const code = text.toUpperCase();
   if (code.length === 2 && countries.isValid(code)) return code;
   const fromThree = code.length === 3 ? countries.alpha3ToAlpha2(code) : undefined;
-  if (fromThree) return fromThree;
-  return everydayNames.get(folded(text)) ?? named(text.replaceAll('’', "'"));
+  return fromThree ?? named().get(folded(text));
 }
 
-function named(text: string): string | undefined {
-  const spelledOut = text.replaceAll('&', 'and').replace(/\bst\b\.?/i, 'Saint');
-  for (const name of new Set([text, spelledOut])) {
-    for (const language of ['en', 'fr']) {
-      const code = countries.getSimpleAlpha2Code(name, language);
-      if (code) return code;
-    }
-  }
-  return undefined;
+let allNames: Map<string, string> | undefined;
+
+/** All names as `folded` makes them, gathered at first use: to go through the library's list for every address takes long. */
+function named(): Map<string, string> {
+  // The last of several that have one name counts: those of everyday, then English ones, then the first by its code.
+  allNames ??= new Map([...namesIn('fr').reverse(), ...namesIn('en').reverse(), ...everydayNames]);
+  return allNames;
 }
 
-/** Without case, accents or punctuation. */
+function namesIn(language: string): [string, string][] {
+  return Object.entries(countries.getNames(language, { select: 'all' })).flatMap(([code, names]) =>
+    [names].flat().map((name): [string, string] => [folded(name), code]),
+  );
+}
+
+/** Without case, accents or punctuation; `&` and `St.` are written out. */
 function folded(text: string): string {
-  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  return plain.replace(/[^\p{L}]+/gu, ' ').trim();
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('&', ' and ');
+  return plain
+    .replace(/[^\p{L}]+/gu, ' ')
+    .trim()
+    .replace(/\bst(e?)\b/, 'saint$1');
 }

@@ -95,6 +95,7 @@ test('tells how many people change, in which fields, and how; and does nothing',
         }),
         expect.objectContaining({ userName: 'cyd@corp.example' }),
       ],
+      names: expect.objectContaining({ 'customFields.cf-title': 'Job title' }),
     });
     expect(house.travel.calls).toEqual([]);
     expect(await everything(house)).toEqual(before);
@@ -106,10 +107,10 @@ test('a mapping that says the same changes nobody', () =>
     await house.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
     await house.bridge.users.create(users, { userName: 'nobody' });
     const nothing = { people: 2, changed: 0, created: 0, pending: 0, fields: [], findings: [], examples: [] };
-    expect(await rehearsed(house, { scimUserMapping: [{ ...title, transforms: ['trim'] }] })).toEqual(
+    expect(await rehearsed(house, { scimUserMapping: [{ ...title, transforms: ['trim'] }] })).toMatchObject(
       nothing,
     );
-    expect(await rehearsed(house)).toEqual(nothing);
+    expect(await rehearsed(house)).toMatchObject(nothing);
   }));
 
 test('a rule that is taken away gives its field up, and no call is made', () =>
