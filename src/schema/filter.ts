@@ -6,6 +6,12 @@ import { type Token, tokenize } from './tokens.ts';
 /** Deeper nesting than any client needs; bounds the recursion. */
 const MAX_DEPTH = 50;
 
+/** Longer than any client needs; bounds the reading. */
+const MAX_LENGTH = 65_536;
+
+/** More than any client needs; each is asked of every candidate, and SQLite takes no more than 1,000 in a chain. */
+const MAX_COMPARISONS = 500;
+
 const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
 
 /** Reads a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra sends. */
@@ -23,10 +29,12 @@ export class FilterParser {
   #at = 0;
   #depth = 0;
   #brackets = 0;
+  #comparisons = 0;
   readonly #tokens: Token[];
   readonly #length: number;
 
   constructor(text: string) {
+    if (text.length > MAX_LENGTH) throw new SyntaxFault('the filter is too long', MAX_LENGTH);
     this.#tokens = tokenize(text);
     this.#length = text.length;
   }
@@ -98,7 +106,12 @@ export class FilterParser {
 
   #comparison(): Filter {
     const path = this.path();
+    // Those in brackets were counted there.
+    if (!path.filter) this.#comparisons += 1;
     const token = this.#tokens[this.#at];
+    if (this.#comparisons > MAX_COMPARISONS) {
+      throw new SyntaxFault(`there are more than ${MAX_COMPARISONS} comparisons`, token?.at ?? this.#length);
+    }
     const word = token?.kind === 'word' ? token.text.toLowerCase() : undefined;
     if (word === 'pr') {
       this.#at += 1;

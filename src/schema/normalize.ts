@@ -22,8 +22,8 @@ export interface Normalized {
  * is read-only, write-only or unassigned. Attributes of unknown extensions are kept, unknown core attributes are not.
  */
 export function normalize(type: ResourceType, body: JsonObject): Normalized {
-  checkSchemas(type, ownValue(body, 'schemas'));
   checkCount(body);
+  checkSchemas(type, ownValue(body, 'schemas'));
   const normalized: Normalized = { resource: {}, dropped: [] };
   addAll(type, normalized, body);
   checkRequired(type, normalized.resource);
@@ -33,8 +33,10 @@ export function normalize(type: ResourceType, body: JsonObject): Normalized {
 
 /** Each name costs a look through the others, so their number is bounded, together with those one level below. */
 function checkCount(body: JsonObject): void {
-  const below = Object.values(body).filter(isObject);
-  const names = [body, ...below].reduce((sum, one) => sum + Object.keys(one).length, 0);
+  let names = Object.keys(body).length;
+  if (names <= MAX_NAMES) {
+    for (const below of Object.values(body)) if (isObject(below)) names += Object.keys(below).length;
+  }
   if (names > MAX_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
 }
 

@@ -17,6 +17,9 @@ export interface Projection {
   isAsked: boolean;
 }
 
+/** More than all schemas have; a search has room for a hundred thousand. */
+const MAX_NAMES = 1000;
+
 /** "minimum set of resource attributes" that `attributes` and `excludedAttributes` cannot take away (RFC 7643 §7, returned). */
 const always = ['schemas', 'id'];
 
@@ -60,8 +63,10 @@ function excluding(tree: Tree): Projection {
 function namesIn(parameter: unknown): string[] | undefined {
   const text = Array.isArray(parameter) ? parameter.join(',') : parameter;
   if (typeof text !== 'string') return undefined;
-  const names = text.split(',').map((name) => name.trim());
-  return names.filter((name) => name !== '');
+  const names = new Set(text.split(',').map((name) => name.trim()));
+  names.delete('');
+  if (names.size > MAX_NAMES) throw badRequest('invalidValue', 'Too many attributes are named.');
+  return [...names];
 }
 
 function treeOf(type: ResourceType, names: string[]): Tree {

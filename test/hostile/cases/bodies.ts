@@ -293,6 +293,21 @@ function searches(): Hostile[] {
       of(`"filter":"id eq \\"${'a'.repeat(1_000_000)}"`),
       'invalidFilter',
     ),
+    ...search(
+      'a filter of sixty thousand terms',
+      of(`"filter":"${Array(60_000).fill('id pr').join(' or ')}"`),
+      'invalidFilter',
+    ),
+    ...search(
+      'a filter of five hundred and one terms',
+      of(`"filter":"${Array(501).fill('id pr').join(' or ')}"`),
+      'invalidFilter',
+    ),
+    ...search(
+      'a hundred thousand attributes',
+      of(`"attributes":[${Array.from({ length: 90_000 }, (_, n) => `"a${n}"`).join(',')}]`),
+      'invalidValue',
+    ),
     ...search('a filter that is an array', of('"filter":["id pr"]'), 'invalidValue'),
     ...search('a count that is an object', of('"count":{}'), 'invalidValue'),
     ...search('attributes of numbers', of('"attributes":[1,2]'), 'invalidValue'),

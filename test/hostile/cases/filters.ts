@@ -35,6 +35,8 @@ function unreadable(): string[] {
     deep('', ')', 3000),
     'emails['.repeat(1000),
     `emails[${'type eq "a" and '.repeat(300)}`,
+    Array(501).fill('id pr').join(' or '),
+    Array(1500).fill('id pr').join(' and '),
     // What made the expressions of scimmy run for seconds, doubling with each character.
     `x eq "${'\n'.repeat(30)}`,
     `x eq "${'\\a'.repeat(2000)}`,
