@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { areaOf, struckPath } from './area.ts';
@@ -19,6 +20,8 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.disable('x-powered-by');
   // Express would make an ETag of every body; where there are versions, the wing sends its own.
   app.disable('etag');
+  // By itself it reads the first 1,000 parameters only, and a filter behind them would be no filter at all.
+  app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
   app.use(withScope(deps));
   mount(app);
   app.use((_request, response) => {

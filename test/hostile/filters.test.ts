@@ -116,6 +116,28 @@ test.each([
   );
 });
 
+describe('as many comparisons as are allowed are answered', () => {
+  const leaves = [
+    ...['id pr', 'id eq "1"', 'id ne "1"', 'meta.created gt "2020-01-01T00:00:00Z"', 'not (id eq "1")'],
+    ...[
+      'displayName eq "x"',
+      'displayName ne "x"',
+      'displayName pr',
+      'externalId eq null',
+      'externalId ne null',
+    ],
+  ];
+  test.each(leaves)('%s', async (leaf) => {
+    for (const path of ['/Users', '/Groups', '']) {
+      for (const word of [' or ', ' and ']) {
+        const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
+        const body = JSON.stringify({ schemas, filter: Array(500).fill(leaf).join(word) });
+        expect((await wire.send(request('POST', `${path}/.search`, { body }))).status).toBe(200);
+      }
+    }
+  });
+});
+
 test('a search says the same of a filter as a list', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(readable, twisted), async (filter) => {

@@ -91,6 +91,8 @@ function queries(): Hostile[] {
     get('/Users?filter=', 400, 'invalidFilter'),
     get('/Users?filter=id+pr&filter=id+pr', 400, 'invalidFilter'),
     get('/Users?filter=%zz', 400, 'invalidFilter'),
+    // A filter that is overlooked would be a full match.
+    get(`/Users?${many(1500, (n) => `a${n}`)}&filter=broken`, 400, 'invalidFilter'),
     get('/Users?filter=%00', 400, 'invalidFilter'),
     get('/Users?filter=userName+eq+%22%5Cu0000%22', 400, 'invalidFilter'),
     get(`/Users?filter=id+eq+%22${LONG}%22&count=0`, 200),
