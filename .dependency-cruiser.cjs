@@ -67,11 +67,11 @@ module.exports = {
     packages('commands/', 'cli-table3|cli-progress'),
 
     builtin('bridge/', 'crypto|util'),
-    builtin('scim/', 'crypto|http|util'),
+    builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('travel/', 'crypto|http'),
-    builtin('http/', 'crypto|http'),
+    builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),
-    builtin('store/', 'fs|path|sqlite|crypto|util'),
+    builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
     builtin('commands/', 'fs|path|crypto|events|os'),
     builtin('replay/', 'fs|path|http|https|util|zlib'),
 

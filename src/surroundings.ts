@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Surroundings } from './bridge/ports.ts';
 
@@ -12,9 +11,25 @@ export function realSurroundings(
     now: Date.now,
     newId: randomUUID,
     random: Math.random,
-    // An aborted wait has ended, too.
-    wait: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined),
+    wait,
     log,
     checkpoint,
   };
+}
+
+/** An aborted wait has ended, too. The timers of Node itself would make an error of it, stack and all, at each. */
+function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 }

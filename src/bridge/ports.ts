@@ -40,6 +40,10 @@ export interface ShownIdentity {
   createdAt: number;
   lastModified: number;
   travelUserId: string | undefined;
+  /** True when a write that changes nothing has nothing to do: an IdP has written it before, and nothing was refused. */
+  atRest: boolean;
+  /** Whether it is a member of any group. */
+  inGroups: boolean;
 }
 
 /** A part of a list of whole identities. `limit` 0 counts only. */

@@ -34,7 +34,8 @@ export function promptly(
       });
       const late = surroundings.wait(budgetMs, stop.signal).then((): 'later' => 'later');
       const first = await Promise.race([attempt, late]);
-      stop.abort();
+      // With a reason, so that none is made up: an error with a stack, at each write.
+      stop.abort('over');
       return first;
     },
   };

@@ -46,8 +46,9 @@ export async function viewsOf(
   connection: string,
   { shown, withGroups }: { shown: ShownIdentity[]; withGroups: boolean },
 ): Promise<UserView[]> {
-  if (!withGroups || shown.length === 0) return shown.map((identity) => ({ ...identity, groups: [] }));
-  const ids = shown.map(({ id }) => id);
+  const members = withGroups ? shown.filter(({ inGroups }) => inGroups) : [];
+  if (members.length === 0) return shown.map((identity) => ({ ...identity, groups: [] }));
+  const ids = members.map(({ id }) => id);
   const found = await groups.groupsOf(connection, ids);
   return shown.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
 }

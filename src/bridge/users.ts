@@ -9,7 +9,7 @@ import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Listed } from './list-query.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Groups, Identities, References, Surroundings } from './ports.ts';
+import type { Agenda, Groups, Identities, References, ShownIdentity, Surroundings } from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';
@@ -93,8 +93,10 @@ async function amendDesired(
   amendment: Amendment,
 ): Promise<UserView> {
   for (let tries = 0; tries < TRIES; tries += 1) {
+    const idle = await viewIfNothing(shop, connection.id, amendment);
+    if (idle) return idle;
     const before = await live(shop, connection.id, amendment.id);
-    const after = next(before, amendment.change(before.desired, before.version));
+    const after = next(before.desired, amendment.change(before.desired, before.version));
     const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
     if (changesNothing && before.state !== 'refused') return viewOf(shop, connection.id, before.id);
     if (!changesNothing) {
@@ -110,11 +112,22 @@ async function amendDesired(
   throw busy();
 }
 
+/** IdPs repeat themselves all day: what changes nothing is answered from what is read for an answer anyway. */
+async function viewIfNothing(
+  shop: UserWorkshop,
+  connection: string,
+  { id, change }: Amendment,
+): Promise<UserView | undefined> {
+  const shown = await shop.identities.shown(connection, id);
+  if (!shown?.atRest) return undefined;
+  const current = JSON.parse(shown.desired) as ScimResource; // The store keeps nothing else.
+  const isSame = isDeepStrictEqual(next(current, change(current, shown.version)), current);
+  return isSame ? view(shop, connection, shown) : undefined;
+}
+
 /** `active` is always stored: a change that leaves it out or clears it keeps it (DESIGN §2). */
-function next(before: Identity, changed: ScimResource): ScimResource {
-  return typeof changed.active === 'boolean'
-    ? changed
-    : { ...changed, active: before.desired.active ?? true };
+function next(current: ScimResource, changed: ScimResource): ScimResource {
+  return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
 async function commitOne(
@@ -192,9 +205,14 @@ async function live(shop: UserWorkshop, connection: string, id: string): Promise
 
 async function viewOf(shop: UserWorkshop, connection: string, id: string): Promise<UserView> {
   const shown = await shop.identities.shown(connection, id);
-  const [view] = shown ? await viewsOf(shop, connection, { shown: [shown], withGroups: true }) : [];
-  if (!view) throw notFound();
-  return view;
+  if (!shown) throw notFound();
+  return view(shop, connection, shown);
+}
+
+async function view(shop: UserWorkshop, connection: string, shown: ShownIdentity): Promise<UserView> {
+  const [only] = await viewsOf(shop, connection, { shown: [shown], withGroups: true });
+  if (!only) throw notFound();
+  return only;
 }
 
 function notFound(): BridgeError {

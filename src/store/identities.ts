@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { exactKey, keyOf } from './keys.ts';
 import { list } from './lists/list.ts';
-import { toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
+import { type ShownColumns, shownColumns, toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -41,14 +41,12 @@ const byId = prepared((db, { connection, id }: Place) =>
   db.selectFrom('identity').selectAll().where('connection_id', '=', connection).where('id', '=', id),
 );
 
-const shown = prepared((db, { connection, id }: Place) =>
-  db
-    .selectFrom('identity')
-    .select(['id', 'desired', 'extensions', 'version', 'created_at', 'last_modified', 'travel_id'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null),
-);
+const shown = prepared((db, { connection, id }: Place) => {
+  const query = sql<ShownColumns>`
+    select ${shownColumns} from identity
+    where connection_id = ${connection} and id = ${id} and deleted_at is null`;
+  return { compile: () => query.compile(db) };
+});
 
 async function find(
   db: Kysely<Tables>,

@@ -26,6 +26,8 @@ const views = fc
       desired: JSON.stringify(resource),
       extensions: isKnown ? JSON.stringify(extensions) : null,
       lastModified: view.createdAt + 1,
+      atRest: true,
+      inGroups: view.groups.length > 0,
     };
   });
 

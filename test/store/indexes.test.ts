@@ -245,11 +245,15 @@ describe('a list goes along an index', () => {
     }
   });
 
+  /** How it is known, for each row that is read, whether there are groups to tell of. */
+  const memberships =
+    /^CORRELATED SCALAR SUBQUERY|^SEARCH group_member USING COVERING INDEX group_member_value \(connection_id=\? AND value=\?\)$/;
+
   it('from the first row on', async () => {
     for (const { by, descending } of orders) {
       const query = { where: { all: [] }, order: { by, descending }, place: { offset: 0 }, limit: 10 };
       const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
-      const [tally, ...others] = plans;
+      const [tally, ...others] = plans.filter((plan) => !memberships.test(plan));
       expect(tally).toMatch(/tally/);
       expect(others.length).toBeGreaterThan(0);
       for (const plan of others)

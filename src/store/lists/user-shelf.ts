@@ -10,11 +10,20 @@ import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
 import type { Place, Shelf } from './shelf.ts';
 
+/** What is read of an identity that is to be shown: `ShownColumns`. */
+export const shownColumns = sql.raw(`
+  id, desired, extensions, version, created_at, last_modified, travel_id,
+  case when claimed = 1 and state <> 'refused' then 1 else 0 end as at_rest,
+  case when exists (
+    select 1 from group_member
+    where group_member.connection_id = identity.connection_id and group_member.value = identity.id
+  ) then 1 else 0 end as in_groups`);
+
 /** The live identities of a connection as a list. */
 export const userShelf: Shelf<UserField, UserOrder, ShownIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
-  columns: sql.raw('id, desired, extensions, version, created_at, last_modified, travel_id'),
+  columns: shownColumns,
   toRow: (raw) => toShown(raw as ShownColumns), // What `columns` names.
   fields: {
     id: { column: 'id', unique: true, lead: 1, key: String },
@@ -49,7 +58,7 @@ export const wholeShelf: Shelf<UserField, UserOrder, Identity> = {
   toRow: (raw) => toIdentity(raw as IdentityTable), // What `columns` names.
 };
 
-/** What is read of an identity that is to be shown. */
+/** The columns of an identity that is to be shown. */
 export interface ShownColumns {
   id: string;
   desired: string;
@@ -58,6 +67,8 @@ export interface ShownColumns {
   created_at: number;
   last_modified: number;
   travel_id: string | null;
+  at_rest: 0 | 1;
+  in_groups: 0 | 1;
 }
 
 /** The identity that the columns show. */
@@ -70,6 +81,8 @@ export function toShown(row: ShownColumns): ShownIdentity {
     createdAt: row.created_at,
     lastModified: row.last_modified,
     travelUserId: row.travel_id ?? undefined,
+    atRest: row.at_rest === 1,
+    inGroups: row.in_groups === 1,
   };
 }
 

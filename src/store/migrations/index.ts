@@ -2,6 +2,7 @@ import type { Migration } from 'kysely';
 import { bridgeTables } from './0001-bridge.ts';
 import { travelTables } from './0002-travel.ts';
 import { listColumns } from './0003-lists.ts';
+import { narrowFirst } from './0004-narrow-first.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -10,5 +11,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0001-bridge': bridgeTables(types),
     '0002-travel': travelTables(types),
     '0003-lists': listColumns(types),
+    '0004-narrow-first': narrowFirst(types),
   };
 }

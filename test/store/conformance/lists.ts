@@ -193,6 +193,8 @@ export function describeLists(open: Open): void {
         createdAt: NOW,
         lastModified: NOW,
         travelUserId: 't1',
+        atRest: true,
+        inGroups: false,
       });
       expect(JSON.parse(shown?.desired ?? '')).toEqual(desired);
       expect(JSON.parse(shown?.extensions ?? '')).toEqual(['urn:x:y:2.0:User']);
