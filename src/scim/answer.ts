@@ -28,19 +28,32 @@ export async function answerGroup(view: GroupView, base: string, projection: Pro
  * order to print it again would cost most of the answer, so what is ours to say is put around it.
  */
 export function userJson(view: UserView, base: string, projection: Projection): string {
-  const extensions = projection === everything ? extensionsOf(view) : undefined;
-  if (extensions === undefined) return JSON.stringify(projection.apply(presentUser(view, base)));
-  const { desired, id, groups, travelUserId } = view;
-  const schemas = [userType.schema.id, ...extensions];
-  const parts = [`"id":${JSON.stringify(id)}`];
-  if (desired !== '{}') parts.push(desired.slice(1, -1));
-  if (travelUserId !== undefined) {
-    schemas.push(urns.travel);
-    parts.push(`"${urns.travel}":${JSON.stringify({ travelUserId })}`);
+  const { desired, extensions, groups, travelUserId } = view;
+  if (projection !== everything || extensions === null || isMerged(extensions, travelUserId)) {
+    return JSON.stringify(projection.apply(presentUser(view, base)));
   }
-  if (groups.length > 0) parts.push(`"groups":${JSON.stringify(groupsOf(view, base))}`);
-  const meta = JSON.stringify(metaOf(userType, { ...view, base }));
-  return `{"schemas":${JSON.stringify(schemas)},${parts.join(',')},"meta":${meta}}`;
+  const traveler = travelUserId === undefined ? '' : `,${travelUrn}:${JSON.stringify({ travelUserId })}`;
+  const membership = groups.length === 0 ? '' : `,"groups":${JSON.stringify(groupsOf(view, base))}`;
+  const schemas = `${userUrn}${inner(extensions)}${traveler === '' ? '' : `,${travelUrn}`}`;
+  const own = `${inner(desired)}${traveler}${membership}`;
+  return `{"schemas":[${schemas}],"id":${JSON.stringify(view.id)}${own},"meta":${metaJson(view, base)}}`;
+}
+
+const userUrn = JSON.stringify(userType.schema.id);
+const travelUrn = JSON.stringify(urns.travel);
+
+/** Whether what the IdP says of the travel extension has to be joined with what we say. */
+function isMerged(extensions: string, travelUserId: string | undefined): boolean {
+  return travelUserId !== undefined && extensions.includes(travelUrn);
+}
+
+/** What stands in the brackets of JSON text, to be put behind something. */
+function inner(json: string): string {
+  return json.length > 2 ? `,${json.slice(1, -1)}` : '';
+}
+
+function metaJson(view: UserView, base: string): string {
+  return JSON.stringify(metaOf(userType, { ...view, base }));
 }
 
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
@@ -56,11 +69,4 @@ export async function groupJson(view: GroupView, base: string, projection: Proje
     await setImmediate();
   }
   return `${JSON.stringify(shown([])).slice(0, -1)},"members":[${pieces.join(',')}]}`;
-}
-
-/** The extensions of a user whose text can be taken as it is; undefined when the travel extension has to be merged, or nothing is known. */
-function extensionsOf({ extensions, travelUserId }: UserView): string[] | undefined {
-  if (extensions === null) return undefined;
-  const names = JSON.parse(extensions) as string[]; // The store writes nothing else.
-  return travelUserId !== undefined && names.includes(urns.travel) ? undefined : names;
 }

@@ -14,8 +14,8 @@ interface StatementSync {
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
 }
 
-/** How many prepared statements are kept; a bound, as the text of a query grows with its `in` lists. */
-const STATEMENTS = 400;
+/** How many prepared statements are kept of each generation; a bound, as the text of a query grows with its `in` lists. */
+const STATEMENTS = 200;
 
 /**
  * Opens an SQLite file in the shape Kysely's dialect wants: Node's own module from 22.13 on, else the drop-in whose
@@ -23,19 +23,21 @@ const STATEMENTS = 400;
  */
 export async function openSqlite(file: string): Promise<SqliteDatabase & { exec(sql: string): void }> {
   const database = await openFile(file);
-  const statements = new Map<string, SqliteStatement>();
+  // Those asked since the last change of generations, and those before: rare queries never push out the frequent ones.
+  let young = new Map<string, SqliteStatement>();
+  let old = new Map<string, SqliteStatement>();
+  const keep = (sql: string) => {
+    const statement = old.get(sql) ?? toKysely(database.prepare(sql));
+    if (young.size >= STATEMENTS) [old, young] = [young, new Map()];
+    young.set(sql, statement);
+    return statement;
+  };
   return {
     exec: (sql) => database.exec(sql),
-    prepare: (sql) => {
-      const statement = statements.get(sql) ?? toKysely(database.prepare(sql));
-      // Set anew, it is the last to go: rare queries never push out the frequent ones.
-      statements.delete(sql);
-      if (statements.size >= STATEMENTS) statements.delete(statements.keys().next().value ?? '');
-      statements.set(sql, statement);
-      return statement;
-    },
+    prepare: (sql) => young.get(sql) ?? keep(sql),
     close: () => {
-      statements.clear();
+      young.clear();
+      old.clear();
       database.close();
     },
   };

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { exactKey, keyOf } from './keys.ts';
 import { list } from './lists/list.ts';
+import { listOne } from './lists/one.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
@@ -22,7 +23,10 @@ export function identities(database: Database): Identities {
     },
     find: (connection, match) => find(db, connection, match),
     page: (connection, offset, limit) => page(db, connection, { offset, limit }),
-    list: (connection, query, scan) => list({ shelf: userShelf, place: { db, connection }, query, scan }),
+    list: async (connection, query, scan) => {
+      const one = scan.residual ? undefined : await listOne(db, connection, query);
+      return one ?? list({ shelf: userShelf, place: { db, connection }, query, scan });
+    },
     commit: (connection, changes) => commit(database, connection, changes),
     holder: (account, match) => holder(db, account, match),
   };

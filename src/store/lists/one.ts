@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely';
+import type { Listed, ListQuery, UserField, UserOrder } from '../../bridge/list-query.ts';
+import type { ShownIdentity } from '../../bridge/ports.ts';
+import { prepared } from '../prepared.ts';
+import type { Tables } from '../tables.ts';
+import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';
+
+interface Sought {
+  connection: string;
+  key: string;
+}
+
+const finders = {
+  id: finder('id = '),
+  userName: finder('user_name_key = '),
+  externalId: finder('external_id = '),
+  email: finder(
+    'id in (select identity_id from identity_email where identity_email.connection_id = identity.connection_id and email_key = ',
+    ')',
+  ),
+};
+
+/** Two are enough to know that it is more than one. */
+function finder(before: string, after = '') {
+  return prepared((db, { connection, key }: Sought) => {
+    const query = sql<ShownColumns>`
+      select ${shownColumns} from identity
+      where connection_id = ${connection} and deleted_at is null and ${sql.raw(before)}${key}${sql.raw(after)}
+      limit 2`;
+    return { compile: () => query.compile(db) };
+  });
+}
+
+/**
+ * What IdPs ask all day: who has this name, this id, this address. Answered by one query that is built once, when it is
+ * asked for nobody or for one, whom no order and no place in a list concerns; undefined for anything else.
+ */
+export async function listOne(
+  db: Kysely<Tables>,
+  connection: string,
+  { where, place, limit }: ListQuery<UserField, UserOrder>,
+): Promise<Listed<ShownIdentity> | undefined> {
+  if (!('field' in where) || where.is !== 'eq' || !('offset' in place)) return undefined;
+  const { field } = where;
+  if (!(field === 'id' || field === 'userName' || field === 'externalId' || field === 'email'))
+    return undefined;
+  const key = String(userShelf.fields[field].key(where.value));
+  const { rows } = await finders[field](db, { connection, key });
+  if (rows.length > 1) return undefined;
+  const isOnPage = place.offset === 0 && limit > 0;
+  return { total: rows.length, rows: isOnPage ? rows.map(toShown) : [], next: undefined };
+}
