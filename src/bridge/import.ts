@@ -3,8 +3,7 @@ import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey } from './address.ts';
 import type { Bases, Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
-import type { Identity } from './identity.ts';
-import type { Agenda, Imports, Surroundings, TravelFailure } from './ports.ts';
+import type { Agenda, Imports, KnownTraveler, Surroundings, TravelFailure } from './ports.ts';
 import { rouse } from './rouse.ts';
 import { showable, unclaimed } from './unclaimed.ts';
 
@@ -83,10 +82,22 @@ async function keep(shop: Shop, { connection, basis, since }: Run, travelers: Tr
     (await shop.imports.known(connection.id, ids)).map((identity) => [identity.travelId, identity]),
   );
   const isClaimed = ({ id }: TravelUser) => known.get(id)?.claimed === true;
-  const others = await showable(
+  const shown = await showable(
     shop.imports,
     connection,
     travelers.filter((traveler) => !isClaimed(traveler)),
+  );
+  // Nearly everybody, every time: who is as last seen, under the same rules, need not be translated again.
+  const isAsSeen = (traveler: TravelUser) => {
+    const before = known.get(traveler.id);
+    return before?.rulesVersion === basis.version && isDeepStrictEqual(before.observed, traveler);
+  };
+  const others = shown.filter((traveler) => !isAsSeen(traveler));
+  const asSeen = shown.filter(isAsSeen).flatMap(({ id }) => known.get(id) ?? []);
+  await shop.imports.observe(
+    connection.id,
+    asSeen.map(({ id, observed }) => ({ id, observed })),
+    since,
   );
   const identities = others.map((traveler) => unclaimed(shop.surroundings, connection, { basis, traveler }));
   await shop.imports.saveUnclaimed(identities, since);
@@ -103,7 +114,7 @@ async function keep(shop: Shop, { connection, basis, since }: Run, travelers: Tr
 async function watch(
   shop: Shop,
   { connection, since }: Run,
-  pairs: { traveler: TravelUser; identity: Identity | undefined }[],
+  pairs: { traveler: TravelUser; identity: KnownTraveler | undefined }[],
 ): Promise<void> {
   const seen: { id: string; observed: TravelUser | undefined }[] = [];
   for (const { traveler, identity } of pairs) {
@@ -133,7 +144,7 @@ async function watch(
 async function freed(
   shop: Shop,
   connection: Connection,
-  { before, traveler }: { before: Identity | undefined; traveler: TravelUser },
+  { before, traveler }: { before: KnownTraveler | undefined; traveler: TravelUser },
 ): Promise<void> {
   const old = before?.observed?.email;
   if (old === undefined || addressKey(old) === addressKey(traveler.email)) return;

@@ -153,10 +153,13 @@ export interface References {
   referrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
+/** What an import has to know of an identity to see whether its traveler is news. */
+export type KnownTraveler = Pick<Identity, 'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion'>;
+
 /** What an import needs to know and keep. */
 export interface Imports {
   /** Identities of this connection for these travelers, claimed or not. */
-  known(connection: string, travelIds: string[]): Promise<Identity[]>;
+  known(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
   /** Those of these travelers that another connection of the account has claimed. */
   linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
   /** Addresses, lower-cased, of creates that are announced in the account. */

@@ -33,18 +33,27 @@ const WAIT_MS = 20;
 /** How much may wait, in characters. */
 const ENOUGH = 65_536;
 
+/** What is still to be written when the process exits. */
+const unwritten = new Set<() => void>();
+process.once('exit', () => {
+  for (const flush of unwritten) flush();
+});
+
 /** Writes lines in pieces, as each write costs more than the making of a line; at the latest when the process exits. */
 function gathered(out: DestinationStream): DestinationStream {
   let waiting = '';
   const flush = () => {
     const lines = waiting;
     waiting = '';
+    unwritten.delete(flush);
     if (lines !== '') out.write(lines);
   };
-  process.once('exit', flush);
   return {
     write: (line) => {
-      if (waiting === '') setTimeout(flush, WAIT_MS).unref();
+      if (waiting === '') {
+        unwritten.add(flush);
+        setTimeout(flush, WAIT_MS).unref();
+      }
       waiting += line;
       if (waiting.length > ENOUGH) flush();
     },

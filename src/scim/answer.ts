@@ -4,8 +4,9 @@ import type { Member } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
 import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
+import { etagOf } from './conditions.ts';
 import type { Answer } from './endpoint.ts';
-import { groupsOf, locationOf, metaOf, presentGroup, presentUser } from './present.ts';
+import { groupsOf, locationOf, presentGroup, presentUser } from './present.ts';
 import { everything, type Projection } from './projection.ts';
 
 /** How many members are written at a stretch. */
@@ -52,8 +53,13 @@ function inner(json: string): string {
   return json.length > 2 ? `,${json.slice(1, -1)}` : '';
 }
 
-function metaJson(view: UserView, base: string): string {
-  return JSON.stringify(metaOf(userType, { ...view, base }));
+/** The same as `metaOf` says, written at once: it is a third of what is said around what is kept. */
+function metaJson({ id, createdAt, lastModified, version }: UserView, base: string): string {
+  const created = new Date(createdAt).toISOString();
+  const modified = lastModified === createdAt ? created : new Date(lastModified).toISOString();
+  const location = JSON.stringify(locationOf(userType, id, base));
+  const tag = JSON.stringify(etagOf(version));
+  return `{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
 }
 
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */

@@ -60,8 +60,6 @@ function enter({ deps, contexts, routes }: Doors): RequestHandler {
     const route = routeOf(request);
     await readBody(request, response);
     if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');
-    // Express would parse it again whenever somebody looks.
-    Object.defineProperty(request, 'query', { value: request.query });
     routes[route](request, response, next);
   };
 }

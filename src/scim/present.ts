@@ -51,10 +51,7 @@ interface Facts {
 }
 
 /** The attribute `meta` (RFC 7643 §3.1). */
-export function metaOf(
-  type: ResourceType,
-  { id, version, createdAt, lastModified, base }: Facts,
-): JsonObject {
+function metaOf(type: ResourceType, { id, version, createdAt, lastModified, base }: Facts): JsonObject {
   return {
     resourceType: type.name,
     created: new Date(createdAt).toISOString(),

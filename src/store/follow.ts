@@ -25,7 +25,8 @@ export async function followTravelers(tx: Kysely<Tables>, sights: Sight[], seenA
   const [first] = sights;
   if (!first) return;
   const { connection } = first.identity;
-  const mark = tx.updateTable('identity').set({ seen_at: seenAt });
+  const { rulesVersion = '' } = first.identity;
+  const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_version: rulesVersion });
   const ids = sights.map(({ before }) => before.id);
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
   for (const sight of sights) {

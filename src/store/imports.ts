@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { Identity } from '../bridge/identity.ts';
-import type { Imports } from '../bridge/ports.ts';
+import type { Imports, KnownTraveler } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
+import type { IdentityTable } from './bridge-tables.ts';
 import type { Database } from './database.ts';
-import { toIdentity } from './identity-row.ts';
+import { fromText } from './json.ts';
 import { observe } from './observe.ts';
 import { sweep } from './sweep.ts';
 import type { Tables } from './tables.ts';
@@ -30,18 +30,30 @@ export function imports({ db }: Database): Imports {
   };
 }
 
-async function known(db: Kysely<Tables>, connection: string, travelIds: string[]): Promise<Identity[]> {
-  const found: Identity[] = [];
+async function known(db: Kysely<Tables>, connection: string, travelIds: string[]): Promise<KnownTraveler[]> {
+  const found: KnownTraveler[] = [];
   for (const batch of batches(travelIds)) {
     const rows = await db
       .selectFrom('identity')
-      .selectAll()
+      .select(['id', 'travel_id', 'claimed', 'observed', 'rules_version'])
       .where('connection_id', '=', connection)
       .where('travel_id', 'in', batch)
       .execute();
-    found.push(...rows.map(toIdentity));
+    found.push(...rows.map(toKnown));
   }
   return found;
+}
+
+function toKnown(
+  row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_version'>,
+): KnownTraveler {
+  return {
+    id: row.id,
+    travelId: row.travel_id ?? undefined,
+    claimed: row.claimed === 1,
+    observed: row.observed === null ? undefined : fromText(row.observed),
+    rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
+  };
 }
 
 async function linkedElsewhere(
