@@ -17,7 +17,7 @@ import { healthRoutes } from './http/health.ts';
 import { newLog } from './http/log.ts';
 import { type HttpMetrics, httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
 import { scimApp } from './scim/app.ts';
-import { answerClientFault } from './scim/client-fault.ts';
+import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
@@ -68,10 +68,13 @@ interface Ground {
 /** Puts everything together, and serves it on one port. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const ground = await layGround(settings, options);
-  const server = createServer().on(
-    'clientError',
-    answerClientFault(() => new Date()),
-  );
+  // By itself Node answers a request without Host, too, and with no body.
+  const server = createServer({ requireHostHeader: false })
+    .on(
+      'clientError',
+      answerClientFault(() => new Date()),
+    )
+    .on('checkExpectation', answerExpectation);
   const url = await listen(server, settings).catch(async (error: unknown) => {
     await ground.database.close();
     throw error;

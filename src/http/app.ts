@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { areaOf, struckPath } from './area.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -50,8 +50,17 @@ function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
       const facts = { method, path: struckPath(path), query, status, ms: Math.round(ms) };
       lines.info({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
-    next();
+    next(hasHost(request) ? undefined : withoutHost());
   };
+}
+
+/** "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host header field" (RFC 9112 §3.2). */
+function hasHost({ headers, httpVersion }: Request): boolean {
+  return headers.host !== undefined || httpVersion !== '1.1';
+}
+
+function withoutHost(): Error {
+  return Object.assign(new Error('The request has no Host.'), { status: 400 });
 }
 
 /** A client's own id is taken when it can do no harm in a log. */

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { badRequest, errorBody, ScimError } from './scim-error.ts';
 import { MEDIA_TYPE } from './send.ts';
 
@@ -36,6 +36,16 @@ export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoExceptio
     socket.end(answerTo(faults.get(code) ?? unreadable, now()));
     socket.setTimeout(LINGER_MS, () => socket.destroy());
   };
+}
+
+/** Answers an Expect that is none of HTTP's (RFC 9110 §10.1.1). For the event "checkExpectation" of a server. */
+export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  // What the client still sends has no meaning, but must be read off.
+  request.resume();
+  response.writeHead(417, { 'Content-Type': MEDIA_TYPE });
+  response.end(
+    errorBody(new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.')),
+  );
 }
 
 function answerTo(error: ScimError, date: Date): string {

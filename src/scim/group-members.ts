@@ -79,16 +79,19 @@ function valuesOf(filter: Filter): string[] {
 }
 
 function toMember(member: Json): Member {
-  if (typeof member === 'string') return toMember({ value: member });
-  const value = isObject(member) ? ownValue(member, 'value') : undefined;
-  if (!isObject(member) || typeof value !== 'string' || value === '') {
-    throw badRequest('invalidValue', 'Every member must have a value.');
-  }
-  const display = ownValue(member, 'display');
-  const type = ownValue(member, 'type');
+  if (!isObject(member)) return toMember({ value: member });
+  const [value, display, type] = ['value', 'display', 'type'].map((name) => textIn(member, name));
+  if (value === undefined) throw badRequest('invalidValue', 'Every member must have a value.');
   return {
-    value: checkedText(value, 'members'),
-    ...(typeof display === 'string' && display !== '' ? { display: checkedText(display, 'members') } : {}),
-    ...(typeof type === 'string' && type !== '' ? { type: checkedText(type, 'members') } : {}),
+    value,
+    ...(display === undefined ? {} : { display }),
+    ...(type === undefined ? {} : { type }),
   };
+}
+
+/** Numbers are read as texts, as everywhere (DESIGN §4.2). */
+function textIn(member: JsonObject, name: string): string | undefined {
+  const value = ownValue(member, name);
+  const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
+  return isText ? checkedText(String(value), 'members') : undefined;
 }

@@ -16,11 +16,7 @@ export async function eraseUnclaimed(tx: Kysely<Tables>, which: Which): Promise<
     .execute();
   for (const connection of new Set(erased.map((row) => row.connection_id))) {
     const rows = erased.filter((row) => row.connection_id === connection);
-    await leaveGroups(
-      tx,
-      connection,
-      rows.map(({ id }) => id),
-    );
+    await leaveGroups(tx, connection, { ids: rows.map(({ id }) => id) });
     await recount(
       tx,
       connection,

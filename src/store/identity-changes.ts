@@ -115,12 +115,12 @@ async function claim(tx: Kysely<Tables>, { connection, id, applied }: Identity):
 
 async function followLife(
   tx: Kysely<Tables>,
-  { connection, id }: Identity,
+  { connection, id, lastModified }: Identity,
   { before, now }: { before: Counted; now: Counted },
 ): Promise<void> {
   if (before.live === now.live && before.active === now.active) return;
   await recount(tx, connection, [{ before, now }]);
-  if (now.live < before.live) await leaveGroups(tx, connection, [id]);
+  if (now.live < before.live) await leaveGroups(tx, connection, { ids: [id], at: lastModified });
 }
 
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */

@@ -2,8 +2,15 @@ import type { Kysely } from 'kysely';
 import { batches } from './batches.ts';
 import type { Tables } from './tables.ts';
 
-/** Takes users that are gone out of their groups. Each group's version is raised, as its members are not what they were. */
-export async function leaveGroups(tx: Kysely<Tables>, connection: string, ids: string[]): Promise<void> {
+/**
+ * Takes users that are gone out of their groups, by an IdP at that time, or because their travelers are gone. Each
+ * group's version is raised, as its members are not what they were.
+ */
+export async function leaveGroups(
+  tx: Kysely<Tables>,
+  connection: string,
+  { ids, at }: { ids: string[]; at?: number },
+): Promise<void> {
   const left = new Set<string>();
   for (const batch of batches(ids)) {
     const rows = await tx
@@ -17,7 +24,10 @@ export async function leaveGroups(tx: Kysely<Tables>, connection: string, ids: s
   for (const batch of batches([...left])) {
     await tx
       .updateTable('scim_group')
-      .set((row) => ({ version: row('version', '+', 1) }))
+      .set((row) => ({
+        version: row('version', '+', 1),
+        ...(at === undefined ? {} : { last_modified: at }),
+      }))
       .where('connection_id', '=', connection)
       .where('id', 'in', batch)
       .execute();

@@ -8,8 +8,6 @@ export interface Hostile {
   /** Every status that is right. */
   status: number | number[];
   scimType?: string;
-  /** Node answers by itself, without a body, and nobody can make it say more. */
-  isBare?: boolean;
   /** The connection is not used again. */
   isLast?: boolean;
 }

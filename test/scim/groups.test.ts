@@ -32,6 +32,21 @@ test('POST answers 201 with the group and its Location', async () => {
   });
 });
 
+test('numbers of a member are read as texts', async () => {
+  const { body } = await create([{ value: 7, display: 8 }, 9]);
+  expect(body.members).toMatchObject([{ value: '7', display: '8' }, { value: '9' }]);
+});
+
+test('a user who is deleted leaves, and that changes the group', async () => {
+  const { body: user } = await house.send('POST', '/Users', { userName: 'ada' });
+  const { body: before } = await create([{ value: user.id }, { value: 'u9' }]);
+  await house.send('DELETE', `/Users/${user.id}`);
+  const { body: after } = await house.send('GET', '/Groups/g1');
+  expect(await members()).toEqual(['u9']);
+  expect(after.meta.version).not.toBe(before.meta.version);
+  expect(Date.parse(after.meta.lastModified)).toBeGreaterThan(Date.parse(before.meta.lastModified));
+});
+
 test('a group without members shows none', async () => {
   expect((await create()).body.members).toBeUndefined();
 });
