@@ -42,10 +42,11 @@ export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoExceptio
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   // What the client still sends has no meaning, but must be read off.
   request.resume();
-  response.writeHead(417, { 'Content-Type': MEDIA_TYPE });
-  response.end(
-    errorBody(new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.')),
+  const body = errorBody(
+    new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.'),
   );
+  const headers = { 'Content-Type': MEDIA_TYPE, 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(417, headers).end(body);
 }
 
 function answerTo(error: ScimError, date: Date): string {
