@@ -93,12 +93,8 @@ async function keep(shop: Shop, { connection, basis, since }: Run, travelers: Tr
     return before?.rulesVersion === basis.version && isDeepStrictEqual(before.observed, traveler);
   };
   const others = shown.filter((traveler) => !isAsSeen(traveler));
-  const asSeen = shown.filter(isAsSeen).flatMap(({ id }) => known.get(id) ?? []);
-  await shop.imports.observe(
-    connection.id,
-    asSeen.map(({ id, observed }) => ({ id, observed })),
-    since,
-  );
+  const asSeen = shown.filter(isAsSeen).flatMap(({ id }) => known.get(id)?.id ?? []);
+  await shop.imports.markSeen(connection.id, asSeen, since);
   const identities = others.map((traveler) => unclaimed(shop.surroundings, connection, { basis, traveler }));
   await shop.imports.saveUnclaimed(identities, since);
   for (const traveler of others) await freed(shop, connection, { before: known.get(traveler.id), traveler });

@@ -172,6 +172,8 @@ export interface Imports {
     seen: { id: string; observed: TravelUser | undefined }[],
     seenAt: number,
   ): Promise<void>;
+  /** Notes that unclaimed identities are as they were. */
+  markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }

@@ -33,10 +33,12 @@ export function promptly(
         return outcome;
       });
       const late = surroundings.wait(budgetMs, stop.signal).then((): 'later' => 'later');
-      const first = await Promise.race([attempt, late]);
-      // With a reason, so that none is made up: an error with a stack, at each write.
-      stop.abort('over');
-      return first;
+      try {
+        return await Promise.race([attempt, late]);
+      } finally {
+        // With a reason, so that none is made up: an error with a stack, at each write.
+        stop.abort('over');
+      }
     },
   };
 }

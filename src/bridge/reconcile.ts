@@ -37,8 +37,8 @@ export function reconciler(shop: Workshop): Reconciler {
     attempt: async (connection, id) => {
       const token = shop.surroundings.newId();
       const now = shop.surroundings.now();
-      const identity = await shop.leases.take(connection.id, id, { token, until: now + LEASE_MS, now });
-      if (!identity) return 'busy';
+      const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
+      if (typeof identity === 'string') return identity;
       try {
         return await underLease(shop, connection, { identity, token });
       } catch (error) {
@@ -47,6 +47,20 @@ export function reconciler(shop: Workshop): Reconciler {
       }
     },
   };
+}
+
+/** What is committed is answered for, so a lease that cannot be kept, as the disk is full, is only a failed attempt. */
+async function taken(
+  shop: Workshop,
+  connection: Connection,
+  { id, lease }: { id: string; lease: Parameters<Leases['take']>[2] },
+): Promise<Identity | 'busy' | 'failed'> {
+  try {
+    return (await shop.leases.take(connection.id, id, lease)) ?? 'busy';
+  } catch (error) {
+    shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
+    return 'failed';
+  }
 }
 
 interface Held {

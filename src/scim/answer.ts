@@ -29,23 +29,48 @@ export async function answerGroup(view: GroupView, base: string, projection: Pro
  * order to print it again would cost most of the answer, so what is ours to say is put around it.
  */
 export function userJson(view: UserView, base: string, projection: Projection): string {
-  const { desired, extensions, groups, travelUserId } = view;
-  if (projection !== everything || extensions === null || isMerged(extensions, travelUserId)) {
-    return JSON.stringify(projection.apply(presentUser(view, base)));
-  }
-  const traveler = travelUserId === undefined ? '' : `,${travelUrn}:${JSON.stringify({ travelUserId })}`;
+  const said = projection === everything ? saidOf(view) : undefined;
+  if (!said) return JSON.stringify(projection.apply(presentUser(view, base)));
+  const { groups } = view;
   const membership = groups.length === 0 ? '' : `,"groups":${JSON.stringify(groupsOf(view, base))}`;
-  const schemas = `${userUrn}${inner(extensions)}${traveler === '' ? '' : `,${travelUrn}`}`;
-  const own = `${inner(desired)}${traveler}${membership}`;
-  return `{"schemas":[${schemas}],"id":${JSON.stringify(view.id)}${own},"meta":${metaJson(view, base)}}`;
+  const own = `${inner(said.desired)}${membership}`;
+  return `{"schemas":[${userUrn}${inner(said.extensions)}],"id":${JSON.stringify(view.id)}${own},"meta":${metaJson(view, base)}}`;
 }
 
 const userUrn = JSON.stringify(userType.schema.id);
 const travelUrn = JSON.stringify(urns.travel);
+/** What stands before the travel extension in JSON text; inside of a string its quotes would be escaped. */
+const travelKey = `${travelUrn}:`;
 
-/** Whether what the IdP says of the travel extension has to be joined with what we say. */
-function isMerged(extensions: string, travelUserId: string | undefined): boolean {
-  return travelUserId !== undefined && extensions.includes(travelUrn);
+/**
+ * What is kept and which extensions it has, with the traveler's id in the travel extension; undefined when that cannot
+ * be said without parsing.
+ */
+function saidOf({ desired, extensions, travelUserId }: UserView) {
+  if (extensions === null) return undefined;
+  if (travelUserId === undefined) return { desired, extensions };
+  const traveler = `"travelUserId":${JSON.stringify(travelUserId)}`;
+  if (!extensions.includes(travelUrn)) {
+    return {
+      desired: added(desired, `${travelKey}{${traveler}}`),
+      extensions: added(extensions, travelUrn),
+    };
+  }
+  const at = desired.indexOf(travelKey);
+  const begin = at + travelKey.length + 1;
+  // The user has one at the top, so where there is only one it is that.
+  const isSure = desired.indexOf(travelKey, begin) < 0 && desired[begin - 1] === '{';
+  if (!isSure || desired.includes('"travelUserId"')) return undefined;
+  const rest = desired.slice(begin);
+  return {
+    desired: `${desired.slice(0, begin)}${traveler}${rest.startsWith('}') ? '' : ','}${rest}`,
+    extensions,
+  };
+}
+
+/** JSON text of an object or list with one more at its end. */
+function added(json: string, more: string): string {
+  return `${json.slice(0, -1)}${json.length > 2 ? ',' : ''}${more}${json.slice(-1)}`;
 }
 
 /** What stands in the brackets of JSON text, to be put behind something. */

@@ -51,7 +51,8 @@ async function follow(tx: Kysely<Tables>, { before, identity }: Sight): Promise<
   const news = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    .set({ ...observedColumns(observed), ...(follows ? news : {}) })
+    // Who is not as the traveler is because a name is taken must be looked at again: no rules made this of it.
+    .set({ ...observedColumns(observed), ...(follows ? news : isNews ? { rules_version: '' } : {}) })
     .where('connection_id', '=', connection)
     .where('id', '=', before.id)
     .where('claimed', '=', 0)

@@ -26,6 +26,17 @@ export function imports({ db }: Database): Imports {
     },
     saveUnclaimed: (identities, seenAt) => saveUnclaimed(db, identities, seenAt),
     observe: (connection, seen, seenAt) => observe(db, connection, { seen, seenAt }),
+    markSeen: async (connection, ids, seenAt) => {
+      for (const batch of batches(ids)) {
+        await db
+          .updateTable('identity')
+          .set({ seen_at: seenAt })
+          .where('connection_id', '=', connection)
+          .where('id', 'in', batch)
+          .where('claimed', '=', sql.lit(0))
+          .execute();
+      }
+    },
     sweep: (connection, since) => sweep(db, connection, since),
   };
 }

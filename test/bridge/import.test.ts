@@ -141,6 +141,20 @@ test('an import that sees nothing new makes no call but for its pages', () =>
     expect(house.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
   }));
 
+test('who could not follow the traveler, as somebody had the name, does so when it is free', () =>
+  inHouse(async (house) => {
+    const old = house.travel.add({ email: addressOf('Ada') });
+    await house.imported();
+    const bob = await house.bridge.users.create(users, person('Bob', { userName: addressOf('Eve') }));
+    house.travel.people.set(old.id, { ...old, email: addressOf('Eve') });
+    await house.imported();
+    expect(await found(house, 'Ada')).toMatchObject({ travelUserId: old.id });
+    await house.patch(bob.id, { userName: addressOf('Bob') });
+    await house.imported();
+    expect(await found(house, 'Eve')).toMatchObject({ travelUserId: old.id });
+    expect(await found(house, 'Ada')).toBeUndefined();
+  }));
+
 test('an import of many pages sees everybody', () =>
   inHouse(async (house) => {
     for (let number = 0; number < 250; number += 1) house.travel.add({ email: `p${number}@corp.example` });

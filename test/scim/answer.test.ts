@@ -11,7 +11,16 @@ const names = fc.constantFrom('userName', 'title', 'emails', urns.enterprise, ur
 /** Resources as the store keeps them, with and without what it says of their extensions. */
 const views = fc
   .record({
-    resource: fc.dictionary(names, fc.oneof(fc.string({ unit: 'binary' }), fc.record({ a: fc.string() }))),
+    resource: fc.dictionary(
+      names,
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.record({ a: fc.string() }),
+        fc.constant({}),
+        fc.constant({ travelUserId: 'mine' }),
+        fc.constant({ [urns.travel]: {} }),
+      ),
+    ),
     isKnown: fc.boolean(),
     travelUserId: fc.option(fc.string(), { nil: undefined }),
     groups: fc.array(fc.record({ value: fc.uuid(), display: fc.string({ unit: 'binary' }) })),

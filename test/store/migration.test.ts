@@ -116,3 +116,17 @@ test('more people than a batch of the migration are all filled in', async () => 
     await database.close();
   }
 });
+
+test('a migration that breaks off leaves everything as it was, and is made at the next start', async () => {
+  await before([{ id: 'a' }, { id: 'b' }], []);
+  const raw = await openSqlite(join(directory, 'jetbridge.db'));
+  // The last thing that the migration makes is in its way.
+  raw.exec('create index scim_group_last_modified on scim_group (last_modified)');
+  await expect(openEmbedded(directory, true)).rejects.toThrow('scim_group_last_modified');
+  raw.exec('drop index scim_group_last_modified');
+  raw.close();
+  const database = await openEmbedded(directory, true);
+  const { total } = await bridgeStore(database).identities.page('okta', 0, 10);
+  expect(total).toBe(2);
+  await database.close();
+});

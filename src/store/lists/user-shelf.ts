@@ -100,7 +100,9 @@ async function jump(
   offset: number,
 ): Promise<{ position: number; skip: number }> {
   const counted = { everybody: 'live', active: 'active', inactive: 'live - active' } as const;
-  const counts = sql.raw(counted[activityOf(where) ?? 'everybody']);
+  const activity = activityOf(where);
+  if (activity === undefined) return { position: 0, skip: offset };
+  const counts = sql.raw(counted[activity]);
   const { rows } = await sql<{ block: number; ahead: number }>`
     select block, ahead from (
       select block, sum(${counts}) over (order by block rows unbounded preceding) - (${counts}) as ahead
@@ -111,10 +113,13 @@ async function jump(
   return { position: block * BLOCK, skip: offset - Number(ahead) };
 }
 
-/** Whose numbers are kept; undefined: the condition is about something else. */
+/** Whose numbers are kept; undefined: the condition is about something else, or about both. */
 function activityOf(where: Where<UserField>): 'everybody' | 'active' | 'inactive' | undefined {
-  const [first, ...others] = conjunctsOf(where) ?? [undefined];
-  if (!first) return 'all' in where && conjunctsOf(where)?.length === 0 ? 'everybody' : undefined;
-  if (others.length > 0 || first.field !== 'active') return undefined;
-  return first.value === true ? 'active' : 'inactive';
+  const conjuncts = conjunctsOf(where);
+  if (!conjuncts?.every(({ field }) => field === 'active')) return undefined;
+  const wanted = new Set(conjuncts.map(({ value }) => value === true));
+  if (wanted.size > 1) return undefined;
+  const [active] = wanted;
+  if (active === undefined) return 'everybody';
+  return active ? 'active' : 'inactive';
 }
