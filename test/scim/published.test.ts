@@ -271,12 +271,14 @@ test('type: a value of another type is converted to it, or 400 invalidValue', as
   expect(seen).toEqual(table(tried, ({ definition }) => others.map((value) => converted(definition, value))));
 });
 
-test('type: a member is text, or an object with a value that is text; anything else is 400 invalidValue', async () => {
+test('type: a member is text, or an object with a value that is text, and numbers are texts; anything else is 400 invalidValue', async () => {
   const create = (member: Json) =>
     scim.send('POST', '/Groups', { displayName: JSON.stringify(member), members: [member] });
   for (const member of ['u', { value: 'u' }])
     expect((await create(member)).body.members).toMatchObject([{ value: 'u' }]);
-  for (const member of [7, true, {}, { nope: 1 }, { value: 7 }, { value: '' }, [], ['u', 'v']])
+  for (const member of [7, { value: 7 }])
+    expect((await create(member)).body.members).toMatchObject([{ value: '7' }]);
+  for (const member of [true, {}, { nope: 1 }, { value: true }, { value: '' }, [], ['u', 'v']])
     expect(await create(member)).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
 });
 
