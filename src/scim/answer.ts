@@ -6,7 +6,7 @@ import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import { etagOf } from './conditions.ts';
 import type { Answer } from './endpoint.ts';
-import { groupsOf, locationOf, presentGroup, presentUser } from './present.ts';
+import { locationOf, membershipOf, presentGroup, presentUser } from './present.ts';
 import { everything, type Projection } from './projection.ts';
 
 /** How many members are written at a stretch. */
@@ -32,7 +32,8 @@ export function userJson(view: UserView, base: string, projection: Projection): 
   const said = projection === everything ? saidOf(view) : undefined;
   if (!said) return JSON.stringify(projection.apply(presentUser(view, base)));
   const { groups } = view;
-  const membership = groups.length === 0 ? '' : `,"groups":${JSON.stringify(groupsOf(view, base))}`;
+  const membership =
+    groups.length === 0 ? '' : `,"groups":[${groups.map((one) => membershipJson(one, base)).join(',')}]`;
   const own = `${inner(said.desired)}${membership}`;
   return `{"schemas":[${userUrn}${inner(said.extensions)}],"id":${JSON.stringify(view.id)}${own},"meta":${metaJson(view, base)}}`;
 }
@@ -66,6 +67,17 @@ function saidOf({ desired, extensions, travelUserId }: UserView) {
     desired: `${desired.slice(0, begin)}${traveler}${rest.startsWith('}') ? '' : ','}${rest}`,
     extensions,
   };
+}
+
+/** Those on one page share their groups: each is written once, as long as anybody holds it. */
+const written = new WeakMap<UserView['groups'][number], { base: string; json: string }>();
+
+function membershipJson(group: UserView['groups'][number], base: string): string {
+  const known = written.get(group);
+  if (known?.base === base) return known.json;
+  const json = JSON.stringify(membershipOf(group, base));
+  written.set(group, { base, json });
+  return json;
 }
 
 /** JSON text of an object or list with one more at its end. */

@@ -8,7 +8,7 @@ import { etagOf } from './conditions.ts';
 /** A user as it is answered: the IdP's values, and what is ours to say. */
 export function presentUser({ desired, ...view }: UserView, base: string): JsonObject {
   const resource = JSON.parse(desired) as ScimResource; // The store keeps nothing else.
-  const groups = groupsOf(view, base);
+  const groups = view.groups.map((group) => membershipOf(group, base));
   const travel = resource[urns.travel];
   const withTraveler =
     view.travelUserId === undefined
@@ -21,9 +21,9 @@ export function presentUser({ desired, ...view }: UserView, base: string): JsonO
   return present(userType, body, { ...view, base });
 }
 
-/** The groups that a user is a member of (RFC 7643 §4.1.2). */
-export function groupsOf({ groups }: Pick<UserView, 'groups'>, base: string): JsonObject[] {
-  return groups.map((group) => ({ ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' }));
+/** A group that a user is a member of (RFC 7643 §4.1.2). */
+export function membershipOf(group: UserView['groups'][number], base: string): JsonObject {
+  return { ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' };
 }
 
 /** A group as it is answered; without members when they were not read. */

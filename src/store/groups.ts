@@ -27,7 +27,10 @@ export function groups(database: Database): Groups {
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
       if (others.length > 0) return groupsOf(db, connection, userIds);
-      return toGroupsOf([first], (await groupsOfOne(db, { connection, user: first })).rows);
+      const { rows } = await groupsOfOne(db, { connection, user: first });
+      return new Map([
+        [first, rows.map(({ id, attributes }) => ({ value: id, display: displayOf(attributes) }))],
+      ]);
     },
     insert: (group, members) => insertGroup(database, group, members),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
@@ -40,42 +43,61 @@ const byId = prepared((db, { connection, id }: { connection: string; id: string 
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
 
+/** In two steps, as many users share few groups: each group is read once, and stands for all its members on a page. */
 async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
-  const rows = [];
+  const memberships: { user: string; group: string }[] = [];
   for (const batch of batches(userIds)) {
-    const query = memberships(db, connection).where('group_member.value', 'in', batch);
-    rows.push(...(await query.execute()));
+    const rows = await db
+      .selectFrom('group_member')
+      .select(['value as user', 'group_id as group'])
+      .where('connection_id', '=', connection)
+      .where('value', 'in', batch)
+      .execute();
+    memberships.push(...rows);
   }
-  return toGroupsOf(userIds, rows);
+  const places = new Map<string, Place>();
+  for (const batch of batches([...new Set(memberships.map(({ group }) => group))])) {
+    const rows = await db
+      .selectFrom('scim_group')
+      .select(['id', 'attributes', 'position'])
+      .where('connection_id', '=', connection)
+      .where('id', 'in', batch)
+      .execute();
+    for (const { id, attributes, position } of rows)
+      places.set(id, { position, group: { value: id, display: displayOf(attributes) } });
+  }
+  const found = new Map(userIds.map((id): [string, Place[]] => [id, []]));
+  for (const { user, group } of memberships) {
+    const place = places.get(group);
+    if (place) found.get(user)?.push(place);
+  }
+  return new Map([...found].map(([user, own]) => [user, inOrder(own)]));
 }
 
-/** The same for one user, asked with every read. */
-const groupsOfOne = prepared((db, { connection, user }: { connection: string; user: string }) =>
-  memberships(db, connection).where('group_member.value', '=', user),
-);
+/** A group as its members tell of it, and where it stands among all. */
+interface Place {
+  position: number;
+  group: { value: string; display: string };
+}
 
-function memberships(db: Kysely<Tables>, connection: string) {
-  return db
+function inOrder(places: Place[]): Place['group'][] {
+  return places.sort((left, right) => left.position - right.position).map(({ group }) => group);
+}
+
+/** The same for one user, asked with every read, at once. */
+const groupsOfOne = prepared((db, { connection, user }: { connection: string; user: string }) =>
+  db
     .selectFrom('group_member')
     .innerJoin('scim_group', (join) =>
       join
         .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
         .onRef('scim_group.id', '=', 'group_member.group_id'),
     )
-    .select(['group_member.value as user', 'scim_group.id as value', 'scim_group.attributes'])
+    .select(['scim_group.id', 'scim_group.attributes'])
     .where('group_member.connection_id', '=', connection)
-    .orderBy('scim_group.position');
-}
-
-function toGroupsOf(
-  userIds: string[],
-  rows: { user: string; value: string; attributes: string }[],
-): GroupsOf {
-  const found: GroupsOf = new Map(userIds.map((id) => [id, []]));
-  for (const { user, value, attributes } of rows)
-    found.get(user)?.push({ value, display: displayOf(attributes) });
-  return found;
-}
+    .where('group_member.value', '=', user)
+    .orderBy('scim_group.position'),
+);
 
 function displayOf(attributes: string): string {
   const { displayName } = fromText<Group['attributes']>(attributes);
