@@ -92,9 +92,10 @@ async function keep(shop: Shop, { connection, basis, since }: Run, travelers: Tr
     const before = known.get(traveler.id);
     return before?.rulesVersion === basis.version && isDeepStrictEqual(before.observed, traveler);
   };
-  const others = shown.filter((traveler) => !isAsSeen(traveler));
-  const asSeen = shown.filter(isAsSeen).flatMap(({ id }) => known.get(id)?.id ?? []);
-  await shop.imports.markSeen(connection.id, asSeen, since);
+  const asSeen = new Set(shown.filter(isAsSeen));
+  const others = shown.filter((traveler) => !asSeen.has(traveler));
+  const unchanged = [...asSeen].flatMap(({ id }) => known.get(id)?.id ?? []);
+  await shop.imports.markSeen(connection.id, unchanged, since);
   const identities = others.map((traveler) => unclaimed(shop.surroundings, connection, { basis, traveler }));
   await shop.imports.saveUnclaimed(identities, since);
   for (const traveler of others) await freed(shop, connection, { before: known.get(traveler.id), traveler });

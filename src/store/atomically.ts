@@ -3,7 +3,8 @@ import type { Tables } from './tables.ts';
 
 /**
  * Does the work in one transaction, which is kept when it comes to one of the `kept` results and undone when it comes
- * to another, or fails. The work awaits nothing but its own queries: the whole database may be waiting for it.
+ * to another, or fails. The work awaits nothing but its own queries and, where it is long, a breath for the rest of the
+ * process: the whole database may be waiting for it.
  */
 export async function atomically<T>(
   db: Kysely<Tables>,

@@ -16,6 +16,11 @@ export interface Counted {
   active: 0 | 1;
 }
 
+/** Whether a row is of the living, as it is counted. */
+export function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
+  return deleted_at === null ? 1 : 0;
+}
+
 type Newcomer = Omit<Counted, 'position'> & { incomplete: 0 | 1 };
 
 /** Gives new identities of a connection their places, in their order and for life, and counts them. */

@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
-import { recount } from './census.ts';
+import { liveOf, recount } from './census.ts';
 import { leaveGroups } from './memberships.ts';
 import type { Tables } from './tables.ts';
 
@@ -20,7 +20,7 @@ export async function eraseUnclaimed(tx: Kysely<Tables>, which: Which): Promise<
     await recount(
       tx,
       connection,
-      rows.map((row) => ({ before: { ...row, live: row.deleted_at === null ? 1 : 0 } })),
+      rows.map((row) => ({ before: { ...row, live: liveOf(row) } })),
     );
   }
   return erased.length;

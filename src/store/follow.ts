@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import type { IdentityTable } from './bridge-tables.ts';
-import { recount } from './census.ts';
+import { liveOf, recount } from './census.ts';
 import { replaceEmails } from './identity-emails.ts';
 import { desiredColumns, observedColumns } from './identity-row.ts';
 import { fromText } from './json.ts';
@@ -61,7 +61,7 @@ async function follow(tx: Kysely<Tables>, { before, identity }: Sight): Promise<
   if (!follows || numUpdatedRows === 0n) return;
   await replaceEmails(tx, { connection, id: before.id, desired });
   if (before.active === news.active) return;
-  const was = { ...before, live: before.deleted_at === null ? (1 as const) : (0 as const) };
+  const was = { ...before, live: liveOf(before) };
   await recount(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import type { IdentityTable } from './bridge-tables.ts';
-import { admit, type Counted, recount } from './census.ts';
+import { admit, type Counted, liveOf, recount } from './census.ts';
 import { eraseUnclaimedOf } from './erase.ts';
 import { addEmails, replaceEmails } from './identity-emails.ts';
 import {
@@ -39,10 +39,6 @@ const accountOf = prepared((db, { connection }: { connection: string }) =>
 const inserted = prepared((db, blanks: IdentityTable) =>
   db.insertInto('identity').values(pick(blanks, identityColumnNames)),
 );
-
-function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
-  return deleted_at === null ? 1 : 0;
-}
 
 /** Writes the IdP's side at the expected version; false when that has moved. */
 export async function update(tx: Kysely<Tables>, identity: Identity, expected: number): Promise<boolean> {
