@@ -6,6 +6,12 @@ import type { Keys, NamedValue, ResourceRef, StoredResource, TravelReading, Trav
 /** What a client may do with a resource; everything else is 403 forbidden. */
 export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
 
+/** What can happen to a resource. */
+export type ChangeKind = 'created' | 'updated' | 'deleted';
+
+/** A list of those who name an item of another type in a field, or whom that item names in one of its own. */
+export type SubCollection = { type: string; path: string } & ({ field: string } | { idsIn: string });
+
 /** A change of one resource, after its schema has accepted it and before it is kept. */
 export interface Change {
   operation: 'create' | 'patch' | 'replace';
@@ -43,9 +49,13 @@ export interface ResourceDeclaration {
   idForm: 'A' | 'B';
   /** The fields a client may write. */
   schema: z.ZodObject;
-  /** Fields a client may not write, besides `id`, `type` and `createdAt`. */
-  readOnly?: string[];
+  /** Fields that are answered, but that no client may write, besides `id`, `type` and `createdAt`: kept, or derived by `present`. */
+  readOnly?: z.ZodObject;
   operations: Operation[];
+  /** True: the collection is paged by cursor, too. */
+  cursor?: boolean;
+  /** The changes that are told as events of the kind `<type>.<change>`. */
+  events?: ChangeKind[];
   /** Required fields by which a list may be sorted, besides `createdAt`; none: not even by that. */
   sortBy: string[];
   filters: ('archived' | 'emails')[];
@@ -54,6 +64,8 @@ export interface ResourceDeclaration {
   references?: { field: string; to: string }[];
   /** The type whose items this collection is nested under, and that collection's path. */
   parent?: { type: string; path: string };
+  /** Sub-collections of other types' items that list a part of this one. */
+  under?: SubCollection[];
   rules?: Rules;
   /** A body that creates one in an empty account. */
   example: JsonObject;
@@ -62,18 +74,18 @@ export interface ResourceDeclaration {
 /** A declaration with what follows from it. */
 export interface Resource extends ResourceDeclaration {
   /** What a body must not name. */
-  readOnly: string[];
+  unwritable: string[];
   collectionPath: string;
   itemPath: string;
 }
 
 /** Completes a declaration. */
 export function defineResource(declaration: ResourceDeclaration): Resource {
-  const { parent, path, readOnly = [] } = declaration;
+  const { parent, path, readOnly } = declaration;
   const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
   return {
     ...declaration,
-    readOnly: ['id', 'type', 'createdAt', ...readOnly],
+    unwritable: ['id', 'type', 'createdAt', ...Object.keys(readOnly?.shape ?? {})],
     collectionPath,
     itemPath: `${collectionPath}/:itemId`,
   };

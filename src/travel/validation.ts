@@ -9,7 +9,7 @@ const ECHO = 200;
 /** Refuses a body that names what nobody knows, or what only the service writes; a null is a mention too. */
 export function refuseForeignFields(resource: Resource, body: JsonObject): void {
   const invalid = Object.keys(body).flatMap((field) => {
-    if (resource.readOnly.includes(field)) return [item('readOnly', [field], body)];
+    if (resource.unwritable.includes(field)) return [item('readOnly', [field], body)];
     return Object.hasOwn(resource.schema.shape, field) ? [] : [item('unknown', [field], body)];
   });
   if (invalid.length > 0) throw validationFailed(invalid);

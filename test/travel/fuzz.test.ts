@@ -17,7 +17,7 @@ describe.each(catalog.map((resource) => [resource.type, resource] as const))('%s
 
   const names = [
     ...Object.keys(resource.schema.shape),
-    ...resource.readOnly,
+    ...resource.unwritable,
     'constructor',
     'toString',
     'nothing',

@@ -26,7 +26,7 @@ export const billingProfile = defineResource({
     taxId: text.optional(),
     travelPolicyId: text.optional(),
   }),
-  readOnly: ['paymentMethodSummary'],
+  readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: ['name'],
   filters: ['archived'],

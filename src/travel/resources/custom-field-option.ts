@@ -17,7 +17,7 @@ export const customFieldOption = defineResource({
     disabled: flag,
     displayName: text.optional(),
   }),
-  readOnly: ['customFieldId'],
+  readOnly: z.strictObject({ customFieldId: text }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],
   filters: [],

@@ -94,7 +94,7 @@ export function items(resource: Resource): void {
     }
   });
 
-  test.each(resource.readOnly)('lets nobody write %s', async (field) => {
+  test.each(resource.unwritable)('lets nobody write %s', async (field) => {
     const created = await make();
     const faults = refused('validationFailed', [fault(field, 'readOnly')]);
     const value = created[field] ?? 'x';
