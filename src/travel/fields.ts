@@ -1,57 +1,88 @@
 import { z } from 'zod';
 import { isCountry } from './countries.ts';
 
+const EMAIL =
+  /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
+/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets. */
+const LONGEST_EMAIL = 254;
+const PHONE = /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/;
+const CURRENCY = /^[A-Z]{3}$/;
+
+// What JSON Schema cannot see in a test is said beside it, for the published contract.
+
 /** A string. */
 export const text = z.string();
 
 /** A string that is searched or sorted by, so that it has a bound; required means that it also says something. */
-export const label = checked('required', 'must not be empty', (value) => value.trim() !== '').refine(
-  (value) => value.length <= 255,
-  fault('pattern', 'must be at most 255 characters long'),
-);
+export const label = checked('required', 'must not be empty', (value) => value.trim() !== '')
+  .refine((value) => value.length <= 255, fault('pattern', 'must be at most 255 characters long'))
+  .meta({ pattern: '\\S', maxLength: 255 });
 
 /** A boolean that is false when nothing is said, and always answered. */
 export const flag = z.boolean().default(false);
 
 /** `en` or `fr`. */
-export const lang = checked('lang', 'must be one of en, fr', (value) => value === 'en' || value === 'fr');
+export const lang = checked(
+  'lang',
+  'must be one of en, fr',
+  (value) => value === 'en' || value === 'fr',
+).meta({ enum: ['en', 'fr'] });
 
 /** A two-letter country code. */
-export const country = checked('country', 'must be a two-letter country code', isCountry);
+export const country = checked('country', 'must be a two-letter country code', isCountry).meta({
+  pattern: '^[A-Z]{2}$',
+  description: 'A two-letter country code (ISO 3166-1)',
+  examples: ['FR'],
+});
 
-/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets; letters of any script, as RFC 6531 has them. */
+/** An email address, with letters of any script (RFC 6531). */
 export const email = checked(
   'email',
   'must be a valid email address',
-  (value) => value.length <= 254 && EMAIL.test(value),
-);
-const EMAIL =
-  /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
+  (value) => value.length <= LONGEST_EMAIL && EMAIL.test(value),
+  // As formats go this is "idn-email": "email" would refuse letters of other scripts.
+).meta({
+  format: 'idn-email',
+  maxLength: LONGEST_EMAIL,
+  pattern: EMAIL.source,
+  examples: ['ada@example.com'],
+});
 
 /** "International number. A space between region code and number is mandatory." */
 export const phoneNumber = checked(
   'pattern',
   'must be an international number with a space after the region code, e.g. +33 612345678',
-  (value) => /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/.test(value),
-);
+  (value) => PHONE.test(value),
+).meta({
+  pattern: PHONE.source,
+  description: 'International, with a space after the region code',
+  examples: ['+33 612345678'],
+});
 
 /** A day that exists, YYYY-MM-DD. */
-export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate);
+export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate).meta({
+  format: 'date',
+  examples: ['2026-11-20'],
+});
 
 /** A currency code (ISO 4217 by its shape; the list changes). */
 export const currency = checked('pattern', 'must be a currency code such as EUR', (value) =>
-  /^[A-Z]{3}$/.test(value),
-);
+  CURRENCY.test(value),
+).meta({ pattern: CURRENCY.source, description: 'A currency code (ISO 4217)', examples: ['EUR'] });
 
 /** One of a closed list. */
 export function oneOf(values: readonly string[]) {
-  return checked('enum', `must be one of ${values.join(', ')}`, (value) => values.includes(value));
+  return checked('enum', `must be one of ${values.join(', ')}`, (value) => values.includes(value)).meta({
+    enum: [...values],
+  });
 }
 
 /** Any JSON without nulls, for what the specification leaves open. */
-export const anything: z.ZodType = z.lazy(() =>
-  z.union([z.string(), z.number(), z.boolean(), z.array(anything), z.record(z.string(), anything)]),
-);
+export const anything: z.ZodType = z
+  .lazy(() =>
+    z.union([z.string(), z.number(), z.boolean(), z.array(anything), z.record(z.string(), anything)]),
+  )
+  .meta({ id: 'Anything' });
 
 /** A string that passes a test, or else the fault has this code. */
 export function checked(code: string, message: string, test: (value: string) => boolean) {
