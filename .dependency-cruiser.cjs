@@ -59,7 +59,7 @@ module.exports = {
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
     packages('travel/', 'express|@types/express|zod|re2js'),
-    packages('http/', 'express|@types/express|pino|prom-client'),
+    packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose'),
     packages('bridge/', 'pino'),
     packages('adapter/', 'axios'),
     packages('store/', 'kysely|@photostructure/sqlite'),
@@ -79,7 +79,7 @@ module.exports = {
     packages('[^/]+\\.ts$', 'commander|zod|pino|express|@types/express|prom-client'),
     builtin(
       '[^/]+\\.ts$',
-      'fs|path|crypto|http|https|net|url|v8|process|module|os|child_process|events|fs/promises|timers/promises',
+      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|timers/promises',
     ),
   ],
   options: {

@@ -7,7 +7,8 @@ import type { Rehearsal } from './bridge/rehearsed.ts';
 import type { ConnectionSettings, Settings } from './config.ts';
 import { type Connected, connect, type Embedding } from './connections.ts';
 import { newLog } from './http/log.ts';
-import { listen, openTravel, stop } from './start.ts';
+import { listen, stop } from './serving.ts';
+import { openTravel } from './start.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
@@ -76,7 +77,7 @@ async function reachEmbedded<T>(
   const embedded = await openTravel({ settings, database, log: newLog('silent') }, () => {});
   const server = createServer();
   try {
-    const url = await listen(server, { port: 0, host: '127.0.0.1' });
+    const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
     server.on('request', express().use('/api', embedded?.app ?? express()));
     return await reach(connection, { url, key: embedded?.bridgeKey ?? '' }, work);
   } finally {

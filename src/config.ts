@@ -7,6 +7,7 @@ import { type Fault, SettingsFault, shownPath } from './settings-fault.ts';
 import { type connectionSchema, environmentSchema, settingsSchema } from './settings-schema.ts';
 import { type Mapping, parseMapping } from './translator/mapping.ts';
 import { faultsOf } from './translator/mapping-faults.ts';
+import { type TransportSettings, transportSettings } from './transport.ts';
 
 type Written = z.infer<typeof connectionSchema>;
 
@@ -25,7 +26,7 @@ export interface ConnectionSettings {
 }
 
 /** Everything that can be set, checked. */
-export interface Settings {
+export interface Settings extends TransportSettings {
   port: number;
   host: string;
   publicUrl: string | undefined;
@@ -33,10 +34,11 @@ export interface Settings {
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   connections: ConnectionSettings[];
+  travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
 /** Variables that a later version will heed: set today they would be ignored, and somebody would rely on them. */
-const unsupported = ['DATABASE_URL', 'TLS_CERT', 'TLS_KEY', 'REQUIRE_HTTPS', 'TRUSTED_PROXIES'];
+const unsupported = ['DATABASE_URL'];
 
 /**
  * Reads the environment and the settings file with its mapping files. `home` is the program's folder, whose file is used when
@@ -50,6 +52,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     const found = faultsOf(variables.error, environmentSchema);
     faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
   }
+  const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
   const file = settingsFile(present, home);
   const written = readFile(file, faults);
   const url = variables.data?.TRAVEL_API_URL ?? 'embedded';
@@ -57,7 +60,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     complete({ id, connection, file, present, url, faults }),
   );
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
-  if (faults.length > 0 || !variables.success || !written) throw new SettingsFault(faults);
+  if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
   const { data } = variables;
   return {
     port: data.PORT,
@@ -67,6 +70,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
     connections: connections.map(({ settings }) => settings),
+    travelService: written.travelService,
+    ...transport,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback, isProxyEntry } from './http/proxies.ts';
 import { told } from './translator/mapping-faults.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
@@ -91,6 +92,24 @@ const connectionId = z
     ),
   );
 
+const noProvider = { error: told('is no https URL', 'Give e.g. "https://login.example.com".') };
+
+/** Who can put themselves between us and a provider could make credentials: only this machine is reached in plain. */
+const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
+
+const openid = z
+  .strictObject({
+    issuer: providerUrl.describe('The provider, exactly as the claim "iss" of its tokens has it.'),
+    audience: z.string().min(1).describe('What the claim "aud" of its tokens must hold.'),
+    jwksUri: providerUrl
+      .optional()
+      .describe('Where its keys are. Default: as <issuer>/.well-known/openid-configuration tells.'),
+  })
+  .describe('An OpenID provider whose access tokens are credentials of the admin with that email.');
+
+/** What can be set of the embedded travel service. */
+export const travelServiceSchema = z.strictObject({ openid: openid.optional() });
+
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -104,7 +123,34 @@ export const settingsSchema = z.strictObject({
     })
     .default({ default: connectionSchema.parse({}) })
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
+  travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
+
+function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}
+
+const yes = ['true', 'on', '1'];
+const no = ['false', 'off', '0'];
+const yesOrNo = z
+  .enum([...yes, ...no], { error: told('is neither true nor false', 'Give true or false.') })
+  .transform((text) => yes.includes(text));
+
+/** Words, addresses and ranges, with commas between them. */
+const proxies = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
+  .superRefine((entries, context) => {
+    for (const entry of entries.filter((one) => !isProxyEntry(one))) {
+      const remedy =
+        'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
+      const message = told(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
+      context.addIssue({ code: 'custom', message });
+    }
+  });
 
 const port = told('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
 
@@ -127,4 +173,8 @@ export const environmentSchema = z.object({
       error: told('is no level of the log', 'Give one of fatal, error, warn, info, debug, trace and silent.'),
     })
     .default('info'),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+  REQUIRE_HTTPS: yesOrNo.optional(),
+  TRUSTED_PROXIES: proxies,
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -11,22 +10,22 @@ import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
 import { type Embedded, embeddedTravel } from './embedded.ts';
-import { httpApp } from './http/app.ts';
+import { type HttpDeps, httpApp } from './http/app.ts';
 import { hashSecret, newSecret } from './http/bearer.ts';
 import { healthRoutes } from './http/health.ts';
+import { type Arrival, arrivals, httpsDoor } from './http/https.ts';
 import { newLog } from './http/log.ts';
 import { type HttpMetrics, httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
+import { addressesOf, isLoopback } from './http/proxies.ts';
+import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
+import { listen, openDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
-
-/** How long running requests may take to end when the service stops. */
-const GRACE_MS = 10_000;
-const SWEEP_MS = 20;
 
 /** A service that runs. */
 export interface Service {
@@ -40,6 +39,8 @@ export interface Service {
   ): Promise<Imported | TravelFailure>;
   /** The identities of a connection as they are kept, once what is due has been worked off. */
   people(connection: string): Promise<Identity[]>;
+  /** Serves with what is in the files of the certificate by now. */
+  renewCertificate(): void;
   /** Stops accepting, lets run what runs for a while, ends the background work, closes the database. */
   close(): Promise<void>;
 }
@@ -68,24 +69,27 @@ interface Ground {
 /** Puts everything together, and serves it on one port. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const ground = await layGround(settings, options);
-  // By itself Node answers a request without Host, too, and with no body.
-  const server = createServer({ requireHostHeader: false })
+  const door = openDoor(settings.tls, ground.log);
+  const server = door.server
     .on(
       'clientError',
       answerClientFault(() => new Date()),
     )
     .on('checkExpectation', answerExpectation);
-  const url = await listen(server, settings).catch(async (error: unknown) => {
+  const deps = httpDeps(ground);
+  const inner = await openInnerDoor(ground, deps);
+  const url = await listen(door, settings).catch(async (error: unknown) => {
+    await inner?.close();
     await ground.database.close();
     throw error;
   });
   // From here on without waiting, so that no request comes before there is somebody to answer it.
   const { surroundings, store, database, embedded, notices } = ground;
-  const embedding = { url, key: embedded?.bridgeKey ?? '' };
+  const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
-  server.on('request', application(ground, built, url));
+  server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : built.run();
   notices.onChange = () => {
     for (const one of connected) one.expire();
@@ -106,9 +110,22 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await stop(server);
       await background?.stop();
       for (const one of connected) one.close();
+      await inner?.close();
       await database.close();
     },
+    renewCertificate: door.renewCertificate,
   };
+}
+
+/** The bridge's own way to the embedded service where the front speaks or demands HTTPS: in plain, on loopback, and to nothing else. */
+async function openInnerDoor(
+  { settings, embedded }: Ground,
+  deps: HttpDeps,
+): Promise<{ url: string; close(): Promise<void> } | undefined> {
+  if (!embedded || !(settings.tls || settings.requireHttps)) return undefined;
+  const server = createServer(httpApp(deps, (app) => app.use('/api', embedded.app)));
+  const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
+  return { url, close: () => stop(server) };
 }
 
 /** The database, migrated and ours alone, with what a first start makes in it. */
@@ -142,25 +159,36 @@ function named(connected: Connected[], id: string): Connected {
   return one;
 }
 
+function httpDeps({ log, surroundings, store }: Ground): HttpDeps {
+  const metrics = httpMetrics();
+  measureProcess(metrics);
+  countIdentities(metrics, store);
+  return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
+}
+
 /** The paths of DESIGN §3. */
-function application(ground: Ground, built: Bridge, url: string): Express {
-  const { settings, log, surroundings, database, embedded } = ground;
-  const measurements = httpMetrics();
-  measureProcess(measurements);
-  countIdentities(measurements, ground.store);
+function application(
+  ground: Ground,
+  { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },
+): Express {
+  const { settings, database, embedded } = ground;
   const isReady = () => database.ping().then(() => true);
   const authenticate = authenticator(ground);
-  return httpApp(
-    { log, metrics: measurements, newId: surroundings.newId, now: () => performance.now() },
-    (app) => {
-      const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
-      const publicUrl = (request: Request) => chosenUrl ?? askedUrl(request) ?? url;
-      // First what is asked most: each layer that a request passes costs.
-      app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
-      if (embedded) app.use('/api', embedded.app);
-      app.use(healthRoutes(isReady), metricsRoutes(measurements));
-    },
-  );
+  const isTrusted = addressesOf(settings.trustedProxies);
+  const arrivalOf = arrivals(isTrusted, isLoopback);
+  const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
+  const publicUrl = (request: Request) => chosenUrl ?? askedUrl(request, arrivalOf(request)) ?? url;
+  const isRequired = settings.requireHttps;
+  return httpApp(deps, (app) => {
+    app.set('trust proxy', isTrusted);
+    // Each layer that a request passes costs: none where all that comes is in plain and from this machine.
+    if (isRequired || settings.tls || settings.trustedProxies.length > 0)
+      app.use(httpsDoor({ arrivalOf, refuse: refusePlain, isRequired }));
+    // First what is asked most.
+    app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
+    if (embedded) app.use('/api', embedded.app);
+    app.use(healthRoutes(isReady), metricsRoutes(deps.metrics));
+  });
 }
 
 /** Tokens that were made are in the store; those that the operator chose live in the environment alone. */
@@ -177,10 +205,10 @@ function authenticator({ settings, tokens: kept }: Ground): (token: string) => P
 }
 
 /** Scheme and host as the client asked for them, when the header holds nothing but a host and a port. */
-function askedUrl({ headers, protocol }: Request): string | undefined {
+function askedUrl({ headers }: Request, arrival: Arrival): string | undefined {
   const { host } = headers;
   const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
-  return isHost ? `${protocol}://${host}` : undefined;
+  return isHost ? `${arrival === 'https' ? 'https' : 'http'}://${host}` : undefined;
 }
 
 function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): void {
@@ -215,30 +243,4 @@ export async function openTravel(
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const [first] = users;
   return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log });
-}
-
-/** Serves on a port, and answers the URL. */
-export async function listen(
-  server: Server,
-  { port, host }: { port: number; host: string },
-): Promise<string> {
-  server.listen(port, host);
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  const isAny = address.address === '::' || address.address === '0.0.0.0';
-  const name = isAny ? '127.0.0.1' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${name}:${address.port}`;
-}
-
-/** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
-export async function stop(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(late);
 }

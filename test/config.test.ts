@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readSettings } from '../src/config.ts';
 import { SettingsFault } from '../src/settings-fault.ts';
+import { type CertificateFiles, certificateFiles } from './support/certificate.ts';
 import { folder, jetbridge } from './support/jetbridge.ts';
 
 const home = join(__dirname, '..');
@@ -156,13 +157,52 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       { environment: { TRAVEL_API_KEY: 'secret' } },
       'environment TRAVEL_API_KEY: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
     ],
-    ...['DATABASE_URL', 'TLS_CERT', 'TLS_KEY', 'REQUIRE_HTTPS', 'TRUSTED_PROXIES'].map(
-      (name): [string, Given, string] => [
-        `${name}, which this version would ignore`,
-        { environment: { [name]: 'x' } },
-        `environment ${name}: is not supported by this version. Unset it; docs/operations.md tells what to do instead.`,
-      ],
-    ),
+    [
+      'DATABASE_URL, which this version would ignore',
+      { environment: { DATABASE_URL: 'x' } },
+      'environment DATABASE_URL: is not supported by this version. Unset it; docs/operations.md tells what to do instead.',
+    ],
+    [
+      'a certificate without a key',
+      { environment: { TLS_CERT: 'cert.pem' } },
+      'environment TLS_KEY: is not set, and TLS_CERT is. Set both, or neither.',
+    ],
+    [
+      'a key without a certificate',
+      { environment: { TLS_KEY: 'key.pem' } },
+      'environment TLS_CERT: is not set, and TLS_KEY is. Set both, or neither.',
+    ],
+    [
+      'a word for whether HTTPS is required',
+      { environment: { REQUIRE_HTTPS: 'maybe' } },
+      'environment REQUIRE_HTTPS: is neither true nor false. Give true or false.',
+    ],
+    [
+      'a proxy by its name',
+      { environment: { TRUSTED_PROXIES: 'loopback, proxy.example.com' } },
+      'environment TRUSTED_PROXIES: has "proxy.example.com", which is no address or range. Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.',
+    ],
+    [
+      'a range that is too wide for its address',
+      { environment: { TRUSTED_PROXIES: '10.0.0.0/33' } },
+      'environment TRUSTED_PROXIES: has "10.0.0.0/33", which is no address or range. Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.',
+    ],
+    [
+      'a provider whose keys could be changed on the way',
+      {
+        files: {
+          'settings.json': { travelService: { openid: { issuer: 'http://idp.example', audience: 'x' } } },
+        },
+      },
+      'settings.json travelService.openid.issuer: is no https URL. Give e.g. "https://login.example.com".',
+    ],
+    [
+      'a provider that anybody could have a token of',
+      {
+        files: { 'settings.json': { travelService: { openid: { issuer: 'https://idp.example' } } } },
+      },
+      'settings.json travelService.openid.audience: is missing. Write a string.',
+    ],
     [
       'a settings file that is not there',
       { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },
@@ -201,7 +241,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, travelService.',
     ],
     [
       'a misspelled key',
@@ -329,11 +369,11 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
 
   it('several faults are several lines, of environment, settings and mappings together', () => {
     const faults = faultsOf({
-      environment: { PORT: 'x', LOG_LEVEL: 'y', TLS_CERT: 'z' },
+      environment: { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'z' },
       files: mapped({ colour: 1, language: { default: 'de' } }),
     });
     expect(faults.map((line) => line.split(':')[0])).toEqual([
-      'environment TLS_CERT',
+      'environment DATABASE_URL',
       'environment PORT',
       'environment LOG_LEVEL',
       'map.json language.default',
@@ -345,6 +385,67 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     const [line, ...more] = faultsOf({ files: mapped({ 'a\nb': 1 }) });
     expect(more).toEqual([]);
     expect(line).toContain('unknown key');
+  });
+});
+
+describe('HTTPS', () => {
+  let files: CertificateFiles;
+  let other: CertificateFiles;
+  beforeAll(async () => {
+    files = await certificateFiles();
+    other = await certificateFiles();
+  });
+  afterAll(() => {
+    files.remove();
+    other.remove();
+  });
+
+  const faultWith = (cert: string, key: string) =>
+    faultsOf({ environment: { TLS_CERT: cert, TLS_KEY: key } }).map((line) =>
+      line.replaceAll(files.cert, 'cert.pem').replaceAll(files.key, 'key.pem'),
+    );
+
+  it('a certificate and its key are read', () => {
+    const settings = readSettings({ TLS_CERT: files.cert, TLS_KEY: files.key }, home);
+    expect(settings.tls?.certificate.cert).toBe(files.pem);
+    expect(settings.tls?.certificate.validTo).toBeGreaterThan(Date.now());
+  });
+
+  it('is required where others than this machine can come', () => {
+    const required = (environment: Record<string, string>) => readSettings(environment, home).requireHttps;
+    for (const HOST of ['127.0.0.1', '127.8.9.1', '::1', 'localhost'])
+      expect([HOST, required({ HOST })]).toEqual([HOST, false]);
+    for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'bridge.example.com'])
+      expect([HOST, required({ HOST })]).toEqual([HOST, true]);
+    for (const REQUIRE_HTTPS of ['true', 'on', '1']) expect(required({ REQUIRE_HTTPS })).toBe(true);
+    for (const REQUIRE_HTTPS of ['false', 'off', '0'])
+      expect(required({ REQUIRE_HTTPS, HOST: '0.0.0.0' })).toBe(false);
+  });
+
+  it('proxies are separated by commas', () => {
+    const { trustedProxies } = readSettings({ TRUSTED_PROXIES: ' loopback,10.0.0.0/8 , fd00::1,' }, home);
+    expect(trustedProxies).toEqual(['loopback', '10.0.0.0/8', 'fd00::1']);
+    expect(readSettings({}, home).trustedProxies).toEqual([]);
+  });
+
+  it('a file that is not there, or no file', () => {
+    expect(faultWith('/nowhere/cert.pem', home)).toEqual([
+      'environment TLS_CERT: names /nowhere/cert.pem, which does not exist. Name a file that Jetbridge may read.',
+      `environment TLS_KEY: names ${home}, which cannot be read (EISDIR). Name a file that Jetbridge may read.`,
+    ]);
+  });
+
+  it('a key for a certificate, and a certificate for a key', () => {
+    expect(faultWith(files.key, files.cert)).toEqual([
+      'environment TLS_CERT: names key.pem, which holds no certificate in PEM. Name a file that has a line -----BEGIN CERTIFICATE-----.',
+      'environment TLS_KEY: names cert.pem, which holds no private key without a passphrase in PEM. Name a file that has a line -----BEGIN PRIVATE KEY-----.',
+    ]);
+  });
+
+  it('a key of another certificate', () => {
+    expect(faultWith(files.cert, other.key)).toEqual([
+      'environment TLS_KEY: does not belong to the certificate in TLS_CERT. Name the key that the certificate was made with; in TLS_CERT the own certificate stands before its chain.',
+    ]);
   });
 });
 

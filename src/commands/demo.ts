@@ -80,6 +80,10 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     data,
     logLevel: 'silent',
     writeBudgetMs: 800,
+    travelService: {},
+    tls: undefined,
+    requireHttps: false,
+    trustedProxies: [],
     connections: [
       {
         id: 'default',

@@ -8,7 +8,7 @@ import type { Shell } from './shell.ts';
 export async function importTravelers(shell: Shell): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   // What is due is told here, and a log would break the bars.
-  const quiet = { ...settings, port: 0, host: '127.0.0.1', logLevel: 'silent' } as const;
+  const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
   const service = await start(quiet, { background: false });
   try {
     let exit: 0 | 1 = 0;

@@ -9,6 +9,8 @@ export async function serve({ environment, home, complain }: Shell): Promise<0> 
   const service = await start(settings);
   // Not through the log, which is kept: what is shown once must not stay anywhere.
   complain(welcome(service.url, await service.makeSecrets()));
+  // Without a certificate SIGHUP ends the process, as it does by itself.
+  if (settings.tls) process.on('SIGHUP', service.renewCertificate);
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   await service.close();
   return 0;

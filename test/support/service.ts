@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '../../src/config.ts';
-import { type StartOptions, start } from '../../src/start.ts';
+import { type Service, type StartOptions, start } from '../../src/start.ts';
 
 /** The repository: where the service finds its own config. */
 const home = join(__dirname, '..', '..');
@@ -13,7 +13,10 @@ export interface RunningService {
   url: string;
   scimToken: string;
   travelApiKey: string;
-  people: Awaited<ReturnType<typeof start>>['people'];
+  /** The folder of its database. */
+  data: string;
+  people: Service['people'];
+  renewCertificate: Service['renewCertificate'];
   close(): Promise<void>;
 }
 
@@ -33,7 +36,9 @@ export async function startService(
     url: service.url,
     scimToken: scimToken ?? environment.SCIM_TOKEN ?? '',
     travelApiKey: travelApiKey ?? environment.TRAVEL_API_KEY ?? '',
+    data,
     people: service.people,
+    renewCertificate: service.renewCertificate,
     close: async () => {
       await service.close();
       rmSync(data, { recursive: true });

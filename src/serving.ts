@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Logger } from 'pino';
+import { type Certificate, certificateWarning, readCertificate } from './certificate.ts';
+import { type Fault, SettingsFault } from './settings-fault.ts';
+import type { TransportSettings } from './transport.ts';
+
+/** How long running requests may take to end when the service stops. */
+const GRACE_MS = 10_000;
+const SWEEP_MS = 20;
+
+/** A server that does not listen yet. */
+export interface Door {
+  server: Server;
+  scheme: 'http' | 'https';
+  /** Serves with what is in the certificate's files by now; what is wrong with that goes to the log, and nothing changes. */
+  renewCertificate(): void;
+}
+
+/** A server of HTTPS where there is a certificate for it, else one of HTTP. */
+export function openDoor(tls: TransportSettings['tls'], log: Logger): Door {
+  // By itself Node answers a request without Host, too, and with no body.
+  const options = { requireHostHeader: false };
+  if (!tls) return { server: createServer(options), scheme: 'http', renewCertificate: () => {} };
+  const { cert, key } = tls.certificate;
+  warn(tls.certificate, log);
+  const server = createHttpsServer({ ...options, cert, key });
+  const renewCertificate = () => {
+    const faults: Fault[] = [];
+    const renewed = readCertificate(tls.files, faults);
+    if (!renewed) {
+      log.error({ err: new SettingsFault(faults) }, 'the certificate was not renewed; the old one is served');
+      return;
+    }
+    server.setSecureContext({ cert: renewed.cert, key: renewed.key });
+    log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
+    warn(renewed, log);
+  };
+  return { server, scheme: 'https', renewCertificate };
+}
+
+function warn(certificate: Certificate, log: Logger): void {
+  const warning = certificateWarning(certificate, Date.now());
+  if (warning !== undefined) log.warn(`${warning}; clients will refuse it`);
+}
+
+/** Serves on a port, and answers the URL. */
+export async function listen(
+  { server, scheme }: Pick<Door, 'server' | 'scheme'>,
+  { port, host }: { port: number; host: string },
+): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  const isAny = address.address === '::' || address.address === '0.0.0.0';
+  const name = isAny ? '127.0.0.1' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `${scheme}://${name}:${address.port}`;
+}
+
+/** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
+export async function stop(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(late);
+}

@@ -1,0 +1,204 @@
+import { networkInterfaces } from 'node:os';
+import { newLog } from '../../src/http/log.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { type CertificateFiles, certificateFiles } from '../support/certificate.ts';
+import { eventually } from '../support/eventually.ts';
+import { linesTo } from '../support/http-house.ts';
+import { type Answer, ask, type Sent, shownCertificate } from '../support/plain-and-tls.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+const ada = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  userName: 'ada@corp.example',
+  emails: [{ value: 'ada@corp.example' }],
+};
+
+let files: CertificateFiles;
+beforeAll(async () => {
+  files = await certificateFiles();
+});
+afterAll(() => files.remove());
+
+/** A service for one story, and how to ask it. */
+async function withService(
+  environment: Record<string, string>,
+  story: (service: RunningService, askIt: (path: string, sent?: Sent) => Promise<Answer>) => Promise<void>,
+): Promise<void> {
+  const service = await startService(environment);
+  try {
+    await story(service, (path, sent = {}) => ask(`${service.url}${path}`, { ca: files.pem, ...sent }));
+  } finally {
+    await service.close();
+  }
+}
+
+const scim = ({ scimToken }: RunningService, more: Record<string, string> = {}) => ({
+  Authorization: `Bearer ${scimToken}`,
+  'Content-Type': 'application/scim+json',
+  ...more,
+});
+const travel = ({ travelApiKey }: RunningService) => ({ Authorization: `Bearer ${travelApiKey}` });
+
+describe('HTTPS of our own', () => {
+  const tls = () => ({ TLS_CERT: files.cert, TLS_KEY: files.key });
+
+  it('serves SCIM and the travel service, and the bridge reaches the one behind the other', () =>
+    withService(tls(), async (service, askIt) => {
+      expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+      const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
+      const made = await askIt('/scim/v2/Users', sent);
+      expect(made.status).toBe(201);
+      expect(made.headers.location).toBe(`${service.url}/scim/v2/Users/${made.body.id}`);
+      await eventually(async () => {
+        const { body } = await askIt('/api/users?emails=ada@corp.example', { headers: travel(service) });
+        expect(body.data).toMatchObject([{ email: 'ada@corp.example', archived: false }]);
+      });
+    }));
+
+  it('tells clients to keep to it (RFC 6797 §7.1), whatever the answer', () =>
+    withService(tls(), async (service, askIt) => {
+      for (const [path, status] of [
+        ['/scim/v2/Users', 401],
+        ['/api/users', 401],
+        ['/healthz', 200],
+        ['/nothing', 404],
+      ] as const) {
+        const answer = await askIt(path);
+        expect([path, answer.status, answer.headers['strict-transport-security']]).toEqual([
+          path,
+          status,
+          'max-age=31536000',
+        ]);
+      }
+      expect(service.url).toMatch(/^https/);
+    }));
+
+  it('what is no TLS gets nothing', () =>
+    withService(tls(), async (service) => {
+      await expect(ask(`${service.url.replace('https', 'http')}/healthz`)).rejects.toThrow(
+        /socket hang up|ECONNRESET/,
+      );
+    }));
+
+  it('a renewed certificate is served without a restart, and a broken one is not', async () => {
+    const own = await certificateFiles();
+    await withService({ TLS_CERT: own.cert, TLS_KEY: own.key }, async (service) => {
+      const shown = () => shownCertificate(service.url);
+      const before = await shown();
+      expect(own.pem.replace(/\s/g, '')).toContain(before);
+      const renewed = await own.renew();
+      expect(await shown()).toBe(before);
+      service.renewCertificate();
+      expect(renewed.replace(/\s/g, '')).toContain(await shown());
+      own.remove();
+      service.renewCertificate();
+      expect(renewed.replace(/\s/g, '')).toContain(await shown());
+    });
+  });
+
+  it('a certificate that has ended is served with a warning', async () => {
+    const old = await certificateFiles({ from: -9, to: -1 });
+    const lines: JsonObject[] = [];
+    const log = newLog('warn', linesTo(lines));
+    const service = await startService({ TLS_CERT: old.cert, TLS_KEY: old.key }, { log });
+    expect(old.pem.replace(/\s/g, '')).toContain(await shownCertificate(service.url));
+    await service.close();
+    old.remove();
+    const ended = /^the certificate in TLS_CERT ended on \d.*; clients will refuse it$/;
+    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringMatching(ended)]);
+  });
+});
+
+describe('plain HTTP where HTTPS is required', () => {
+  const strict = { REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' };
+  const plain = { 'X-Forwarded-Proto': 'http' };
+
+  it('is refused in the form of the part that was asked', () =>
+    withService(strict, async (service, askIt) => {
+      const refused = await askIt('/scim/v2/Users', { headers: scim(service, plain) });
+      expect(refused.status).toBe(403);
+      expect(refused.headers['content-type']).toMatch(/^application\/scim\+json/);
+      expect(refused.body).toEqual({
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+        status: '403',
+        detail: expect.stringContaining('Use https.'),
+      });
+      const api = await askIt('/api/users', { headers: { ...travel(service), ...plain } });
+      expect([api.status, api.body]).toEqual([
+        403,
+        { code: 'forbidden', message: expect.stringContaining('Use https.') },
+      ]);
+      for (const path of ['/metrics', '/nothing'])
+        expect(await askIt(path, { headers: plain })).toMatchObject({
+          status: 403,
+          body: { error: expect.any(String) },
+        });
+      expect(refused.headers['strict-transport-security']).toBeUndefined();
+    }));
+
+  it('changes nothing', () =>
+    withService(strict, async (service, askIt) => {
+      const body = JSON.stringify(ada);
+      const sent = { method: 'POST', headers: scim(service, plain), body };
+      expect((await askIt('/scim/v2/Users', sent)).status).toBe(403);
+      const { body: list } = await askIt('/scim/v2/Users?filter=userName sw "ada"'.replaceAll(' ', '%20'), {
+        headers: scim(service),
+      });
+      expect(list.totalResults).toBe(0);
+    }));
+
+  it('is open to probes', () =>
+    withService(strict, async (_service, askIt) => {
+      for (const path of ['/healthz', '/readyz'])
+        expect((await askIt(path, { headers: plain })).status).toBe(200);
+    }));
+
+  it('is no obstacle to this machine itself, nor to the bridge', () =>
+    withService({ REQUIRE_HTTPS: 'true' }, async (service, askIt) => {
+      const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
+      expect((await askIt('/scim/v2/Users', sent)).status).toBe(201);
+      await eventually(async () => {
+        const { body } = await askIt('/api/users?emails=ada@corp.example', { headers: travel(service) });
+        expect(body.data).toHaveLength(1);
+      });
+    }));
+
+  for (const address of outerAddresses())
+    it(`is refused from another address than loopback (${address})`, () =>
+      withService({ HOST: '0.0.0.0' }, async (service) => {
+        const outside = service.url.replace('127.0.0.1', address);
+        expect((await ask(`${outside}/scim/v2/Users`, { headers: scim(service) })).status).toBe(403);
+        const claimed = {
+          headers: scim(service, { 'X-Forwarded-Proto': 'https', Forwarded: 'proto=https' }),
+        };
+        expect((await ask(`${outside}/scim/v2/Users`, claimed)).status).toBe(403);
+        expect((await ask(`${service.url}/scim/v2/Users`, { headers: scim(service) })).status).toBe(200);
+      }));
+});
+
+describe('a proxy that ends TLS', () => {
+  const byHttps = { 'X-Forwarded-Proto': 'https', Host: 'bridge.example.com' };
+
+  it('is believed when it is trusted: locations are as its client knows them', () =>
+    withService({ REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' }, async (service, askIt) => {
+      const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
+      const made = await askIt('/scim/v2/Users', sent);
+      expect(made.headers.location).toBe(`https://bridge.example.com/scim/v2/Users/${made.body.id}`);
+      expect(made.body.meta.location).toBe(made.headers.location);
+      expect(made.headers['strict-transport-security']).toBe('max-age=31536000');
+    }));
+
+  it('is not believed when it is none of those that are trusted', () =>
+    withService({ TRUSTED_PROXIES: '10.0.0.0/8' }, async (service, askIt) => {
+      const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
+      const made = await askIt('/scim/v2/Users', sent);
+      expect(made.headers.location).toBe(`http://bridge.example.com/scim/v2/Users/${made.body.id}`);
+      expect(made.headers['strict-transport-security']).toBeUndefined();
+    }));
+});
+
+/** Addresses of this machine by which requests do not look as if they came from it. */
+function outerAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((several) => several ?? []);
+  return all.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
+}
