@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import type { PageQuery, StoredResource } from '../travel/ports.ts';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
 import type { Tables } from './tables.ts';
 import { toResource } from './travel-rows.ts';
 
@@ -10,49 +10,108 @@ export async function travelPage(
 ): Promise<{ total: number; resources: StoredResource[] }> {
   const { match } = query;
   if (match) return matching(db, query, match);
-  const resources =
-    query.sortBy === undefined ? await byCreation(db, query) : await byIndex(db, query, query.sortBy);
-  return { total: await total(db, query), resources };
+  const { archived, order, offset, limit } = query;
+  const rows = await walk(db, query, { order, limit, offset, archived });
+  return { total: await total(db, query), resources: rows.map(toResource) };
 }
 
-async function total(db: Kysely<Tables>, { type, parentId, archived }: PageQuery): Promise<number> {
+/** A page next to a place, and the places next to the page. */
+export async function travelPageFrom(
+  db: Kysely<Tables>,
+  query: ListQuery,
+  edge: Edge | undefined,
+): Promise<CursorPage> {
+  const { order, limit } = query;
+  const back = order === 'asc' ? 'desc' : 'asc';
+  const beside = async (direction: 'asc' | 'desc', place: Position) =>
+    (await walk(db, query, { order: direction, limit: 1, from: { place, inclusive: false } }))[0];
+  if (edge && 'before' in edge) {
+    const { before: place } = edge;
+    const rows = await walk(db, query, { order: back, limit: limit + 1, from: { place, inclusive: true } });
+    const page = rows.slice(0, limit).reverse();
+    return pageOf(page, { previous: rows[limit], next: await beside(order, place) });
+  }
+  const from = edge && { place: edge.after, inclusive: true };
+  const rows = await walk(db, query, { order, limit: limit + 1, ...(from ? { from } : {}) });
+  const previous = edge && (await beside(back, edge.after));
+  return pageOf(rows.slice(0, limit), { next: rows[limit], previous });
+}
+
+function pageOf(
+  rows: Placed[],
+  { next, previous }: { next: Placed | undefined; previous: Placed | undefined },
+): CursorPage {
+  return {
+    resources: rows.map(toResource),
+    next: next && placeOf(next),
+    previous: previous && placeOf(previous),
+  };
+}
+
+function placeOf({ place, seq }: Placed): Position {
+  return { value: place, seq };
+}
+
+/** A row, with what it is sorted by. */
+type Placed = Selectable<Tables['travel_resource']> & { place: string | number };
+
+interface Walk {
+  order: 'asc' | 'desc';
+  limit: number;
+  offset?: number;
+  archived?: boolean | undefined;
+  from?: { place: Position; inclusive: boolean };
+}
+
+function walk(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
+  const index = query.sortBy ?? query.within;
+  return index === undefined ? byCreation(db, query, way) : byIndex(db, { type: query.type, index }, way);
+}
+
+async function total(db: Kysely<Tables>, query: PageQuery): Promise<number> {
+  const { type, parentId, within, archived } = query;
   const rows = await db
     .selectFrom('travel_count')
     .select('count')
     .where('type', '=', type)
-    .where('parent_id', '=', parentId)
+    .where('parent_id', '=', within ?? parentId)
     .$if(archived !== undefined, (counts) => counts.where('archived', '=', Number(archived)))
     .execute();
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-async function byCreation(db: Kysely<Tables>, query: PageQuery): Promise<StoredResource[]> {
-  const { type, parentId, archived, order, offset, limit } = query;
-  const rows = await db
+async function byCreation(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
+  const { order, limit, offset = 0, archived, from } = way;
+  return db
     .selectFrom('travel_resource')
     .selectAll()
-    .where('type', '=', type)
-    .where('parent_id', '=', parentId)
+    .select('created_at as place')
+    .where('type', '=', query.type)
+    .where('parent_id', '=', query.parentId)
     .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
+    .$if(from !== undefined, (all) => all.where(beyond('created_at', order, from)))
     .orderBy('created_at', order)
     .orderBy('seq', order)
     .limit(limit)
     .offset(offset)
     .execute();
-  return rows.map(toResource);
 }
 
 /** The index alone finds the page, so that what is skipped costs no look-up of its row. */
-async function byIndex(db: Kysely<Tables>, query: PageQuery, name: string): Promise<StoredResource[]> {
-  const { type, archived, order, offset, limit } = query;
-  const rows = await db
+async function byIndex(
+  db: Kysely<Tables>,
+  { type, index }: { type: string; index: string },
+  { order, limit, offset = 0, archived, from }: Walk,
+): Promise<Placed[]> {
+  return db
     .selectFrom((page) =>
       page
         .selectFrom('travel_index')
-        .select(['type', 'id', 'value', 'seq as position'])
+        .select(['type', 'id', 'value as place', 'seq as position'])
         .where('type', '=', type)
-        .where('name', '=', name)
+        .where('name', '=', index)
         .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
+        .$if(from !== undefined, (all) => all.where(beyond('value', order, from)))
         .orderBy('value', order)
         .orderBy('seq', order)
         .limit(limit)
@@ -63,10 +122,17 @@ async function byIndex(db: Kysely<Tables>, query: PageQuery, name: string): Prom
       join.onRef('travel_resource.type', '=', 'page.type').onRef('travel_resource.id', '=', 'page.id'),
     )
     .selectAll('travel_resource')
-    .orderBy('page.value', order)
+    .select('page.place')
+    .orderBy('page.place', order)
     .orderBy('page.position', order)
     .execute();
-  return rows.map(toResource);
+}
+
+/** Compared as a row, so that the index of both columns is entered at the place. */
+function beyond(column: 'created_at' | 'value', order: 'asc' | 'desc', from: Walk['from']) {
+  const sign = sql.raw(`${order === 'asc' ? '>' : '<'}${from?.inclusive ? '=' : ''}`);
+  const { value, seq } = from?.place ?? { value: 0, seq: 0 };
+  return sql<boolean>`(${sql.ref(column)}, seq) ${sign} (${value}, ${seq})`;
 }
 
 /** Few are found, so they are read in whole and put in order here: no plan can make it a walk through the collection. */

@@ -1,18 +1,23 @@
 import type { TravelStore } from '../travel/ports.ts';
 import type { Database } from './database.ts';
-import { travelPage } from './travel-page.ts';
+import { expire } from './travel-expiry.ts';
+import { travelPage, travelPageFrom } from './travel-page.ts';
 import { travelReading } from './travel-rows.ts';
-import { takeTurn, travelWriting } from './travel-writing.ts';
+import { Turns } from './travel-turns.ts';
+import { travelWriting } from './travel-writing.ts';
 
 /** The travel service's resources in the database. */
 export function travelResources({ db }: Database): TravelStore {
   return {
     ...travelReading(db),
     page: (query) => travelPage(db, query),
-    write: (type, work) =>
+    pageFrom: (query, edge) => travelPageFrom(db, query, edge),
+    write: (types, work) =>
       db.transaction().execute(async (tx) => {
-        await takeTurn(tx, type);
-        return work(travelWriting(tx));
+        const turns = new Turns(tx);
+        await turns.await(types);
+        return work(travelWriting(tx, turns));
       }),
+    expire: (type, before, limit) => db.transaction().execute((tx) => expire(tx, { type, before, limit })),
   };
 }

@@ -12,6 +12,12 @@ export function travelReading(db: Kysely<Tables>): TravelReading {
   };
 }
 
+/** A resource's row as far as what is kept beside it needs it. */
+export type Row = Pick<
+  Selectable<Tables['travel_resource']>,
+  'type' | 'id' | 'parent_id' | 'archived' | 'seq'
+>;
+
 /** A row as the resource it keeps. */
 export function toResource(row: Selectable<Tables['travel_resource']>): StoredResource {
   return {

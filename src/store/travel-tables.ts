@@ -28,6 +28,8 @@ interface TravelIndexTable {
   value: string;
   archived: number;
   seq: number;
+  /** 1: a list of its own, whose length is kept. */
+  counted: number;
 }
 
 /** A value that only one resource of its type may have. */
@@ -52,7 +54,10 @@ interface TravelTurnTable {
   seq: number;
 }
 
-/** How many there are, kept in the transaction of each write: lists tell an exact total without counting. */
+/**
+ * How many there are, kept in the transaction of each write: lists tell an exact total without counting. `parent_id`
+ * names the list: the parent of the collection, or a counted index.
+ */
 interface TravelCountTable {
   type: string;
   parent_id: string;

@@ -1,139 +1,116 @@
-import { sql, type Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { Keys, ResourceRef, StoredResource, TravelWriting } from '../travel/ports.ts';
 import { toText } from './json.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
-import { travelReading } from './travel-rows.ts';
+import { count } from './travel-count.ts';
+import { addIndex, countLists, indexOf, replaceIndex } from './travel-index.ts';
+import { addReferences, isReferredTo, replaceReferences } from './travel-references.ts';
+import { type Row, travelReading } from './travel-rows.ts';
+import type { Turns } from './travel-turns.ts';
+import { addUnique, replaceUnique } from './travel-unique.ts';
 
 /** Writes the travel service's resources with all that is kept beside them, in one transaction. */
-export function travelWriting(tx: Transaction<Tables>): TravelWriting {
+export function travelWriting(tx: Transaction<Tables>, turns: Turns): TravelWriting {
   return {
     ...travelReading(tx),
-    insert: (resource, keys) => insert(tx, resource, keys),
+    insert: (resource, keys) => insert(tx, turns, { resource, keys }),
     replace: (resource, keys) => replace(tx, resource, keys),
     remove: (ref) => remove(tx, ref),
+    append: (resource) => append(tx, turns, resource),
     isReferredTo: (ref) => isReferredTo(tx, ref),
   };
 }
 
-/**
- * Waits until no other transaction writes this type, and counts up: what was read after it stays true until the commit,
- * in any database, and what is created later has the higher number.
- */
-export async function takeTurn(tx: Transaction<Tables>, type: string): Promise<number> {
-  const { seq } = await tx
-    .insertInto('travel_turn')
-    .values({ type, seq: 1 })
-    .onConflict((same) => same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', 1) })))
-    .returning('seq')
-    .executeTakeFirstOrThrow();
-  return seq;
-}
-
 async function insert(
   tx: Transaction<Tables>,
-  resource: StoredResource,
-  keys: Keys,
+  turns: Turns,
+  { resource, keys }: { resource: StoredResource; keys: Keys },
 ): Promise<{ taken: string } | undefined> {
-  const { type, id, parentId, createdAt, doc } = resource;
-  const seq = await takeTurn(tx, type);
-  const archived = Number(keys.archived);
-  await tx
-    .insertInto('travel_resource')
-    .values({ type, id, parent_id: parentId, created_at: createdAt, seq, archived, doc: toText(doc) })
-    .execute();
-  await count(tx, { type, parent_id: parentId, archived }, 1);
-  return addKeys(tx, { type, id, seq }, keys);
+  const seq = await turns.number(resource.type);
+  const row = await insertRow(tx, resource, { seq, archived: Number(keys.archived) });
+  await addIndex(tx, row, keys.index);
+  await addReferences(tx, row, keys.references);
+  return addUnique(tx, row, keys.unique);
 }
 
+async function append(
+  tx: Transaction<Tables>,
+  turns: Turns,
+  resource: StoredResource,
+): Promise<StoredResource> {
+  // The turn comes first: from here on nobody else appends, so the last one stays the last.
+  const seq = await turns.number(resource.type);
+  const { rows } = await lastOf(tx, { type: resource.type });
+  const appended = { ...resource, createdAt: Math.max(resource.createdAt, rows[0]?.created_at ?? 0) };
+  await insertRow(tx, appended, { seq, archived: 0 });
+  return appended;
+}
+
+const lastOf = prepared<{ type: string }, { created_at: number }>((db, { type }) =>
+  db
+    .selectFrom('travel_resource')
+    .select('created_at')
+    .where('type', '=', type)
+    .where('parent_id', '=', '')
+    .orderBy('created_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1),
+);
+
+async function insertRow(
+  tx: Transaction<Tables>,
+  { type, id, parentId, createdAt, doc }: StoredResource,
+  { seq, archived }: { seq: number; archived: number },
+): Promise<Row> {
+  const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
+  await insertResource(tx, { ...row, doc: toText(doc) });
+  await count(tx, { type, list: parentId, archived, by: 1 });
+  return row;
+}
+
+const COLUMNS = ['type', 'id', 'parent_id', 'created_at', 'seq', 'archived', 'doc'] as const;
+
+const insertResource = prepared<Selectable<Tables['travel_resource']>, unknown>((db, row) =>
+  db.insertInto('travel_resource').values(pick(row, COLUMNS)),
+);
+
+/** Most of what is kept beside a resource stays as it is, and is not written again. */
 async function replace(
   tx: Transaction<Tables>,
   { type, id, doc }: StoredResource,
   keys: Keys,
 ): Promise<{ taken: string } | undefined> {
   const before = await kept(tx, { type, id });
-  const archived = Number(keys.archived);
+  const row = { ...before, archived: Number(keys.archived) };
   await tx
     .updateTable('travel_resource')
-    .set({ doc: toText(doc), archived })
+    .set({ doc: toText(doc), archived: row.archived })
     .where('type', '=', type)
     .where('id', '=', id)
     .execute();
-  if (before.archived !== archived) {
-    await count(tx, before, -1);
-    await count(tx, { ...before, archived }, 1);
+  if (before.archived !== row.archived) {
+    await count(tx, { type, list: before.parent_id, archived: before.archived, by: -1 });
+    await count(tx, { type, list: before.parent_id, archived: row.archived, by: 1 });
   }
-  await tx.deleteFrom('travel_index').where('type', '=', type).where('id', '=', id).execute();
-  await tx.deleteFrom('travel_unique').where('type', '=', type).where('id', '=', id).execute();
-  await tx.deleteFrom('travel_reference').where('from_type', '=', type).where('from_id', '=', id).execute();
-  return addKeys(tx, { type, id, seq: before.seq }, keys);
+  await replaceIndex(tx, { before, row }, keys.index);
+  await replaceReferences(tx, row, keys.references);
+  return replaceUnique(tx, row, keys.unique);
 }
 
 /** What is kept beside the resource goes with it. */
 async function remove(tx: Transaction<Tables>, ref: ResourceRef): Promise<void> {
-  await count(tx, await kept(tx, ref), -1);
+  const row = await kept(tx, ref);
+  await count(tx, { type: ref.type, list: row.parent_id, archived: row.archived, by: -1 });
+  await countLists(tx, row, await indexOf(tx, ref), -1);
   await tx.deleteFrom('travel_resource').where('type', '=', ref.type).where('id', '=', ref.id).execute();
 }
 
-async function isReferredTo(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<boolean> {
-  const referrer = await tx
-    .selectFrom('travel_reference')
-    .select('from_id')
-    .where('to_type', '=', type)
-    .where('to_id', '=', id)
-    .where((row) => row.or([row('from_type', '<>', type), row('from_id', '<>', id)]))
-    .limit(1)
-    .executeTakeFirst();
-  return referrer !== undefined;
-}
-
-async function addKeys(
-  tx: Transaction<Tables>,
-  { type, id, seq }: ResourceRef & { seq: number },
-  keys: Keys,
-): Promise<{ taken: string } | undefined> {
-  for (const { name, value } of keys.unique) {
-    const added = await tx
-      .insertInto('travel_unique')
-      .values({ type, name, value, id })
-      .onConflict((same) => same.doNothing())
-      .executeTakeFirst();
-    if (added.numInsertedOrUpdatedRows !== 1n) return { taken: name };
-  }
-  const archived = Number(keys.archived);
-  const index = keys.index.map(({ name, value }) => ({ type, id, name, value, archived, seq }));
-  if (index.length > 0) await tx.insertInto('travel_index').values(index).execute();
-  // One statement for each: a document may refer to more than a statement takes parameters for.
-  for (const to of keys.references) {
-    await tx
-      .insertInto('travel_reference')
-      .values({ from_type: type, from_id: id, to_type: to.type, to_id: to.id })
-      .onConflict((same) => same.doNothing())
-      .execute();
-  }
-  return undefined;
-}
-
-async function kept(tx: Transaction<Tables>, { type, id }: ResourceRef) {
+async function kept(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<Row> {
   return tx
     .selectFrom('travel_resource')
-    .select(['type', 'parent_id', 'archived', 'seq'])
+    .select(['type', 'id', 'parent_id', 'archived', 'seq'])
     .where('type', '=', type)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-}
-
-async function count(
-  tx: Transaction<Tables>,
-  { type, parent_id, archived }: { type: string; parent_id: string; archived: number },
-  by: number,
-): Promise<void> {
-  await tx
-    .insertInto('travel_count')
-    .values({ type, parent_id, archived, count: by })
-    .onConflict((same) =>
-      same
-        .columns(['type', 'parent_id', 'archived'])
-        .doUpdateSet((row) => ({ count: sql<number>`${row.ref('travel_count.count')} + ${by}` })),
-    )
-    .execute();
 }

@@ -3,6 +3,7 @@ import { billingProfile } from './resources/billing-profile.ts';
 import { costCenter } from './resources/cost-center.ts';
 import { customField } from './resources/custom-field.ts';
 import { customFieldOption } from './resources/custom-field-option.ts';
+import { event } from './resources/event.ts';
 import { projectCode } from './resources/project-code.ts';
 import { scimUserMapping } from './resources/scim-user-mapping.ts';
 import { travelPolicy } from './resources/travel-policy.ts';
@@ -18,4 +19,5 @@ export const catalog: Resource[] = [
   customFieldOption,
   travelPolicy,
   scimUserMapping,
+  event,
 ];

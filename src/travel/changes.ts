@@ -2,8 +2,8 @@ import { type Collection, existing, parentOf, present, type Target } from './col
 import { ApiError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { mergePatch } from './merge-patch.ts';
-import type { TravelWriting } from './ports.ts';
-import { type Outcome, save } from './save.ts';
+import { type Recorder, recorder } from './record.ts';
+import { save } from './save.ts';
 import { refuseForeignFields } from './validation.ts';
 
 /** POST: a new resource. */
@@ -11,11 +11,11 @@ export function create(collection: Collection, target: Target, body: JsonObject)
   const { resource, surroundings } = collection;
   const { parentId, caller } = target;
   refuseForeignFields(resource, body);
-  return committed(collection, async (within) => {
-    const parent = await parentOf(resource, within, target);
+  return committed(collection, async (recorder) => {
+    const parent = await parentOf(resource, recorder.within, target);
     const id = surroundings.newId(resource.idForm);
     const created = { type: resource.type, id, parentId, createdAt: surroundings.now(), doc: {} };
-    const draft = { resource, within, caller, parent, operation: 'create' as const };
+    const draft = { resource, recorder, caller, parent, operation: 'create' as const };
     return save(draft, created, mergePatch({}, body));
   });
 }
@@ -34,15 +34,16 @@ export function replace(collection: Collection, target: Target, body: JsonObject
 /** DELETE: answers the resource as it was. */
 export function remove(collection: Collection, target: Target): Promise<JsonObject> {
   const { resource } = collection;
-  return committed(collection, async (within) => {
+  return committed(collection, async (recorder) => {
+    const { within } = recorder;
     const before = await existing(resource, within, target);
     resource.rules?.checkDelete?.(before, target.caller);
     if (await within.isReferredTo(before)) {
       throw new ApiError('conflict', `Other resources refer to this ${resource.type}.`);
     }
     const answer = await present(resource, before, within);
-    await within.remove(before);
-    return { answer, changed: [before.id] };
+    await recorder.remove(resource, before);
+    return answer;
   });
 }
 
@@ -60,20 +61,23 @@ function update(
 ): Promise<JsonObject> {
   const { resource } = collection;
   refuseForeignFields(resource, body);
-  return committed(collection, async (within) => {
-    const before = await existing(resource, within, target);
-    const parent = await parentOf(resource, within, target);
-    const draft = { resource, within, caller: target.caller, parent, operation, before: before.doc };
+  return committed(collection, async (recorder) => {
+    const before = await existing(resource, recorder.within, target);
+    const parent = await parentOf(resource, recorder.within, target);
+    const draft = { resource, recorder, caller: target.caller, parent, operation, before: before.doc };
     return save(draft, before, mergePatch(base(before.doc), body));
   });
 }
 
 /** Does the work in a transaction, and tells of the changes once they are durable. */
 async function committed(
-  { resource, surroundings: { store, onChange } }: Collection,
-  work: (within: TravelWriting) => Promise<Outcome>,
+  { resource, surroundings }: Collection,
+  work: (recorder: Recorder) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { answer, changed } = await store.write(resource.type, work);
-  for (const id of changed) onChange(resource.type, id);
+  const { answer, changed } = await surroundings.store.write([resource.type], async (within) => {
+    const record = recorder(within, surroundings);
+    return { answer: await work(record), changed: record.changed };
+  });
+  for (const { type, id } of changed) surroundings.onChange(type, id);
   return answer;
 }

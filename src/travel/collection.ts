@@ -1,8 +1,8 @@
 import { notFound } from './errors.ts';
-import type { JsonObject } from './json.ts';
-import { pageMeta, pageQuery, type Query } from './page.ts';
+import type { Json, JsonObject } from './json.ts';
+import { type Asked, askedPage, cursorMeta, type Listing, offsetMeta, type Query } from './page.ts';
 import { readOne, type StoredResource, type TravelReading, type TravelStore } from './ports.ts';
-import type { Resource } from './resource.ts';
+import type { Resource, SubCollection } from './resource.ts';
 
 /** What the collections need of the world. */
 export interface Surroundings {
@@ -30,16 +30,79 @@ export interface Target {
   caller: string;
 }
 
+/** A page as it is answered. */
+export interface Page {
+  data: JsonObject[];
+  meta: JsonObject;
+}
+
 /** One page of a collection. */
 export async function list(
   { resource, surroundings: { store } }: Collection,
   target: Target,
   query: Query,
-): Promise<{ data: JsonObject[]; meta: JsonObject }> {
-  const page = pageQuery(resource, target.parentId, query);
+): Promise<Page> {
+  const { type, cursor = false, sortBy, filters } = resource;
+  const listing = { type, parentId: target.parentId, cursor, sortBy, filters };
+  const asked = askedPage(listing, query);
   await parentOf(resource, store, target);
-  const { total, resources } = await store.page(page);
-  return { data: await presentAll(resource, resources, store), meta: pageMeta(page, total) };
+  return page({ resource, listing, asked }, store);
+}
+
+/** One page of what an item of another type has of this collection. */
+export async function listUnder(
+  { resource, surroundings: { store } }: Collection,
+  sub: SubCollection,
+  { parentId }: Target,
+  query: Query,
+): Promise<Page> {
+  const { type, cursor = false, sortBy } = resource;
+  if ('idsIn' in sub) {
+    const asked = askedPage({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
+    return pageOfNamed({ resource, asked }, store, (await found(store, sub.type, parentId)).doc[sub.idsIn]);
+  }
+  const listing = {
+    type,
+    parentId: '',
+    sub: { field: sub.field, value: parentId },
+    cursor,
+    sortBy,
+    filters: [],
+  };
+  const asked = askedPage(listing, query);
+  await found(store, sub.type, parentId);
+  return page({ resource, listing, asked }, store);
+}
+
+async function page(
+  { resource, listing, asked }: { resource: Resource; listing: Listing; asked: Asked },
+  store: TravelStore,
+): Promise<Page> {
+  if (asked.kind === 'cursor') {
+    const found = await store.pageFrom(asked.query, asked.edge);
+    return {
+      data: await presentAll(resource, found.resources, store),
+      meta: cursorMeta(listing, asked, found),
+    };
+  }
+  const { total, resources } = await store.page(asked.query);
+  return { data: await presentAll(resource, resources, store), meta: offsetMeta(asked, total) };
+}
+
+/** Those whom one document names: few, so they are read in whole. */
+async function pageOfNamed(
+  { resource, asked }: { resource: Resource; asked: Asked },
+  store: TravelStore,
+  named: Json | undefined,
+): Promise<Page> {
+  const ids = Array.isArray(named) ? named.map(String) : [];
+  const all = await store.read(ids.map((id) => ({ type: resource.type, id })));
+  all.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
+  if (asked.kind === 'cursor') throw new Error('a list of those who are named is not paged by cursor');
+  const { order, offset, limit } = asked.query;
+  if (order === 'desc') all.reverse();
+  const data = await presentAll(resource, all.slice(offset, offset + limit), store);
+  return { data, meta: offsetMeta(asked, all.length) };
 }
 
 /** One resource. */
@@ -68,8 +131,12 @@ export async function parentOf(
   { parentId }: Target,
 ): Promise<StoredResource | undefined> {
   if (!resource.parent) return undefined;
-  const { type } = resource.parent;
-  const stored = isId(parentId) ? await readOne(reading, type, parentId) : undefined;
+  return found(reading, resource.parent.type, parentId);
+}
+
+/** The resource of this type and id, or 404. */
+async function found(reading: TravelReading, type: string, id: string): Promise<StoredResource> {
+  const stored = isId(id) ? await readOne(reading, type, id) : undefined;
   if (!stored) throw notFound(type);
   return stored;
 }

@@ -1,5 +1,5 @@
 import type { Surroundings } from './collection.ts';
-import { keysOf } from './resource.ts';
+import { recorder } from './record.ts';
 import { ADMIN, user } from './resources/user.ts';
 import { validated } from './validation.ts';
 
@@ -9,7 +9,7 @@ export async function ensureFirstAdmin({
   now,
   newId,
 }: Omit<Surroundings, 'onChange'>): Promise<string> {
-  return store.write(user.type, async (within) => {
+  return store.write([user.type], async (within) => {
     const [admin] = await within.find({ type: user.type, name: ADMIN.name, values: [ADMIN.value], limit: 1 });
     if (admin) return admin.id;
     const doc = validated(user, {
@@ -19,11 +19,14 @@ export async function ensureFirstAdmin({
       roles: ['admin'],
     });
     const made = { type: user.type, id: newId(user.idForm), parentId: '', createdAt: now(), doc };
-    const clash = await within.insert(made, keysOf(user, made));
-    if (clash)
-      throw new Error(
-        `There is no active admin, and a user has the address ${String(doc['email'])} already.`,
-      );
+    await recorder(within, { now, newId })
+      .insert(user, made)
+      .catch((cause: unknown) => {
+        const address = String(doc['email']);
+        throw new Error(`There is no active admin, and a user has the address ${address} already.`, {
+          cause,
+        });
+      });
     return made.id;
   });
 }

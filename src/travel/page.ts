@@ -1,45 +1,79 @@
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ApiError, type Invalid } from './errors.ts';
 import { fold, type JsonObject } from './json.ts';
-import type { PageQuery } from './ports.ts';
-import type { Resource } from './resource.ts';
+import type { CursorPage, Edge, ListQuery, PageQuery } from './ports.ts';
+import { subIndex } from './resource.ts';
 
 /** Query parameters as the server parsed them: one that is repeated is an array. */
 export type Query = Record<string, unknown>;
 
+/** What the pages of one list may be asked for (specification, "Collection endpoints"). */
+export interface Listing {
+  type: string;
+  parentId: string;
+  /** The field and value that those of a sub-collection have in common. */
+  sub?: { field: string; value: string };
+  /** True: paged by cursor, too. */
+  cursor: boolean;
+  /** Besides `createdAt`; none: not even by that. */
+  sortBy: string[];
+  filters: ('archived' | 'emails')[];
+}
+
+/** A page as it was asked for. */
+export type Asked =
+  | { kind: 'offset'; query: PageQuery; sortBy: string }
+  | {
+      kind: 'cursor';
+      query: ListQuery;
+      sortBy: string;
+      given: { after?: string; before?: string };
+      edge?: Edge;
+    };
+
 /** The page that a query asks for (specification, "Pagination, sorting and filters"); unknown parameters are ignored. */
-export function pageQuery(resource: Resource, parentId: string, query: Query): PageQuery {
+export function askedPage(listing: Listing, query: Query): Asked {
   const faults: Invalid[] = [];
-  const read = <T>(name: string, otherwise: T, parse: (text: string) => T | undefined): T => {
-    const given = query[name];
-    if (given === undefined) return otherwise;
-    const value = typeof given === 'string' ? parse(given) : undefined;
-    if (value === undefined) faults.push(fault(name, given));
-    return value ?? otherwise;
-  };
-  read('pageKind', 'offset', (kind) => (kind === 'offset' ? kind : undefined));
-  const page: PageQuery = {
-    type: resource.type,
-    parentId,
-    limit: read('limit', 10, (digits) => integer(digits, 1, 100)),
-    offset: read('offset', 0, (digits) => integer(digits, 0, 2 ** 31 - 1)),
-    order: read('order', 'asc', (order) => (order === 'asc' || order === 'desc' ? order : undefined)),
-  };
-  const sortBy = read('sortBy', CREATED, (field) => sortField(resource, field));
-  if (sortBy !== CREATED) page.sortBy = sortBy;
-  const archived = resource.filters.includes('archived') ? read('archived', undefined, truth) : undefined;
-  if (archived !== undefined) page.archived = archived;
-  const emails = resource.filters.includes('emails') ? read('emails', undefined, addresses) : undefined;
-  if (emails) page.match = { name: 'email', values: emails };
+  const read = readerOf(query, faults);
+  const kind = read('pageKind', 'offset', (word) => pageKind(listing, word));
+  const order = read('order', 'asc', (word) => (word === 'asc' || word === 'desc' ? word : undefined));
+  const sortBy = read('sortBy', CREATED, (field) => sortField(listing, field));
+  const { type, parentId } = listing;
+  const limit = read('limit', 10, (digits) => integer(digits, 1, 100));
+  const list: ListQuery = { type, parentId, order, limit, ...indexes(listing, sortBy) };
+  const asked: Asked =
+    kind === 'cursor'
+      ? { kind, query: list, sortBy, ...edgeOf(listing, query, { order, sortBy, faults }) }
+      : { kind, query: { ...list, ...narrowed(listing, read) }, sortBy };
   if (faults.length > 0) {
     throw new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: faults });
   }
-  return page;
+  return asked;
 }
 
 /** The `meta` of an offset page. */
-export function pageMeta(page: PageQuery, total: number): JsonObject {
-  const { limit, offset, order, sortBy = CREATED } = page;
+export function offsetMeta({ query, sortBy }: Asked & { kind: 'offset' }, total: number): JsonObject {
+  const { limit, offset, order } = query;
   return { pageKind: 'offset', limit, offset, total, order, sortBy };
+}
+
+/** The `meta` of a cursor page; a list that cannot be sorted does not say by what. */
+export function cursorMeta(
+  listing: Listing,
+  { query, sortBy, given }: Asked & { kind: 'cursor' },
+  { next, previous }: CursorPage,
+): JsonObject {
+  const { limit, order } = query;
+  const list = cursorList(listing, order, sortBy);
+  return {
+    pageKind: 'cursor',
+    limit,
+    ...given,
+    ...(next ? { nextAfter: encodeCursor(list, next) } : {}),
+    ...(previous ? { prevBefore: encodeCursor(list, previous) } : {}),
+    order,
+    ...(listing.sortBy.length > 0 ? { sortBy } : {}),
+  };
 }
 
 const CREATED = 'createdAt';
@@ -47,13 +81,75 @@ const CREATED = 'createdAt';
 /** So many addresses can be asked for at once; a request line is hardly longer. */
 const ADDRESSES = 500;
 
+type Read = <T>(name: string, otherwise: T, parse: (text: string) => T | undefined) => T;
+
+function readerOf(query: Query, faults: Invalid[]): Read {
+  return (name, otherwise, parse) => {
+    const given = query[name];
+    if (given === undefined) return otherwise;
+    const value = typeof given === 'string' ? parse(given) : undefined;
+    if (value === undefined) faults.push(fault(name, given));
+    return value ?? otherwise;
+  };
+}
+
+function pageKind({ cursor }: Listing, word: string): 'offset' | 'cursor' | undefined {
+  if (word === 'cursor') return cursor ? word : undefined;
+  return word === 'offset' ? word : undefined;
+}
+
+/** The indexes that find and sort the list. */
+function indexes({ sub }: Listing, sortBy: string): Pick<ListQuery, 'within' | 'sortBy'> {
+  const sorted = sortBy === CREATED ? undefined : sortBy;
+  if (!sub) return sorted === undefined ? {} : { sortBy: sorted };
+  const within = subIndex(sub.field, sub.value);
+  return sorted === undefined ? { within } : { within, sortBy: subIndex(sub.field, sub.value, sorted) };
+}
+
+function narrowed({ filters }: Listing, read: Read): Pick<PageQuery, 'offset' | 'archived' | 'match'> {
+  const archived = filters.includes('archived') ? read('archived', undefined, truth) : undefined;
+  const emails = filters.includes('emails') ? read('emails', undefined, addresses) : undefined;
+  return {
+    offset: read('offset', 0, (digits) => integer(digits, 0, 2 ** 31 - 1)),
+    ...(archived === undefined ? {} : { archived }),
+    ...(emails ? { match: { name: 'email', values: emails } } : {}),
+  };
+}
+
+/** "after … Mutually exclusive with `before`" */
+function edgeOf(
+  listing: Listing,
+  query: Query,
+  { order, sortBy, faults }: { order: 'asc' | 'desc'; sortBy: string; faults: Invalid[] },
+): { given: { after?: string; before?: string }; edge?: Edge } {
+  const list = cursorList(listing, order, sortBy);
+  const read = readerOf(query, faults);
+  const given: { after?: string; before?: string } = {};
+  const place = (name: 'after' | 'before') =>
+    read(name, undefined, (cursor) => {
+      given[name] = cursor;
+      return decodeCursor(list, cursor);
+    });
+  const after = place('after');
+  const before = place('before');
+  if (query['after'] !== undefined && query['before'] !== undefined)
+    faults.push(fault('before', query['before']));
+  if (after) return { given, edge: { after } };
+  return before ? { given, edge: { before } } : { given };
+}
+
+/** A cursor belongs to one list in one order. */
+function cursorList({ type, parentId, sub }: Listing, order: string, sortBy: string): string {
+  return [type, parentId, sub?.field ?? '', sub?.value ?? '', order, sortBy].join(' ');
+}
+
 function integer(digits: string, least: number, most: number): number | undefined {
   const value = /^\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
 }
 
-function sortField(resource: Resource, field: string): string | undefined {
-  return resource.sortBy.length > 0 && [CREATED, ...resource.sortBy].includes(field) ? field : undefined;
+function sortField({ sortBy }: Listing, field: string): string | undefined {
+  return sortBy.length > 0 && [CREATED, ...sortBy].includes(field) ? field : undefined;
 }
 
 function truth(word: string): boolean | undefined {

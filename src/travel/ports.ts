@@ -21,13 +21,19 @@ export interface NamedValue {
   value: string;
 }
 
+/** A value that a resource is found or sorted by. */
+export interface IndexedValue extends NamedValue {
+  /** True: an exact number of those found by this index is kept, as it is a list of its own. */
+  counted?: boolean;
+}
+
 /** What a resource is found by, derived from its document at every write. */
 export interface Keys {
   archived: boolean;
   /** Only one resource of the type may have each of these. */
   unique: NamedValue[];
   /** Found and sorted by these. */
-  index: NamedValue[];
+  index: IndexedValue[];
   /** What it refers to; a target stays as long as it is referred to. */
   references: ResourceRef[];
 }
@@ -40,18 +46,40 @@ export interface Match {
   limit?: number;
 }
 
-/** One page of a collection. The order is total: by the named index or by creation, then by order of insertion. */
-export interface PageQuery {
+/** A place in a list: what the resource there is sorted by, and its number in the sequence of its type. */
+export interface Position {
+  value: string | number;
+  seq: number;
+}
+
+/** Where a page of a list begins (`after`) or ends (`before`), that place included; undefined: at the beginning. */
+export type Edge = { after: Position } | { before: Position };
+
+/** What a list holds, and its order, which is total: by the named index or by creation, then by order of insertion. */
+export interface ListQuery {
   type: string;
   parentId: string;
+  /** A counted index: only those that have a value in it. */
+  within?: string;
+  /** An index by which every resource of the list is found; none: by creation. */
+  sortBy?: string;
+  order: 'asc' | 'desc';
+  limit: number;
+}
+
+/** A page by offset. */
+export interface PageQuery extends ListQuery {
   archived?: boolean;
   /** Only those found by this index; `sortBy` is then the same index or none. */
   match?: { name: string; values: string[] };
-  /** An index by which every resource of the type is found; none: by creation. */
-  sortBy?: string;
-  order: 'asc' | 'desc';
   offset: number;
-  limit: number;
+}
+
+/** A page by cursor, with the places of the resources next to it on either side, as far as there are any. */
+export interface CursorPage {
+  resources: StoredResource[];
+  next: Position | undefined;
+  previous: Position | undefined;
 }
 
 /** What can be read inside and outside of a transaction. */
@@ -65,8 +93,12 @@ export interface TravelReading {
 export interface TravelStore extends TravelReading {
   /** `total` is exact, and its cost does not grow with the collection. */
   page(query: PageQuery): Promise<{ total: number; resources: StoredResource[] }>;
-  /** Runs the work in one transaction, undone when it throws; writes of one type run one after the other. */
-  write<T>(type: string, work: (within: TravelWriting) => Promise<T>): Promise<T>;
+  /** A page next to a place in the list; its cost does not grow with the collection or the place. */
+  pageFrom(query: ListQuery, edge: Edge | undefined): Promise<CursorPage>;
+  /** Runs the work in one transaction, undone when it throws; writes of one of these types run one after the other. */
+  write<T>(types: string[], work: (within: TravelWriting) => Promise<T>): Promise<T>;
+  /** Removes at most `limit` resources of a type that were created before a time, the oldest first; answers how many. */
+  expire(type: string, before: number, limit: number): Promise<number>;
 }
 
 /** What can be done inside a transaction. A unique value that another resource has is answered by its name. */
@@ -74,6 +106,11 @@ export interface TravelWriting extends TravelReading {
   insert(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
   replace(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
   remove(ref: ResourceRef): Promise<void>;
+  /**
+   * Adds to a feed: what is appended becomes visible in the order of its places, whoever commits late, and its time of
+   * creation, which is answered, never goes back.
+   */
+  append(resource: StoredResource): Promise<StoredResource>;
   /** True when another resource refers to it. */
   isReferredTo(ref: ResourceRef): Promise<boolean>;
 }
@@ -110,4 +147,59 @@ export async function readOne(
   id: string,
 ): Promise<StoredResource | undefined> {
   return (await reading.read([{ type, id }]))[0];
+}
+
+/** A body as it is kept in the request log: secrets struck out, and cut when it is long. */
+export interface LoggedBody {
+  text: string;
+  cut: boolean;
+}
+
+/** One request as it is kept in the request log. */
+export interface LoggedRequest {
+  /** When it came, in epoch milliseconds, and how long its answer took. */
+  time: number;
+  ms: number;
+  method: string;
+  /** With the query, in which secrets are struck out. */
+  path: string;
+  status: number;
+  /** The user on whose behalf it was made; undefined: nobody was recognised. */
+  userId: string | undefined;
+  /** Which of the user's credentials was used. */
+  credential: string | undefined;
+  /** The X-Request-Id of the answer. */
+  requestId: string;
+  requestBody: LoggedBody | undefined;
+  responseBody: LoggedBody | undefined;
+}
+
+/** What is looked for in the request log; what is not named does not matter. */
+export interface RequestLogQuery {
+  /** From this time on, in epoch milliseconds. */
+  since?: number;
+  /** Before this time. */
+  until?: number;
+  /** The first and the last. */
+  statuses?: { from: number; to: number };
+  /** This path and what lies below it, in whole segments and without case. */
+  path?: string;
+  userId?: string;
+  limit: number;
+  /** The `next` of the page before. */
+  after?: string;
+}
+
+/** The newest first. As long as there is a `next`, more may follow, even where this page is short or empty. */
+export interface RequestLogPage {
+  requests: LoggedRequest[];
+  next: string | undefined;
+}
+
+/** The request log. Whatever is looked for, a page costs the same however long the log is. */
+export interface RequestLog {
+  append(requests: LoggedRequest[]): Promise<void>;
+  list(query: RequestLogQuery): Promise<RequestLogPage>;
+  /** Removes at most `limit` requests from before a time, the oldest first; answers how many. */
+  sweep(before: number, limit: number): Promise<number>;
 }

@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 import type { Invalid } from './errors.ts';
 import { fold, type JsonObject, textOf } from './json.ts';
-import type { Keys, NamedValue, ResourceRef, StoredResource, TravelReading, TravelWriting } from './ports.ts';
+import type {
+  IndexedValue,
+  Keys,
+  NamedValue,
+  ResourceRef,
+  StoredResource,
+  TravelReading,
+  TravelWriting,
+} from './ports.ts';
 
 /** What a client may do with a resource; everything else is 403 forbidden. */
 export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
@@ -22,8 +30,8 @@ export interface Change {
   before: JsonObject | undefined;
   wanted: JsonObject;
   within: TravelWriting;
-  /** Keeps another resource of the same type in the same transaction. */
-  alsoSave(other: StoredResource): Promise<void>;
+  /** Changes another resource of the same type in the same transaction. */
+  alsoSave(before: StoredResource, doc: JsonObject): Promise<void>;
 }
 
 /** What a resource obeys beyond its schema, its unique fields and its references. A rule may also throw an ApiError. */
@@ -102,11 +110,36 @@ export function keysOf(resource: Resource, stored: StoredResource): Keys {
       return { name: field, value: folded ? fold(value) : value };
     }),
     index: [
-      ...[...searched].map((name) => ({ name, value: fold(textOf(doc, name) ?? '') })),
+      ...[...searched].map((name) => ({ name, value: sortKey(doc, name) })),
+      ...subCollectionKeys(resource, stored),
       ...(resource.rules?.index?.(stored) ?? []),
     ],
     references: referencesOf(resource, stored),
   };
+}
+
+function sortKey(doc: JsonObject, name: string): string {
+  return fold(textOf(doc, name) ?? '');
+}
+
+/** The index of those whose field has this value, in order of creation, or sorted by a field of theirs. */
+export function subIndex(field: string, value: string, sortBy?: string): string {
+  return sortBy === undefined ? `${field}/${value}` : `${field}/${value}/${sortBy}`;
+}
+
+function subCollectionKeys(resource: Resource, { doc, createdAt }: StoredResource): IndexedValue[] {
+  return (resource.under ?? []).flatMap((sub) => {
+    const value = 'field' in sub ? textOf(doc, sub.field) : undefined;
+    if (value === undefined || !('field' in sub)) return [];
+    const created = new Date(createdAt).toISOString();
+    return [
+      { name: subIndex(sub.field, value), value: created, counted: true },
+      ...resource.sortBy.map((name) => ({
+        name: subIndex(sub.field, value, name),
+        value: sortKey(doc, name),
+      })),
+    ];
+  });
 }
 
 function referencesOf(resource: Resource, { doc, parentId }: StoredResource): ResourceRef[] {

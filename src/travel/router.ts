@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { callerOf } from './authentication.ts';
 import { dataOf, readBody } from './body.ts';
 import { create, patch, remove, replace } from './changes.ts';
-import { type Collection, list, retrieve, type Surroundings, type Target } from './collection.ts';
+import { type Collection, list, listUnder, retrieve, type Surroundings, type Target } from './collection.ts';
 import { ApiError } from './errors.ts';
 import type { Operation, Resource } from './resource.ts';
 
@@ -15,6 +15,13 @@ export function resourceRouter(resource: Resource, surroundings: Surroundings): 
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
     const body = method === 'get' || method === 'delete' ? [] : readBody();
     router[method](path, ...body, (request, response) => handle(collection, request, response));
+  }
+  for (const sub of resource.under ?? []) {
+    const path = `/${sub.path}/:parentId/${resource.path}`;
+    router.get(path, async (request, response) => {
+      response.json(await listUnder(collection, sub, targetOf(request, response), request.query));
+    });
+    router.all(path, forbidden);
   }
   router.all([resource.collectionPath, resource.itemPath], forbidden);
   return router;

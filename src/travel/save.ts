@@ -1,20 +1,15 @@
 import { present } from './collection.ts';
-import { ApiError, type Invalid, validationFailed } from './errors.ts';
+import { type Invalid, validationFailed } from './errors.ts';
 import { type JsonObject, textOf } from './json.ts';
-import type { StoredResource, TravelReading, TravelWriting } from './ports.ts';
-import { type Change, keysOf, type Resource } from './resource.ts';
+import type { StoredResource, TravelReading } from './ports.ts';
+import type { Recorder } from './record.ts';
+import type { Change, Resource } from './resource.ts';
 import { item, validated } from './validation.ts';
-
-/** What a write answers, and the ids of what it changed. */
-export interface Outcome {
-  answer: JsonObject;
-  changed: string[];
-}
 
 /** The circumstances of a write. */
 export interface Draft {
   resource: Resource;
-  within: TravelWriting;
+  recorder: Recorder;
   caller: string;
   operation: Change['operation'];
   parent: StoredResource | undefined;
@@ -22,34 +17,23 @@ export interface Draft {
   before?: JsonObject;
 }
 
-/** Validates what is wanted of a resource and keeps it; what is there already is not written again. */
-export async function save(draft: Draft, stored: StoredResource, wanted: JsonObject): Promise<Outcome> {
-  const { resource, within, before } = draft;
-  const changed: string[] = [];
-  const doc = await checkedDoc(draft, stored.id, wanted, changed);
+/** Validates what is wanted of a resource and keeps it; answers it as it then is. What is there already is not written again. */
+export async function save(draft: Draft, stored: StoredResource, wanted: JsonObject): Promise<JsonObject> {
+  const { resource, recorder, before } = draft;
+  const doc = await checkedDoc(draft, stored.id, wanted);
   const next = { ...stored, doc };
-  if (JSON.stringify(before) !== JSON.stringify(doc)) {
-    const keys = keysOf(resource, next);
-    const clash = before ? await within.replace(next, keys) : await within.insert(next, keys);
-    if (clash)
-      throw new ApiError('conflict', `There is a ${resource.type} with this ${clash.taken} already.`);
-    changed.push(next.id);
-  }
-  return { answer: await present(resource, next, within), changed };
+  if (before) await recorder.replace(resource, { ...stored, doc: before }, doc);
+  else await recorder.insert(resource, next);
+  return present(resource, next, recorder.within);
 }
 
-async function checkedDoc(
-  draft: Draft,
-  id: string,
-  wanted: JsonObject,
-  changed: string[],
-): Promise<JsonObject> {
-  const { resource, within, caller, operation, parent, before } = draft;
+async function checkedDoc(draft: Draft, id: string, wanted: JsonObject): Promise<JsonObject> {
+  const { resource, recorder, caller, operation, parent, before } = draft;
+  const { within } = recorder;
   const valid = validated(resource, wanted);
   const dangling = await danglingReferences(resource, valid, within);
-  const alsoSave = async (other: StoredResource): Promise<void> => {
-    await within.replace(other, keysOf(resource, other));
-    changed.push(other.id);
+  const alsoSave = async (other: StoredResource, doc: JsonObject): Promise<void> => {
+    await recorder.replace(resource, other, doc);
   };
   const change: Change = { operation, id, parent, caller, before, wanted: valid, within, alsoSave };
   const { doc, invalid } = (await resource.rules?.check?.(change)) ?? { doc: valid, invalid: [] };

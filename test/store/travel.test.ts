@@ -8,6 +8,7 @@ import { travelResources } from '../../src/store/travel-resources.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { NOW } from './conformance/house.ts';
 import { describeTravel } from './conformance/travel.ts';
+import { describeTravelPages } from './conformance/travel-pages.ts';
 
 let closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -23,7 +24,10 @@ async function open(): Promise<Database> {
   return database;
 }
 
-describe('the embedded database', () => describeTravel(open));
+describe('the embedded database', () => {
+  describeTravel(open);
+  describeTravelPages(open);
+});
 
 const user = { type: 'user', id: 'u', parentId: '', createdAt: NOW, doc: {} };
 const name = [{ name: 'email', value: 'a' }];
@@ -47,19 +51,36 @@ const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
   ],
   ['a match', (store) => store.page({ ...page, match })],
   ['a match, sorted', (store) => store.page({ ...page, match, sortBy: 'email', archived: false })],
+  ['a page from a place', (store) => store.pageFrom(page, { after: { value: NOW, seq: 1 } })],
+  ['a page up to a place', (store) => store.pageFrom(page, { before: { value: NOW, seq: 1 } })],
+  [
+    'a sorted page from a place',
+    (store) => store.pageFrom({ ...page, sortBy: 'email' }, { after: { value: 'a', seq: 1 } }),
+  ],
+  [
+    'the first page of a sub-collection',
+    (store) => store.pageFrom({ ...page, within: 'invoiceId/i' }, undefined),
+    /\(type=\? AND name=\?\)/,
+  ],
+  [
+    'appending',
+    (store) => store.write(['user'], (within) => within.append({ ...user, id: 'w' })),
+    /travel_resource_page/,
+  ],
+  ['expiring', (store) => store.expire('user', NOW, 10)],
   [
     'replacing',
-    (store) => store.write('user', (within) => within.replace(user, { ...keys, archived: true })),
+    (store) => store.write(['user'], (within) => within.replace(user, { ...keys, archived: true })),
   ],
-  ['removing', (store) => store.write('user', (within) => within.remove(user))],
-  ['asking for referrers', (store) => store.write('user', (within) => within.isReferredTo(user))],
+  ['removing', (store) => store.write(['user'], (within) => within.remove(user))],
+  ['asking for referrers', (store) => store.write(['user'], (within) => within.isReferredTo(user))],
 ];
 
 it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
   '$title is answered by an index',
   async ({ call, walk }) => {
     const database = await open();
-    await travelResources(database).write('user', (within) => within.insert(user, keys));
+    await travelResources(database).write(['user'], (within) => within.insert(user, keys));
     const plans = await plansOf(database, (spied) => call(travelResources(spied)));
     expect(plans.length).toBeGreaterThan(0);
     // A search that ends at the type goes through the whole collection, and a temporary tree sorts it.
@@ -87,7 +108,9 @@ async function plansOf(database: Database, call: (spied: Database) => Promise<un
   const plans: string[] = [];
   for (const node of queries) {
     const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());
-    const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+    // What is prepared has blanks where its values will stand.
+    const bound = parameters.map((value) => (typeof value === 'object' ? null : value));
+    const explained = CompiledQuery.raw(`explain query plan ${sql}`, bound);
     const { rows } = await database.db.executeQuery<{ detail: string }>(explained);
     plans.push(...rows.map(({ detail }) => detail));
   }

@@ -52,9 +52,9 @@ export async function openHouse(): Promise<House> {
       if (broken) throw new Error('disk on fire');
       return kept.page(query);
     },
-    write: async (type, work) => {
+    write: async (types, work) => {
       if (broken) throw new Error('disk on fire');
-      return kept.write(type, work);
+      return kept.write(types, work);
     },
   };
   let time = NOON;

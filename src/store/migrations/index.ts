@@ -3,6 +3,8 @@ import { bridgeTables } from './0001-bridge.ts';
 import { travelTables } from './0002-travel.ts';
 import { listColumns } from './0003-lists.ts';
 import { narrowFirst } from './0004-narrow-first.ts';
+import { travelPages } from './0005-travel-pages.ts';
+import { requestLog } from './0008-request-log.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -12,5 +14,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0002-travel': travelTables(types),
     '0003-lists': listColumns(types),
     '0004-narrow-first': narrowFirst(types),
+    '0005-travel-pages': travelPages(),
+    '0008-request-log': requestLog(types),
   };
 }

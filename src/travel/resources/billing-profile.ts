@@ -28,6 +28,7 @@ export const billingProfile = defineResource({
   }),
   readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
   filters: ['archived'],
   references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],

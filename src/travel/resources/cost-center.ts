@@ -13,6 +13,7 @@ export const costCenter = defineResource({
     travelPolicyId: text.optional(),
   }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
   filters: ['archived'],
   references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],

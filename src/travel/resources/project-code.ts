@@ -16,6 +16,7 @@ export const projectCode = defineResource({
     name: text.optional(),
   }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
   sortBy: ['code'],
   filters: ['archived'],
   unique: [{ field: 'code', fold: false }],

@@ -83,6 +83,7 @@ export const travelPolicy = defineResource({
     transportBudget,
   }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
   filters: [],
   references: [{ field: 'defaultApproverId', to: 'user' }],
@@ -113,7 +114,7 @@ async function unsetOtherDefault({ id, wanted, within, alsoSave }: Change) {
   if (wanted['default'] === true) {
     const holders = await within.find({ type: 'travelPolicy', name: DEFAULT, values: [SET], limit: 2 });
     for (const other of holders.filter((holder) => holder.id !== id)) {
-      await alsoSave({ ...other, doc: { ...other.doc, default: false } });
+      await alsoSave(other, { ...other.doc, default: false });
     }
   }
   return { doc: wanted, invalid: [] };

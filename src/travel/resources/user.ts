@@ -55,6 +55,7 @@ export const user = defineResource({
     travelPolicyId: text.optional(),
   }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
   sortBy: ['email'],
   filters: ['archived', 'emails'],
   unique: [{ field: 'email', fold: true }],

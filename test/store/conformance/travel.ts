@@ -19,7 +19,7 @@ async function house(open: Open) {
     database,
     store,
     add: (resource: StoredResource, keys: Partial<Keys> = {}) =>
-      store.write(resource.type, (within) => within.insert(resource, { ...bare, ...keys })),
+      store.write([resource.type], (within) => within.insert(resource, { ...bare, ...keys })),
     ids: async (query: Partial<PageQuery> = {}) => {
       const { total, resources } = await store.page({ ...all, ...query });
       return { total, ids: resources.map(({ id }) => id) };
@@ -48,8 +48,10 @@ export function describeTravel(open: Open): void {
       };
       expect(await find(['same', 'same', 'none'])).toEqual(['b', 'a', 'c']);
       expect(await find(['same'], 2)).toEqual(['b', 'a']);
-      await store.write('thing', (within) => within.replace(thing('b'), { ...bare, index: named('other') }));
-      await store.write('thing', (within) => within.remove(thing('a')));
+      await store.write(['thing'], (within) =>
+        within.replace(thing('b'), { ...bare, index: named('other') }),
+      );
+      await store.write(['thing'], (within) => within.remove(thing('a')));
       expect(await find(['same'])).toEqual(['c']);
       expect(await find(['other'])).toEqual(['b']);
     });
@@ -70,13 +72,13 @@ export function describeTravel(open: Open): void {
       const unique = named('one');
       expect(await add(thing('a'), { unique })).toBeUndefined();
       expect(await add(thing('x', { type: 'other' }), { unique })).toBeUndefined();
-      const clash = store.write('thing', async (within) => {
+      const clash = store.write(['thing'], async (within) => {
         const taken = await within.insert(thing('b'), { ...bare, unique });
         throw new Error(`taken: ${taken?.taken}`);
       });
       await expect(clash).rejects.toThrow('taken: name');
-      await store.write('thing', (within) => within.replace(thing('a'), { ...bare, unique }));
-      await store.write('thing', (within) => within.remove(thing('a')));
+      await store.write(['thing'], (within) => within.replace(thing('a'), { ...bare, unique }));
+      await store.write(['thing'], (within) => within.remove(thing('a')));
       expect(await add(thing('b'), { unique })).toBeUndefined();
     });
 
@@ -84,28 +86,28 @@ export function describeTravel(open: Open): void {
       const { store, add } = await house(open);
       await add(thing('a'));
       await add(thing('b'), { references: [thing('a'), thing('a')] });
-      const isReferredTo = (id: string) => store.write('thing', (within) => within.isReferredTo(thing(id)));
+      const isReferredTo = (id: string) => store.write(['thing'], (within) => within.isReferredTo(thing(id)));
       expect([await isReferredTo('a'), await isReferredTo('b')]).toEqual([true, false]);
-      await expect(store.write('thing', (within) => within.remove(thing('a')))).rejects.toThrow();
+      await expect(store.write(['thing'], (within) => within.remove(thing('a')))).rejects.toThrow();
       expect((await store.read([thing('a')])).length).toBe(1);
       await expect(add(thing('c'), { references: [thing('nobody')] })).rejects.toThrow();
-      await store.write('thing', (within) => within.replace(thing('b'), bare));
-      await store.write('thing', (within) => within.remove(thing('a')));
+      await store.write(['thing'], (within) => within.replace(thing('b'), bare));
+      await store.write(['thing'], (within) => within.remove(thing('a')));
       expect(await store.read([thing('a')])).toEqual([]);
     });
 
     it('may refer to itself and go', async () => {
       const { store, add } = await house(open);
       await add(thing('a'));
-      await store.write('thing', (within) =>
+      await store.write(['thing'], (within) =>
         within.replace(thing('a'), { ...bare, references: [thing('a')] }),
       );
-      expect(await store.write('thing', (within) => within.isReferredTo(thing('a')))).toBe(false);
+      expect(await store.write(['thing'], (within) => within.isReferredTo(thing('a')))).toBe(false);
     });
 
     it('leaves nothing behind when the work fails', async () => {
       const { store, ids } = await house(open);
-      const failing = store.write('thing', async (within) => {
+      const failing = store.write(['thing'], async (within) => {
         await within.insert(thing('a'), { ...bare, unique: named('a'), index: named('a') });
         throw new Error('changed my mind');
       });
@@ -118,7 +120,7 @@ export function describeTravel(open: Open): void {
       const { store, add } = await house(open);
       await add(thing('a', { doc: { count: 0 } }));
       const count = () =>
-        store.write('thing', async (within) => {
+        store.write(['thing'], async (within) => {
           const [{ doc } = thing('a')] = await within.read([thing('a')]);
           await within.replace(thing('a', { doc: { count: Number(doc['count']) + 1 } }), bare);
         });
@@ -157,7 +159,7 @@ export function describeTravel(open: Open): void {
       for (const id of ['a', 'b', 'c']) await add(thing(id), { index: named(id) });
       await add(thing('child', { parentId: 'p' }));
       await add(thing('other', { type: 'other' }));
-      await store.write('thing', (within) =>
+      await store.write(['thing'], (within) =>
         within.replace(thing('b'), { ...bare, archived: true, index: named('b') }),
       );
       expect(await ids()).toEqual({ total: 3, ids: ['a', 'b', 'c'] });
@@ -167,7 +169,7 @@ export function describeTravel(open: Open): void {
         ids: ['c', 'a'],
       });
       expect(await ids({ parentId: 'p' })).toEqual({ total: 1, ids: ['child'] });
-      await store.write('thing', (within) => within.remove(thing('b')));
+      await store.write(['thing'], (within) => within.remove(thing('b')));
       expect(await ids({ archived: true })).toEqual({ total: 0, ids: [] });
       expect(await ids()).toEqual({ total: 2, ids: ['a', 'c'] });
     });
@@ -203,7 +205,7 @@ export function describeTravel(open: Open): void {
       const { keys, store } = await keyHouse();
       await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
       await keys.add(key);
-      await store.write('user', (within) => within.remove({ type: 'user', id: 'u' }));
+      await store.write(['user'], (within) => within.remove({ type: 'user', id: 'u' }));
       expect(await keys.userOf('h1')).toBeUndefined();
     });
   });

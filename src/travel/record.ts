@@ -1,0 +1,76 @@
+import { present } from './collection.ts';
+import { ApiError } from './errors.ts';
+import type { JsonObject } from './json.ts';
+import type { ResourceRef, StoredResource, TravelWriting } from './ports.ts';
+import { previousAttributes } from './previous-attributes.ts';
+import { type ChangeKind, keysOf, type Resource } from './resource.ts';
+
+/** What recording needs of the world. */
+export interface RecordSurroundings {
+  /** Epoch milliseconds. */
+  now(): number;
+  newId(form: 'A' | 'B'): string;
+}
+
+/** The one way by which a resource comes, changes or goes: with its keys, and its event in the same transaction. */
+export interface Recorder {
+  readonly within: TravelWriting;
+  /** What was changed so far, to be told of after the commit; events are not among it. */
+  readonly changed: ResourceRef[];
+  /** Throws the ApiError `conflict` when a unique value is taken. */
+  insert(resource: Resource, stored: StoredResource): Promise<void>;
+  /** A document that is the same as before is not written, and not told. */
+  replace(resource: Resource, before: StoredResource, doc: JsonObject): Promise<StoredResource>;
+  remove(resource: Resource, stored: StoredResource): Promise<void>;
+  /** Writes an event that no single change of a resource stands for; `previous` with updates. */
+  tell(kind: string, data: JsonObject, previous?: JsonObject): Promise<void>;
+}
+
+/** Records in an open transaction. */
+export function recorder(within: TravelWriting, surroundings: RecordSurroundings): Recorder {
+  const changed: ResourceRef[] = [];
+  const tell = (kind: string, data: JsonObject, previous?: JsonObject) =>
+    append(within, surroundings, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
+  const tells = ({ events }: Resource, change: ChangeKind) => events?.includes(change) === true;
+  return {
+    within,
+    changed,
+    tell,
+    insert: async (resource, stored) => {
+      refuseTaken(resource, await within.insert(stored, keysOf(resource, stored)));
+      changed.push({ type: resource.type, id: stored.id });
+      if (tells(resource, 'created'))
+        await tell(`${resource.type}.created`, await present(resource, stored, within));
+    },
+    replace: async (resource, before, doc) => {
+      const after = { ...before, doc };
+      if (JSON.stringify(before.doc) === JSON.stringify(doc)) return before;
+      const old = tells(resource, 'updated') ? await present(resource, before, within) : undefined;
+      refuseTaken(resource, await within.replace(after, keysOf(resource, after)));
+      changed.push({ type: resource.type, id: after.id });
+      if (old) {
+        const data = await present(resource, after, within);
+        await tell(`${resource.type}.updated`, data, previousAttributes(old, data));
+      }
+      return after;
+    },
+    remove: async (resource, stored) => {
+      const data = tells(resource, 'deleted') ? await present(resource, stored, within) : undefined;
+      await within.remove(stored);
+      changed.push({ type: resource.type, id: stored.id });
+      if (data) await tell(`${resource.type}.deleted`, data);
+    },
+  };
+}
+
+function refuseTaken(resource: Resource, clash: { taken: string } | undefined): void {
+  if (clash) throw new ApiError('conflict', `There is a ${resource.type} with this ${clash.taken} already.`);
+}
+
+async function append(
+  within: TravelWriting,
+  { now, newId }: RecordSurroundings,
+  doc: JsonObject,
+): Promise<void> {
+  await within.append({ type: 'event', id: newId('A'), parentId: '', createdAt: now(), doc });
+}

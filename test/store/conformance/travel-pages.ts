@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { travelResources } from '../../../src/store/travel-resources.ts';
+import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
+import { NOW, type Open } from './house.ts';
+
+const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+const all: ListQuery = { type: 'thing', parentId: '', order: 'asc', limit: 100 };
+
+function thing(id: string, createdAt = NOW): StoredResource {
+  return { type: 'thing', id, parentId: '', createdAt, doc: { id } };
+}
+
+/** A list of its own: those of one owner, by creation and by name. */
+function keysFor(owner: string, name: string, createdAt: number): Keys {
+  const list = `owner/${owner}`;
+  const created = new Date(createdAt).toISOString();
+  return {
+    ...bare,
+    index: [
+      { name: 'name', value: name },
+      { name: list, value: created, counted: true },
+      { name: `${list}/name`, value: name },
+    ],
+  };
+}
+
+/** Walks a list from one end to the other, page by page. */
+async function walk(store: TravelStore, query: ListQuery, back = false): Promise<string[]> {
+  const ids: string[] = [];
+  let edge: Edge | undefined;
+  for (let pages = 0; pages < 1000; pages++) {
+    const { resources, next, previous } = await store.pageFrom(query, edge);
+    const page = resources.map(({ id }) => id);
+    if (back) ids.unshift(...page);
+    else ids.push(...page);
+    const place = back ? previous : next;
+    if (!place) return ids;
+    edge = back ? { before: place } : { after: place };
+  }
+  throw new Error('the walk does not end');
+}
+
+/** Pages by place, lists of their own, feeds and expiry, on any database. */
+export function describeTravelPages(open: Open): void {
+  const opened = async () => travelResources(await open());
+  const add = (store: TravelStore, resource: StoredResource, keys: Keys = bare) =>
+    store.write(['thing'], (within) => within.insert(resource, keys));
+
+  describe('a page from a place', () => {
+    it('begins and ends with the place, and names its neighbours', async () => {
+      const store = await opened();
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await add(store, thing(id));
+      const first = await store.pageFrom({ ...all, limit: 2 }, undefined);
+      expect([first.resources.map(({ id }) => id), first.previous]).toEqual([['a', 'b'], undefined]);
+      if (!first.next) throw new Error('there is no next page');
+      const second = await store.pageFrom({ ...all, limit: 2 }, { after: first.next });
+      expect(second.resources.map(({ id }) => id)).toEqual(['c', 'd']);
+      if (!second.previous || !second.next) throw new Error('a page in the middle has neighbours');
+      const again = await store.pageFrom({ ...all, limit: 2 }, { before: second.previous });
+      expect(again.resources.map(({ id }) => id)).toEqual(['a', 'b']);
+      expect([again.previous, again.next]).toEqual([undefined, first.next]);
+      const last = await store.pageFrom({ ...all, limit: 2 }, { after: second.next });
+      expect([last.resources.map(({ id }) => id), last.next]).toEqual([['e'], undefined]);
+    });
+
+    it('goes on where it was, when what stood there is gone', async () => {
+      const store = await opened();
+      for (const id of ['a', 'b', 'c', 'd']) await add(store, thing(id));
+      const { next } = await store.pageFrom({ ...all, limit: 2 }, undefined);
+      await store.write(['thing'], (within) => within.remove({ type: 'thing', id: 'c' }));
+      if (!next) throw new Error('there is no next page');
+      const rest = await store.pageFrom(all, { after: next });
+      expect(rest.resources.map(({ id }) => id)).toEqual(['d']);
+      const before = await store.pageFrom(all, { before: next });
+      expect(before.resources.map(({ id }) => id)).toEqual(['a', 'b']);
+    });
+
+    it('shows everything once, in every order, from either end', async () => {
+      const made = fc.record({
+        owner: fc.constantFrom('p', 'q'),
+        name: fc.constantFrom('x', 'y', 'z'),
+        late: fc.integer({ min: 0, max: 2 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(made, { maxLength: 14 }),
+          fc.integer({ min: 1, max: 5 }),
+          async (things, limit) => {
+            const store = await opened();
+            const rows = things.map(({ owner, name, late }, seq) => ({
+              id: `t${seq}`,
+              owner,
+              name,
+              late,
+              seq,
+            }));
+            for (const { id, owner, name, late } of rows) {
+              await add(store, thing(id, NOW + late), keysFor(owner, name, NOW + late));
+            }
+            const byCreation = [...rows].sort((one, other) => one.late - other.late || one.seq - other.seq);
+            const byName = [...rows].sort(
+              (one, other) => compare(one.name, other.name) || one.seq - other.seq,
+            );
+            for (const [sortBy, sorted] of [
+              [undefined, byCreation],
+              ['name', byName],
+            ] as const) {
+              for (const owner of [undefined, 'p', 'q']) {
+                const wanted = sorted
+                  .filter((row) => owner === undefined || row.owner === owner)
+                  .map(({ id }) => id);
+                const query = { ...all, limit, ...listOf(owner, sortBy) };
+                expect(await walk(store, query)).toEqual(wanted);
+                expect(await walk(store, { ...query, order: 'desc' })).toEqual([...wanted].reverse());
+                const page = await store.page({ ...query, offset: 0 });
+                expect(page.total).toBe(wanted.length);
+                expect(page.resources.map(({ id }) => id)).toEqual(wanted.slice(0, limit));
+                const [first] = wanted;
+                if (first === undefined) continue;
+                const end = await store.pageFrom({ ...query, limit: 1, order: 'desc' }, undefined);
+                expect(end.resources[0]?.id).toBe(wanted.at(-1));
+              }
+            }
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+
+    it('walks backwards from the end as it walks forwards', async () => {
+      const store = await opened();
+      const ids = Array.from({ length: 23 }, (_one, number) => `t${number}`);
+      for (const id of ids) await add(store, thing(id));
+      let edge: Edge | undefined;
+      for (;;) {
+        const { next } = await store.pageFrom({ ...all, limit: 7 }, edge);
+        if (!next) break;
+        edge = { after: next };
+      }
+      if (!edge || !('after' in edge)) throw new Error('there is no last page');
+      const last = await store.pageFrom({ ...all, limit: 1 }, edge);
+      expect(last.resources[0]?.id).toBe('t21');
+      const before = await store.pageFrom({ ...all, limit: 100 }, { before: edge.after });
+      expect(before.resources.map(({ id }) => id)).toEqual(ids.slice(0, 22));
+    });
+  });
+
+  describe('a list of its own', () => {
+    it('keeps its length when members come, change over and go', async () => {
+      const store = await opened();
+      const total = async (owner: string) =>
+        (await store.page({ ...all, within: `owner/${owner}`, offset: 0, limit: 1 })).total;
+      await add(store, thing('a'), keysFor('p', 'x', NOW));
+      await add(store, thing('b'), keysFor('p', 'y', NOW));
+      await store.write(['thing'], (within) => within.replace(thing('b'), keysFor('q', 'y', NOW)));
+      expect([await total('p'), await total('q')]).toEqual([1, 1]);
+      await store.write(['thing'], (within) => within.replace(thing('b'), keysFor('q', 'z', NOW)));
+      await store.write(['thing'], (within) => within.remove({ type: 'thing', id: 'a' }));
+      expect([await total('p'), await total('q')]).toEqual([0, 1]);
+    });
+  });
+
+  describe('a feed', () => {
+    it('never goes back in time, and is expired from its old end', async () => {
+      const store = await opened();
+      const append = (id: string, createdAt: number) =>
+        store.write(['other'], (within) => within.append(thing(id, createdAt)));
+      expect((await append('a', NOW)).createdAt).toBe(NOW);
+      expect((await append('b', NOW - 5000)).createdAt).toBe(NOW);
+      expect((await append('c', NOW + 1)).createdAt).toBe(NOW + 1);
+      expect(await walk(store, all)).toEqual(['a', 'b', 'c']);
+      expect(await store.expire('thing', NOW + 1, 1)).toBe(1);
+      expect(await store.expire('thing', NOW + 1, 10)).toBe(1);
+      expect(await store.expire('thing', NOW + 1, 10)).toBe(0);
+      expect(await store.page({ ...all, offset: 0 })).toMatchObject({ total: 1, resources: [{ id: 'c' }] });
+    });
+  });
+}
+
+function listOf(owner: string | undefined, sortBy: string | undefined): Partial<ListQuery> {
+  if (owner === undefined) return sortBy === undefined ? {} : { sortBy };
+  const within = `owner/${owner}`;
+  return sortBy === undefined ? { within } : { within, sortBy: `${within}/${sortBy}` };
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

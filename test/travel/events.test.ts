@@ -1,0 +1,139 @@
+import type { JsonObject } from '../../src/travel/json.ts';
+import { type House, openHouse } from './house.ts';
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+type Event = JsonObject & { id: string; kind: string; data: JsonObject };
+
+async function events(query = 'limit=100'): Promise<Event[]> {
+  return (await house.send('get', `/events?${query}`)).body.data;
+}
+
+async function told(): Promise<Event[]> {
+  // The first admin's is the first.
+  return (await events()).slice(1);
+}
+
+test('the first event tells of the first admin', async () => {
+  const [first] = await events();
+  const { data } = (await house.send('get', `/users/${house.admin}`)).body;
+  expect(first).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{24}$/),
+    type: 'event',
+    createdAt: '2026-11-20T12:00:00Z',
+    kind: 'user.created',
+    data,
+  });
+});
+
+describe.each([
+  [
+    'user',
+    '/users',
+    { email: 'ada@example.com', firstName: 'Ada' },
+    { firstName: 'Augusta' },
+    { firstName: 'Ada' },
+  ],
+  [
+    'billingProfile',
+    '/billing-profiles',
+    { name: 'HQ', email: 'b@example.com', lang: 'fr' },
+    { lang: 'en' },
+    { lang: 'fr' },
+  ],
+  ['costCenter', '/cost-centers', { name: 'Research' }, { name: 'Lab' }, { name: 'Research' }],
+  ['projectCode', '/project-codes', { code: 'A' }, { confidential: true }, { confidential: false }],
+  [
+    'travelPolicy',
+    '/travel-policies',
+    { control: 'none', name: 'All', hotelBudget: {}, transportBudget: {} },
+    { control: 'full' },
+    { control: 'none' },
+  ],
+] as const)('%s', (type, path, body, change, previousAttributes) => {
+  test('is told when created, updated and deleted, as it then was', async () => {
+    const created = await house.make(path, body as JsonObject);
+    const updated = (await house.send('patch', `${path}/${created.id}`, { data: change })).body.data;
+    await house.send('patch', `${path}/${created.id}`, { data: change });
+    await house.send('delete', `${path}/${created.id}`);
+    expect(
+      (await told()).map(({ kind, data, previousAttributes: previous }) => [kind, data, previous]),
+    ).toEqual([
+      [`${type}.created`, created, undefined],
+      [`${type}.updated`, updated, previousAttributes],
+      [`${type}.deleted`, updated, undefined],
+    ]);
+  });
+});
+
+test('what the table of kinds does not name is not told', async () => {
+  await house.make('/custom-fields', { dataType: 'text', name: 'Badge', resourceType: 'user' });
+  await house.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute: 'firstName' });
+  expect(await told()).toEqual([]);
+});
+
+test('previousAttributes holds old values of changed attributes alone, nested ones too', async () => {
+  const { id } = await house.make('/users', {
+    email: 'ada@example.com',
+    address: { city: 'Paris', postalCode: '75002' },
+    roles: ['organizer'],
+    lang: 'en',
+  });
+  await house.send('patch', `/users/${id}`, {
+    data: { address: { city: 'Lyon', region: 'Rhône' }, roles: ['guest'], lang: null, firstName: 'Ada' },
+  });
+  const [, updated] = await told();
+  expect(updated?.['previousAttributes']).toEqual({
+    address: { city: 'Paris' },
+    roles: ['organizer'],
+    lang: 'en',
+  });
+});
+
+test('a policy that stops being the default because another became it is told, too', async () => {
+  const policy = { control: 'none', hotelBudget: {}, transportBudget: {}, default: true };
+  const first = await house.make('/travel-policies', { ...policy, name: 'One' });
+  const second = await house.make('/travel-policies', { ...policy, name: 'Two' });
+  expect((await told()).map(({ kind, data }) => [kind, data['id']])).toEqual([
+    ['travelPolicy.created', first.id],
+    ['travelPolicy.updated', first.id],
+    ['travelPolicy.created', second.id],
+  ]);
+});
+
+test('a refused change tells nothing', async () => {
+  await house.make('/users', { email: 'ada@example.com' });
+  expect((await house.send('post', '/users', { data: { email: 'ADA@example.com' } })).status).toBe(409);
+  expect((await house.send('post', '/users', { data: { email: 'no' } })).status).toBe(422);
+  expect((await house.send('delete', `/users/${house.admin}`)).status).toBe(403);
+  expect(await told()).toHaveLength(1);
+});
+
+test('an event is retrieved by its id, and nobody writes one', async () => {
+  const [event] = await events();
+  const path = `/events/${event?.id}`;
+  expect((await house.send('get', path)).body).toEqual({ data: event });
+  expect((await house.send('get', '/events/abcdefabcdefabcdefabcdef')).status).toBe(404);
+  for (const [method, url] of [
+    ['post', '/events'],
+    ['patch', path],
+    ['put', path],
+    ['delete', path],
+  ] as const) {
+    const answer = await house.send(method, url, { data: {} });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  }
+});
+
+test('events that commit while the clock goes back stay in the order of their commits', async () => {
+  await house.make('/cost-centers', { name: 'one' });
+  house.pass(-60_000);
+  await house.make('/cost-centers', { name: 'two' });
+  const [one, two] = await told();
+  expect([one?.data['name'], two?.data['name']]).toEqual(['one', 'two']);
+  expect(two?.['createdAt']).toBe(one?.['createdAt']);
+});
