@@ -7,6 +7,8 @@ const EMAIL =
 const LONGEST_EMAIL = 254;
 const PHONE = /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/;
 const CURRENCY = /^[A-Z]{3}$/;
+const LOCALE_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 // What JSON Schema cannot see in a test is said beside it, for the published contract.
 
@@ -63,6 +65,22 @@ export const phoneNumber = checked(
 export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate).meta({
   format: 'date',
   examples: ['2026-11-20'],
+});
+
+/** "ISO 8601 date-time in UTC, seconds precision" */
+export const dateTime = checked('pattern', 'must be a UTC date-time such as 2026-11-20T12:00:00Z', (value) =>
+  DATE_TIME.test(value),
+).meta({ format: 'date-time', pattern: DATE_TIME.source, examples: ['2026-11-20T12:00:00Z'] });
+
+/** A date-time without zone: what a clock on the spot shows. */
+export const localeDateTime = checked(
+  'pattern',
+  'must be a date-time without zone such as 2026-11-20T12:00:00',
+  (value) => LOCALE_DATE_TIME.test(value),
+).meta({
+  pattern: LOCALE_DATE_TIME.source,
+  description: 'Local date-time without zone',
+  examples: ['2026-11-20T12:00:00'],
 });
 
 /** A currency code (ISO 4217 by its shape; the list changes). */
