@@ -18,7 +18,7 @@ const now = Date.now();
 await ensureFirstAdmin({ store, now: () => now - count - 1, newId: () => randomUUID() });
 for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {
   const end = Math.min(count, first + IN_ONE_TRANSACTION);
-  await store.write(user.type, async (within) => {
+  await store.write([user.type], async (within) => {
     for (let n = first; n < end; n += 1) {
       const made = traveler(n);
       await within.insert(made, keysOf(user, made));
