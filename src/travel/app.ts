@@ -2,6 +2,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
 import { retrieve, type Surroundings } from './collection.ts';
+import { contractRoutes } from './contract.ts';
 import { ApiError, errorBody } from './errors.ts';
 import type { Credentials, Log } from './ports.ts';
 import { user } from './resources/user.ts';
@@ -13,11 +14,12 @@ export interface TravelOptions extends Surroundings {
   log: Log;
 }
 
-/** The travel service's JSON API, to be mounted under /api. Nothing is told without a credential, not even what exists. */
+/** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
 export function travelApp({ credentials, log, ...surroundings }: TravelOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(contractRoutes());
   app.use(authenticate(surroundings.store, credentials));
   app.get('/whoami', async (_request, response) => {
     const caller = callerOf(response);

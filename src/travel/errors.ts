@@ -9,7 +9,7 @@ export interface Invalid {
 }
 
 /** The codes of an error body, with the status that goes with each. */
-const statuses = {
+export const statuses = {
   badRequest: 400,
   invalidParam: 400,
   forbidden: 403,

@@ -1,0 +1,113 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { membersOf, objectIn, objectsIn, resolved, textIn } from './contract.ts';
+import { html, type Markup } from './markup.ts';
+
+/** The fields of a resource, nested ones below their own, with who gives them and when they are answered. */
+export function fieldsTable(document: JsonObject, type: string): Markup {
+  const schemas = objectIn(objectIn(document['components'])['schemas']);
+  const written = schemas[`New${type}`];
+  const rows = rowsOf(document, { answered: schemas[type], written, depth: 0 });
+  return html`<table>
+<thead><tr><th>Field</th><th>Type</th>${written !== undefined && html`<th>Given</th>`}<th>Answered</th><th>Notes</th></tr></thead>
+<tbody>${rows.map((row) => fieldRow(row, written !== undefined))}</tbody>
+</table>`;
+}
+
+/** The type of a schema in words. */
+export function typeOf(schema: JsonObject): string {
+  const { type, items, format, anyOf, oneOf, $ref } = schema;
+  if (textIn($ref)?.endsWith('/Anything')) return 'anything';
+  if (type === 'array') return `list of ${typeOf(objectIn(items))}`;
+  const choices = objectsIn(anyOf ?? oneOf).map(typeOf);
+  if (choices.length > 0) return [...new Set(choices)].join(' or ');
+  const names = Array.isArray(type) ? type.join(' or ') : (textIn(type) ?? 'anything');
+  return format === undefined ? names : `${names} (${String(format).replace('idn-', '')})`;
+}
+
+/** What a schema says beyond its type. */
+export function notesOf(schema: JsonObject): Markup[] {
+  const { description, enum: values, const: only, minimum, maximum, maxLength, pattern, items } = schema;
+  const said: (Markup | undefined)[] = [
+    description === undefined ? undefined : html`${String(description)}.`,
+    only === undefined ? undefined : html`Always <code>${String(only)}</code>.`,
+    Array.isArray(values) ? html`${codes(values)}.` : undefined,
+    isBound(maximum) ? html`${Number(minimum ?? 0)} to ${Number(maximum)}.` : undefined,
+    maxLength === undefined ? undefined : html`At most ${Number(maxLength)} characters.`,
+    // Long expressions, and those that words explain, are for programs; the document has them.
+    description === undefined && isShort(pattern) ? html`Matches <code>${pattern}</code>.` : undefined,
+    schema['default'] === undefined ? undefined : html`Default <code>${String(schema['default'])}</code>.`,
+  ];
+  const own = said.filter((note) => note !== undefined);
+  return isObject(items) && !isObject(items['properties']) ? [...own, ...notesOf(items)] : own;
+}
+
+interface Row {
+  name: string;
+  /** How many fields it is inside of. */
+  depth: number;
+  schema: JsonObject;
+  given: string;
+  answered: string;
+}
+
+interface Shapes {
+  answered: Json | undefined;
+  written: Json | undefined;
+  depth: number;
+}
+
+function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row[] {
+  const shape = innermost(document, answered);
+  const source = innermost(document, written);
+  return membersOf(shape['properties']).flatMap(([name, member]) => {
+    const schema = objectIn(member);
+    const given = objectIn(source['properties'])[name];
+    const row = {
+      name,
+      depth,
+      schema,
+      given: givenWords(source, name),
+      answered: isAmong(shape['required'], name) ? 'always' : 'if set',
+    };
+    return [row, ...rowsOf(document, { answered: member, written: given, depth: depth + 1 })];
+  });
+}
+
+/** The schema that has the members: of the items where it is a list. */
+function innermost(document: JsonObject, schema: Json | undefined): JsonObject {
+  const here = resolved(document, schema);
+  return here['items'] === undefined ? here : innermost(document, here['items']);
+}
+
+function givenWords({ properties, required }: JsonObject, name: string): string {
+  const member = objectIn(properties)[name];
+  if (member === undefined || objectIn(member)['readOnly'] === true) return 'read-only';
+  return isAmong(required, name) ? 'required' : 'optional';
+}
+
+function fieldRow({ name, depth, schema, given, answered }: Row, isWritable: boolean): Markup {
+  return html`<tr><td class="in-${depth}"><code>${name}</code></td><td>${typeOf(schema)}</td>${isWritable && html`<td>${given}</td>`}<td>${answered}</td><td>${spaced(notesOf(schema))}</td></tr>`;
+}
+
+/** Notes one after the other. */
+export function spaced(notes: Markup[]): Markup[] {
+  return notes.map((note) => html`${note} `);
+}
+
+function codes(values: Json[]): Markup[] {
+  const told = values.filter((value) => value !== null);
+  return told.map((value, position) => html`${position > 0 && ', '}<code>${String(value)}</code>`);
+}
+
+function isAmong(list: Json | undefined, name: string): boolean {
+  return Array.isArray(list) && list.includes(name);
+}
+
+/** Bounds that are those of every number say nothing. */
+function isBound(maximum: Json | undefined): boolean {
+  return typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER;
+}
+
+function isShort(pattern: Json | undefined): pattern is string {
+  return typeof pattern === 'string' && pattern.length <= 40;
+}

@@ -1,0 +1,20 @@
+import { failureReferences } from './answers.ts';
+import { answerOf, type Described, type Documented } from './operation.ts';
+
+/** The operations that no declaration stands for. */
+export function extraOperations(documented: Documented[], tag: string): Described[] {
+  const user = documented.find(({ resource }) => resource.type === 'user');
+  if (!user) return [];
+  return [
+    {
+      path: '/api/whoami',
+      method: 'get',
+      operation: {
+        operationId: 'whoami',
+        summary: 'Retrieve the user of the credential',
+        tags: [tag],
+        responses: { 200: answerOf(user, 'The user'), ...failureReferences([401, 500]) },
+      },
+    },
+  ];
+}
