@@ -1,12 +1,17 @@
 import type { Resource } from './resource.ts';
+import { billingOperation } from './resources/billing-operation.ts';
 import { billingProfile } from './resources/billing-profile.ts';
 import { costCenter } from './resources/cost-center.ts';
 import { customField } from './resources/custom-field.ts';
 import { customFieldOption } from './resources/custom-field-option.ts';
+import { dispute } from './resources/dispute.ts';
 import { event } from './resources/event.ts';
+import { invoice } from './resources/invoice.ts';
 import { projectCode } from './resources/project-code.ts';
+import { refund } from './resources/refund.ts';
 import { scimUserMapping } from './resources/scim-user-mapping.ts';
 import { travelPolicy } from './resources/travel-policy.ts';
+import { tripProject } from './resources/trip-project.ts';
 import { user } from './resources/user.ts';
 
 /** Every resource of the travel service. */
@@ -19,5 +24,10 @@ export const catalog: Resource[] = [
   customFieldOption,
   travelPolicy,
   scimUserMapping,
+  tripProject,
+  billingOperation,
+  invoice,
+  refund,
+  dispute,
   event,
 ];

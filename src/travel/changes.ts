@@ -2,7 +2,7 @@ import { type Collection, existing, parentOf, present, type Target } from './col
 import { ApiError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { mergePatch } from './merge-patch.ts';
-import { type Recorder, recorder } from './record.ts';
+import { type Recorder, recorded } from './record.ts';
 import { save } from './save.ts';
 import { refuseForeignFields } from './validation.ts';
 
@@ -69,15 +69,10 @@ function update(
   });
 }
 
-/** Does the work in a transaction, and tells of the changes once they are durable. */
-async function committed(
+/** Does the work in a transaction that has the turn of the resource's type. */
+function committed(
   { resource, surroundings }: Collection,
   work: (recorder: Recorder) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { answer, changed } = await surroundings.store.write([resource.type], async (within) => {
-    const record = recorder(within, surroundings);
-    return { answer: await work(record), changed: record.changed };
-  });
-  for (const { type, id } of changed) surroundings.onChange(type, id);
-  return answer;
+  return recorded(surroundings, [resource.type], work);
 }

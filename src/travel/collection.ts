@@ -151,7 +151,8 @@ export async function present(
   return answer;
 }
 
-async function presentAll(
+/** Resources of one type as they are answered, in the same order. */
+export async function presentAll(
   resource: Resource,
   stored: StoredResource[],
   reading: TravelReading,
@@ -166,7 +167,7 @@ async function presentAll(
 }
 
 /** "ISO 8601 date-time in UTC, seconds precision" */
-function seconds(time: number): string {
+export function seconds(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 

@@ -1,4 +1,4 @@
-import { present } from './collection.ts';
+import { present, type Surroundings } from './collection.ts';
 import { ApiError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { ResourceRef, StoredResource, TravelWriting } from './ports.ts';
@@ -61,6 +61,20 @@ export function recorder(within: TravelWriting, surroundings: RecordSurroundings
       if (data) await tell(`${resource.type}.deleted`, data);
     },
   };
+}
+
+/** Records in a transaction of its own, and tells of the changes once they are durable. */
+export async function recorded<T>(
+  surroundings: Surroundings,
+  types: string[],
+  work: (recorder: Recorder) => Promise<T>,
+): Promise<T> {
+  const { answer, changed } = await surroundings.store.write(types, async (within) => {
+    const record = recorder(within, surroundings);
+    return { answer: await work(record), changed: record.changed };
+  });
+  for (const { type, id } of changed) surroundings.onChange(type, id);
+  return answer;
 }
 
 function refuseTaken(resource: Resource, clash: { taken: string } | undefined): void {

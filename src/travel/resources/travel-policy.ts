@@ -89,7 +89,7 @@ export const travelPolicy = defineResource({
   references: [{ field: 'defaultApproverId', to: 'user' }],
   rules: {
     check: unsetOtherDefault,
-    index: ({ doc }) => (doc['default'] === true ? [{ name: DEFAULT, value: SET }] : []),
+    index: ({ doc }) => (doc['default'] === true ? [DEFAULT_POLICY] : []),
   },
   example: {
     control: 'smart',
@@ -106,13 +106,18 @@ export const travelPolicy = defineResource({
   },
 });
 
-const DEFAULT = 'default';
-const SET = 'set';
+/** The index under which the default travel policy is found. */
+export const DEFAULT_POLICY = { name: 'default', value: 'set' };
 
 /** One travel policy is the default: another that becomes it takes the mark away. */
 async function unsetOtherDefault({ id, wanted, within, alsoSave }: Change) {
   if (wanted['default'] === true) {
-    const holders = await within.find({ type: 'travelPolicy', name: DEFAULT, values: [SET], limit: 2 });
+    const holders = await within.find({
+      type: 'travelPolicy',
+      name: DEFAULT_POLICY.name,
+      values: [DEFAULT_POLICY.value],
+      limit: 2,
+    });
     for (const other of holders.filter((holder) => holder.id !== id)) {
       await alsoSave(other, { ...other.doc, default: false });
     }

@@ -65,6 +65,7 @@ export const user = defineResource({
     { field: 'managerId', to: 'user' },
     { field: 'travelPolicyId', to: 'travelPolicy' },
   ],
+  under: [{ type: 'tripProject', path: 'trip-projects', idsIn: 'travelerIds' }],
   rules: {
     check,
     checkDelete: ({ id }, caller) => keepCaller(id, caller, false),
