@@ -24,8 +24,10 @@ import { listen, openDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
+import { requestLog } from './store/request-log.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
+import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
 
 /** A service that runs. */
 export interface Service {
@@ -64,6 +66,8 @@ interface Ground {
   embedded: Embedded | undefined;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
   notices: { onChange(): void };
+  /** Writes the rest of the request log, and closes the database. */
+  close(): Promise<void>;
 }
 
 /** Puts everything together, and serves it on one port. */
@@ -80,11 +84,11 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const inner = await openInnerDoor(ground, deps);
   const url = await listen(door, settings).catch(async (error: unknown) => {
     await inner?.close();
-    await ground.database.close();
+    await ground.close();
     throw error;
   });
   // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { surroundings, store, database, embedded, notices } = ground;
+  const { surroundings, store, embedded, notices } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
   const connections = connected.map(({ connection }) => connection);
@@ -111,7 +115,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await background?.stop();
       for (const one of connected) one.close();
       await inner?.close();
-      await database.close();
+      await ground.close();
     },
     renewCertificate: door.renewCertificate,
   };
@@ -137,19 +141,25 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
   const kept = tokens(database);
+  const surroundings = realSurroundings(log, options.checkpoint);
+  const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });
   const notices = { onChange: () => {} };
-  const embedded = await openTravel({ settings, database, log }, (type) => {
+  const embedded = await openTravel({ settings, database, log, keeper }, (type) => {
     if (type !== 'user') notices.onChange();
   });
   return {
     settings,
     log,
-    surroundings: realSurroundings(log, options.checkpoint),
+    surroundings,
     database,
     store,
     tokens: kept,
     embedded,
     notices,
+    close: async () => {
+      await keeper.close();
+      await database.close();
+    },
   };
 }
 
@@ -237,10 +247,10 @@ async function firstToken(kept: Tokens, { connections }: Settings): Promise<stri
 
 /** The embedded travel service, when a connection uses it. */
 export async function openTravel(
-  { settings, database, log }: Pick<Ground, 'settings' | 'database' | 'log'>,
+  { settings, database, log, keeper }: Pick<Ground, 'settings' | 'database' | 'log'> & { keeper?: Keeper },
   onChange: (type: string) => void,
 ): Promise<Embedded | undefined> {
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const [first] = users;
-  return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log });
+  return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log, keeper });
 }

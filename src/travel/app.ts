@@ -5,6 +5,8 @@ import { retrieve, type Surroundings } from './collection.ts';
 import { contractRoutes } from './contract.ts';
 import { ApiError, errorBody } from './errors.ts';
 import type { Credentials, Log } from './ports.ts';
+import { recordRequests } from './request-log.ts';
+import type { Keeper } from './request-log-keeper.ts';
 import { user } from './resources/user.ts';
 import { forbidden, resourceRouter } from './router.ts';
 
@@ -12,13 +14,16 @@ import { forbidden, resourceRouter } from './router.ts';
 export interface TravelOptions extends Surroundings {
   credentials: Credentials;
   log: Log;
+  /** Of the request log; undefined: nothing is recorded. */
+  keeper?: Keeper | undefined;
 }
 
 /** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
-export function travelApp({ credentials, log, ...surroundings }: TravelOptions): Express {
+export function travelApp({ credentials, log, keeper, ...surroundings }: TravelOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  if (keeper) app.use(recordRequests(keeper, surroundings.now));
   app.use(contractRoutes());
   app.use(authenticate(surroundings.store, credentials));
   app.get('/whoami', async (_request, response) => {

@@ -1,0 +1,98 @@
+import type { Log, LoggedRequest, RequestLog } from './ports.ts';
+
+/** How long a request may wait for others, in milliseconds, and how many are written at once. */
+const WAIT_MS = 100;
+const BATCH = 200;
+/** So many may wait while the database is slow; with long bodies that is some 60 MB. */
+const MOST = 2_000;
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const SWEEP_EVERY_MS = 60_000;
+const SWEPT_AT_ONCE = 500;
+/** Between two parts of a sweep, so that others have their turn. */
+const BREATH_MS = 20;
+const TELL_EVERY_MS = 60_000;
+
+/** What the request log needs of the world. */
+export interface KeeperGround {
+  requests: RequestLog;
+  clock: {
+    /** Epoch milliseconds. */
+    now(): number;
+    /** Ends early when aborted; never rejects. */
+    wait(ms: number, signal?: AbortSignal): Promise<void>;
+  };
+  log: Log;
+}
+
+/** Writes what is told to it, a little later. */
+export interface Keeper {
+  tell(request: LoggedRequest): void;
+  /** Writes what waits, and ends. */
+  close(): Promise<void>;
+}
+
+/** Gathers requests and writes them in batches, as a write by itself would cost more than many a request; sweeps old ones. */
+export function keeper(ground: KeeperGround): Keeper {
+  const { clock } = ground;
+  const end = new AbortController();
+  const waiting: LoggedRequest[] = [];
+  const loss = losses(ground);
+  let rest = new AbortController();
+  let writing: Promise<void> | undefined;
+  const write = async () => {
+    while (waiting.length > 0) {
+      rest = new AbortController();
+      if (waiting.length < BATCH) await clock.wait(WAIT_MS, AbortSignal.any([rest.signal, end.signal]));
+      const batch = waiting.splice(0, BATCH);
+      await ground.requests.append(batch).catch((error: unknown) => loss.count(batch.length, error));
+    }
+    writing = undefined;
+  };
+  const sweeping = sweepOn(ground, end.signal);
+  return {
+    tell: (request) => {
+      if (waiting.length >= MOST) return loss.count(1);
+      waiting.push(request);
+      if (waiting.length === BATCH) rest.abort();
+      writing ??= write();
+    },
+    close: async () => {
+      end.abort();
+      await Promise.all([writing, sweeping]);
+    },
+  };
+}
+
+/** Tells of requests that could not be kept, not of each by itself: the database has a trouble of its own. */
+function losses({ clock, log }: KeeperGround): { count(lost: number, error?: unknown): void } {
+  let count = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return {
+    count: (lost, error) => {
+      count += lost;
+      if (clock.now() - toldAt < TELL_EVERY_MS) return;
+      log.error(
+        { err: error, requests: count },
+        'requests were not recorded: the database is too slow, or fails',
+      );
+      count = 0;
+      toldAt = clock.now();
+    },
+  };
+}
+
+/** Removes what is older than it is kept, little by little: one large removal would keep everybody waiting. */
+async function sweepOn({ requests, clock, log }: KeeperGround, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.wait(SWEEP_EVERY_MS, signal);
+    try {
+      let swept = SWEPT_AT_ONCE;
+      while (swept === SWEPT_AT_ONCE && !signal.aborted) {
+        swept = await requests.sweep(clock.now() - KEPT_MS, SWEPT_AT_ONCE);
+        await clock.wait(BREATH_MS, signal);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'the request log could not be swept; it is tried again');
+    }
+  }
+}
