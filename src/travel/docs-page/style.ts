@@ -7,8 +7,6 @@ export const style = `
     --link: #7fb7f5; --get: #5fcfa3; --post: #7fb7f5; --change: #e3b341; --delete: #ff8f87; }
 }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; }
-@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 a { color: var(--link); text-decoration: none; }
 a:hover, a:focus-visible { text-decoration: underline; }

@@ -1,0 +1,131 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Response } from 'supertest';
+import { catalog } from '../../src/travel/catalog.ts';
+import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { openapi } from '../../src/travel/openapi/document.ts';
+
+/** The contract that the service publishes. */
+export const contract = openapi(catalog);
+
+/** An operation of the contract. */
+export interface Operation {
+  id: string;
+  method: string;
+  /** With its parameters in braces. */
+  path: string;
+  /** The statuses that it may answer. */
+  statuses: string[];
+  /** Where it is in the contract, as a JSON pointer. */
+  pointer: string;
+  parameters: JsonObject[];
+  hasBody: boolean;
+}
+
+/** Every operation of the contract. */
+export const operations: Operation[] = Object.entries(
+  contract['paths'] as Record<string, JsonObject>,
+).flatMap(([path, methods]) =>
+  Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => ({
+    id: String(operation['operationId']),
+    method,
+    path,
+    statuses: Object.keys(operation['responses'] as JsonObject),
+    pointer: `#/paths/${path.replaceAll('/', '~1')}/${method}`,
+    parameters: (operation['parameters'] ?? []) as JsonObject[],
+    hasBody: 'requestBody' in operation,
+  })),
+);
+
+/** What is wrong with a value by the schema at this place of the contract. With `closed`, members that it does not name are wrong. */
+export function faultsBy(pointer: string, value: unknown, { closed = false } = {}): string[] {
+  const validate = validatorOf(`${closed ? 'closed' : 'open'}${pointer}`);
+  return validate(value)
+    ? []
+    : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+/** Where the schema of a body is: that of the request, or of the answer with this status. */
+export function bodyPointer({ pointer }: Operation, status?: string): string {
+  const part = status === undefined ? `${pointer}/requestBody` : `${pointer}/responses/${status}`;
+  const reference = at(part)['$ref'];
+  return `${typeof reference === 'string' ? reference : part}/content/application~1json/schema`;
+}
+
+/** The part of the contract at a JSON pointer; an empty one where there is none. */
+export function at(pointer: string): JsonObject {
+  const words = pointer.split('/').slice(1);
+  const found = words.reduce<Json | undefined>(
+    (part, word) => (isObject(part) ? part[word.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+    contract,
+  );
+  return isObject(found) ? found : {};
+}
+
+/** The operation that a request asks for; undefined when the contract has no such path or method. */
+export function operationFor(method: string, path: string): Operation | undefined {
+  return operations.find((one) => one.method === method && isPath(one.path, path));
+}
+
+/** Throws when the contract does not have this answer to this request. */
+export function checkAnswer(method: string, url: string, { status, text, headers }: Answer): void {
+  const path = `/api${url.split('?')[0]}`;
+  if (['/api/openapi.json', '/api/docs'].includes(path)) return;
+  const operation = operationFor(method, path);
+  const isKnown = operations.some((one) => isPath(one.path, path));
+  const allowed = operation?.statuses ?? (isKnown ? ['400', '401', '403'] : ['400', '401', '404']);
+  const says = (fault: string) =>
+    new Error(`${method} ${url.slice(0, 200)}: ${status} ${fault}: ${text.slice(0, 500)}`);
+  if (!allowed.includes(String(status))) throw says('is not in the contract');
+  if (status === 401) {
+    if (text !== '' || headers['content-type'] !== undefined) throw says('must have no body');
+    return;
+  }
+  if (!/^application\/json(; charset=utf-8)?$/.test(headers['content-type'] ?? '')) throw says('is not JSON');
+  const schema =
+    operation && status < 300 ? bodyPointer(operation, String(status)) : '#/components/schemas/Error';
+  const [fault] = faultsBy(schema, JSON.parse(text), { closed: true });
+  if (fault !== undefined) throw says(fault);
+}
+
+type Answer = Pick<Response, 'status' | 'text' | 'headers'>;
+
+function isPath(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  return (
+    wanted.length === given.length &&
+    wanted.every((word, position) =>
+      word.startsWith('{') ? given[position] !== '' : word === given[position],
+    )
+  );
+}
+
+const ajv = newAjv();
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(place: string): ValidateFunction {
+  const known = validators.get(place) ?? ajv.compile({ $ref: place });
+  validators.set(place, known);
+  return known;
+}
+
+function newAjv(): Ajv2020 {
+  const made = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(made);
+  // Its pattern says what it is.
+  made.addFormat('idn-email', true);
+  made.addSchema(contract, 'open');
+  made.addSchema(closed(contract) as JsonObject, 'closed');
+  return made;
+}
+
+/** A copy in which every object has the members that it names and no others. */
+function closed(part: Json): Json {
+  if (Array.isArray(part)) return part.map(closed);
+  if (!isObject(part)) return part;
+  const copy = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, closed(value)]));
+  const isSchema = copy['type'] !== undefined && isObject(copy['properties']);
+  return isSchema && copy['additionalProperties'] === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}

@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import request from 'supertest';
+import { catalog } from '../../src/travel/catalog.ts';
+import type { Json, JsonObject } from '../../src/travel/json.ts';
+import { openapi } from '../../src/travel/openapi/document.ts';
+import { keysOf, type Resource } from '../../src/travel/resource.ts';
+import { customField } from '../../src/travel/resources/custom-field.ts';
+import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
+import { type House, openHouse } from './house.ts';
+import { collectionOf, hasNull } from './samples.ts';
+
+const home = join(__dirname, '../..');
+
+/** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` writes the contract anew; read the difference before you commit it. */
+const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
+
+test('the contract is the one that was agreed to', () => {
+  const path = join(__dirname, 'golden/openapi.json');
+  const text = `${JSON.stringify(contract, null, 2)}\n`;
+  if (isUpdating) writeFileSync(path, text);
+  expect(text).toBe(readFileSync(path, 'utf8'));
+});
+
+test('a public validator accepts it as OpenAPI 3.1', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
+  const file = join(directory, 'openapi.json');
+  writeFileSync(file, JSON.stringify(contract));
+  const validator = join(home, 'node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
+  const said = execFileSync(process.execPath, [validator, file], { encoding: 'utf8' });
+  rmSync(directory, { recursive: true });
+  expect(JSON.parse(said)).toEqual({ valid: true });
+  expect(contract['openapi']).toBe('3.1.0');
+});
+
+test('every operation has a name of its own, a summary, a tag that is described, and its failures', () => {
+  const ids = operations.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const tags = (contract['tags'] as JsonObject[]).map(({ name }) => name);
+  for (const { pointer, statuses, hasBody, id } of operations) {
+    expect(id).toMatch(/^(?:list|create|retrieve|update|replace|delete)[A-Z]\w+$|^whoami$/);
+    const { summary, tags: own } = at(pointer);
+    expect(summary).toMatch(/^[A-Z]/);
+    for (const tag of own as Json[]) expect(tags).toContain(tag);
+    expect(statuses).toEqual(
+      expect.arrayContaining(['401', '500', ...(hasBody ? ['400', '413', '415', '422'] : [])]),
+    );
+  }
+});
+
+test('every path has the parameters that it names, and no reference leads nowhere', () => {
+  for (const { path, parameters } of operations) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const given = parameters.filter((one) => one['in'] === 'path').map(({ name }) => name);
+    expect(given).toEqual(named);
+  }
+  const references = [...JSON.stringify(contract).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, reference]) => reference,
+  );
+  expect(references.length).toBeGreaterThan(100);
+  for (const reference of references)
+    expect([reference, Object.keys(at(reference ?? ''))]).not.toEqual([reference, []]);
+});
+
+describe('its examples', () => {
+  const bodies = operations.flatMap((operation) => [
+    ...(operation.hasBody ? [bodyPointer(operation)] : []),
+    ...operation.statuses
+      .filter((status) => status !== '401')
+      .map((status) => bodyPointer(operation, status)),
+  ]);
+
+  test.each([...new Set(bodies)])('are valid: %s', (pointer) => {
+    const examples = at(pointer.replace(/schema$/, 'examples'));
+    expect(Object.keys(examples)).not.toEqual([]);
+    for (const example of Object.values(examples) as { value: Json }[]) {
+      expect(faultsBy(pointer, example.value, { closed: true })).toEqual([]);
+    }
+  });
+
+  test('have no null but where a patch removes something', () => {
+    for (const operation of operations) {
+      for (const status of operation.statuses) {
+        expect(hasNull(at(bodyPointer(operation, status).replace(/schema$/, 'examples')))).toBe(false);
+      }
+    }
+  });
+});
+
+describe('the service', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await openHouse();
+  });
+  afterEach(() => house.close());
+
+  /** Keeps a resource as it is, without looking at what it refers to. */
+  const put = async (resource: Resource, id: string, doc: JsonObject) => {
+    const { store, now } = house.surroundings;
+    const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
+    const keys = { ...keysOf(resource, stored), references: [] };
+    await store.write([resource.type], (within) => within.insert(stored, keys));
+  };
+
+  const isWritable = ({ operations: own }: Resource) => own.includes('create');
+  const named = (resources: Resource[]) => resources.map((resource) => [resource.type, resource] as const);
+
+  test.each(named(catalog.filter(isWritable)))(
+    'accepts the examples of a %s, and answers them',
+    async (type, resource) => {
+      const path = await collectionOf(house, resource);
+      const made = await house.send('post', path, exampleOf('create', type, 'request'));
+      expect([made.status, like(made.body)]).toEqual([201, like(exampleOf('create', type, '201'))]);
+      const item = `${path}/${made.body.data.id}`;
+      const read = await house.send('get', item);
+      expect([read.status, like(read.body)]).toEqual([200, like(exampleOf('retrieve', type, '200'))]);
+      for (const [verb, method] of [
+        ['update', 'patch'],
+        ['replace', 'put'],
+      ] as const) {
+        const answer = await house.send(method, item, exampleOf(verb, type, 'request'));
+        expect([answer.status, like(answer.body)]).toEqual([200, like(exampleOf(verb, type, '200'))]);
+      }
+      const gone = await house.send('delete', item);
+      expect([gone.status, like(gone.body)]).toEqual([200, like(exampleOf('delete', type, '200'))]);
+    },
+  );
+
+  const readable = catalog.filter((resource) => !isWritable(resource));
+  test.each(named(readable))('answers a %s as in its example', async (type, resource) => {
+    const example = exampleOf('retrieve', type, '200') as { data: JsonObject & { id: string } };
+    const { id } = example.data;
+    const doc = Object.fromEntries(
+      Object.entries(example.data).filter(([name]) => Object.hasOwn(resource.schema.shape, name)),
+    );
+    await put(resource, id, doc);
+    for (const field of (doc['customFields'] ?? []) as JsonObject[]) {
+      await put(customField, String(field['customFieldId']), {
+        ...customField.example,
+        name: field['name'] ?? '',
+      });
+    }
+    const answer = await house.send('get', `/${resource.path}/${id}`);
+    expect([answer.status, like(answer.body)]).toEqual([200, like(example)]);
+    const list = await house.send('get', `/${resource.path}`);
+    expect(list.body.data).toContainEqual(answer.body.data);
+  });
+
+  test('publishes it to everybody, as JSON', async () => {
+    const answer = await request(house.app).get('/api/openapi.json');
+    expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', contract]);
+    expect(answer.get('X-Content-Type-Options')).toBe('nosniff');
+  });
+});
+
+test('can say where the service is', () => {
+  expect(openapi(catalog, 'https://travel.example')['servers']).toEqual([{ url: 'https://travel.example' }]);
+  expect(contract['servers']).toEqual([{ url: '/' }]);
+});
+
+/** The example of an operation's request, or of its answer with a status. */
+function exampleOf(verb: string, type: string, part: string): Json {
+  const operation = operations.find(({ id }) => id.toLowerCase() === `${verb}${type}`.toLowerCase());
+  if (!operation) throw new Error(`there is no operation to ${verb} a ${type}`);
+  const schema = bodyPointer(operation, part === 'request' ? undefined : part);
+  return at(schema.replace(/schema$/, 'examples/example'))['value'] ?? null;
+}
+
+/** A body without what differs each time: ids and times of creation. */
+function like(body: Json): { data: JsonObject } {
+  const { data } = body as { data: JsonObject };
+  const fixed = {
+    id: 'id',
+    createdAt: 'createdAt',
+    ...(data['type'] === 'customFieldOption' ? { customFieldId: 'id' } : {}),
+  };
+  return { ...(body as JsonObject), data: { ...data, ...fixed } };
+}
