@@ -6,16 +6,20 @@ import { item } from '../validation.ts';
 import { MANDATORY } from './custom-field.ts';
 import { OPTION_DATA, optionKey } from './custom-field-option.ts';
 import { type CustomFieldValues, type KeptValue, optionIds, valuesOf } from './custom-field-values.ts';
-import { judge, type Known } from './custom-field-verdict.ts';
+import { type FieldOwner, judge, type Known } from './custom-field-verdict.ts';
 
 type Kept = { customFieldId: string; values: KeptValue[] };
 
-/** The custom fields of a user in the form in which they are kept, and what is wrong with those wanted. */
+/** A change as far as custom field values are concerned. */
+type ValuesChange = Pick<Change, 'operation' | 'before' | 'wanted' | 'within'>;
+
+/** The custom fields of a resource in the form in which they are kept, and what is wrong with those wanted. */
 export async function checkedCustomFields(
-  change: Change,
+  change: ValuesChange,
+  resourceType: FieldOwner,
 ): Promise<{ customFields: Kept[]; invalid: Invalid[] }> {
   const wanted = valuesOf(change.wanted);
-  const known = await knownFor(wanted, change.within);
+  const known = { resourceType, ...(await knownFor(wanted, change.within)) };
   const kept = new Map(valuesOf(change.before).map(({ customFieldId, values }) => [customFieldId, values]));
   const seen = new Set<string>();
   const invalid: Invalid[] = [];
@@ -31,7 +35,7 @@ export async function checkedCustomFields(
     }
     return values.length === 0 ? [] : [{ customFieldId, values }];
   });
-  if (invalid.length === 0) invalid.push(...(await missing(change, customFields)));
+  if (invalid.length === 0) invalid.push(...(await missing(change, customFields, resourceType)));
   return { customFields, invalid };
 }
 
@@ -43,7 +47,10 @@ export function customFieldReferences(values: CustomFieldValues): ResourceRef[] 
   ]);
 }
 
-async function knownFor(wanted: CustomFieldValues, reading: TravelReading): Promise<Known> {
+async function knownFor(
+  wanted: CustomFieldValues,
+  reading: TravelReading,
+): Promise<Omit<Known, 'resourceType'>> {
   if (wanted.length === 0) return { fields: new Map(), options: new Map(), optionOf: () => undefined };
   const refs = customFieldReferences(wanted);
   const found = await reading.read(refs);
@@ -64,11 +71,15 @@ async function knownFor(wanted: CustomFieldValues, reading: TravelReading): Prom
   };
 }
 
-/** Mandatory fields are asked for when a user is created or replaced, not when a part is changed. */
-async function missing(change: Change, customFields: Kept[]): Promise<Invalid[]> {
+/** Mandatory fields are asked for when a resource is created or replaced, not when a part is changed. */
+async function missing(
+  change: ValuesChange,
+  customFields: Kept[],
+  resourceType: FieldOwner,
+): Promise<Invalid[]> {
   if (change.operation === 'patch') return [];
   const given = new Set(customFields.map(({ customFieldId }) => customFieldId));
-  const match = { type: 'customField', name: MANDATORY, values: ['user'] };
+  const match = { type: 'customField', name: MANDATORY, values: [resourceType] };
   const mandatory = await change.within.find(match);
   return mandatory
     .filter(({ id }) => !given.has(id))

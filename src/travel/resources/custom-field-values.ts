@@ -27,7 +27,7 @@ export type CustomFieldValues = z.infer<typeof customFieldValues>;
 /** A value as it is kept: the data of a text, or the id of an option, whose data may change. */
 export type KeptValue = { data: string } | { customFieldOptionId: string };
 
-/** The custom field values of a user's document, which its schema has accepted. */
+/** The custom field values of a document, which its schema has accepted. */
 export function valuesOf(doc: JsonObject | undefined): CustomFieldValues {
   // The document went through the schema when it was written: this is a matter of types only.
   return (doc?.['customFields'] ?? []) as CustomFieldValues;
@@ -35,11 +35,11 @@ export function valuesOf(doc: JsonObject | undefined): CustomFieldValues {
 
 /** Documents with the names and data of their custom fields and options as these are now. */
 export async function presentCustomFields(
-  users: StoredResource[],
+  resources: StoredResource[],
   reading: TravelReading,
 ): Promise<JsonObject[]> {
-  const given = users.flatMap(({ doc }) => valuesOf(doc));
-  if (given.length === 0) return users.map(({ doc }) => doc);
+  const given = resources.flatMap(({ doc }) => valuesOf(doc));
+  if (given.length === 0) return resources.map(({ doc }) => doc);
   const fields = await docs(
     reading,
     'customField',
@@ -52,7 +52,7 @@ export async function presentCustomFields(
     const { data: chosen = '', displayName } = options.get(id) ?? {};
     return { customFieldOptionId: id, data: chosen, ...(displayName === undefined ? {} : { displayName }) };
   };
-  return users.map(({ doc }) => {
+  return resources.map(({ doc }) => {
     if (doc['customFields'] === undefined) return doc;
     const customFields = valuesOf(doc).map(({ customFieldId, values }) => ({
       customFieldId,

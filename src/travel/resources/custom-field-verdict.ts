@@ -3,8 +3,13 @@ import { type JsonObject, textOf } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import type { CustomFieldValues, KeptValue } from './custom-field-values.ts';
 
+/** What custom fields are attached to. */
+export type FieldOwner = 'tripProject' | 'user';
+
 /** What the values are judged by. */
 export interface Known {
+  /** Whose fields they must be. */
+  resourceType: FieldOwner;
   fields: ReadonlyMap<string, JsonObject>;
   options: ReadonlyMap<string, StoredResource>;
   /** By field and data. */
@@ -21,6 +26,8 @@ export interface Fault {
 type Value = CustomFieldValues[number]['values'][number];
 type Verdict = { value: KeptValue } | { fault: Fault };
 
+const owners = { tripProject: 'trip projects', user: 'users' };
+
 /** The longest text value: with RE2 the time of a match is its length times the expression's. */
 const TEXT = 1000;
 
@@ -34,8 +41,8 @@ export function judge(
   kept: Value[],
 ): { values: KeptValue[]; faults: Fault[] } {
   const field = known.fields.get(customFieldId);
-  if (field?.['resourceType'] !== 'user') {
-    const message = 'must be a custom field of users';
+  if (field?.['resourceType'] !== known.resourceType) {
+    const message = `must be a custom field of ${owners[known.resourceType]}`;
     return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
   }
   const isKept = isAmong(kept);

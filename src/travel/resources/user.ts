@@ -99,7 +99,7 @@ export function isAdmin(doc: JsonObject): boolean {
 async function check(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }> {
   const { id, caller, wanted } = change;
   keepCaller(id, caller, isAdmin(wanted));
-  const { customFields, invalid } = await checkedCustomFields(change);
+  const { customFields, invalid } = await checkedCustomFields(change, 'user');
   if (textOf(wanted, 'managerId') === id) {
     invalid.push(item('reference', ['managerId'], wanted, 'must be somebody else'));
   }

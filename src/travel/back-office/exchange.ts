@@ -1,0 +1,100 @@
+import { seconds } from '../collection.ts';
+import { ApiError } from '../errors.ts';
+import type { TripProject } from '../resources/trip-project.ts';
+import { booked, type Order } from './book.ts';
+import { type Booking, marked, type Place } from './coverage.ts';
+import { change, type Desk, get, type Kept } from './desk.ts';
+import { bookingOf, type Giving, named, placesGiven, withBooking } from './giving.ts';
+import { centsOf, split } from './money.ts';
+import { type Making, type TransportOffer, withOffers } from './offer.ts';
+import { purchases, reimburse } from './purchases.ts';
+import { type TripOutcome, tellBooking } from './trips.ts';
+import { worth } from './value.ts';
+
+/** Segments of a booking are exchanged for what is offered instead. */
+export interface Exchange extends Giving {
+  /** Its price is for all who exchange. */
+  offer: TransportOffer;
+  order?: Omit<Order, 'rateId' | 'fails'>;
+  /** Nothing said: the first traveler. */
+  bookerId?: string;
+}
+
+/** The travelers give up segments of one booking for another booking, and pay, or get back, the difference. */
+export async function modifyBooking(desk: Desk, wanted: Exchange): Promise<TripOutcome> {
+  const { tripProjectId, bookingId, offer } = wanted;
+  const found = await get(desk, 'tripProject', tripProjectId);
+  const old = bookingOf(found.doc, bookingId);
+  const places = wholePlaces(found.doc, old, wanted);
+  const making = { at: seconds(desk.now()), newId: desk.newId, tripProjectId };
+  const { trip, selected, modification } = exchanged(found.doc, { old, places, offer }, making);
+  const kept = await change(desk, 'tripProject', found, trip);
+  await desk.recorder.tell('bookingModification.created', modification);
+  await tellBooking(desk, selected);
+  const dues = differences(worth(found.doc, old, places), centsOf(offer.price));
+  const operations = await settle(desk, kept, { selected, dues, wanted });
+  return { trip: kept, bookings: [selected], operations };
+}
+
+/** Those who exchange all exchange the same. */
+function wholePlaces(trip: TripProject, booking: Booking, giving: Giving): Place[] {
+  const places = placesGiven(trip, booking, giving);
+  const { travelerIds, segmentIds } = named(places);
+  if (booking.kind !== 'flight' && booking.kind !== 'rail') {
+    throw new ApiError('conflict', `A booking of the kind ${booking.kind} cannot be exchanged.`);
+  }
+  if (places.length !== travelerIds.length * segmentIds.length) {
+    throw new ApiError('conflict', 'Not all of these travelers hold all of these segments.');
+  }
+  return places;
+}
+
+interface Exchanged {
+  old: Booking;
+  places: Place[];
+  offer: TransportOffer;
+}
+
+function exchanged(
+  before: TripProject,
+  { old, places, offer }: Exchanged,
+  making: Making & { tripProjectId: string },
+) {
+  const offered = withOffers(before, [offer], making);
+  const rateId = offered.rates.at(-1)?.id ?? '';
+  const { trip, bookings } = booked(offered, [{ rateId }], making);
+  const [selected = old] = bookings;
+  const { travelerIds, segmentIds } = named(places);
+  const targets = (trip.transportLegs ?? []).flatMap(({ segments }) =>
+    segments.filter(({ bookingId }) => bookingId === selected.id).map(({ id }) => id),
+  );
+  const modification = {
+    ...{ id: making.newId('A'), type: 'bookingModification' as const, createdAt: making.at },
+    ...{ bookingId: old.id, selectedBookingId: selected.id, tripProjectId: making.tripProjectId },
+    transportSegmentExchanges: [
+      { originalTransportSegmentIds: segmentIds, targetTransportSegmentIds: targets, travelerIds },
+    ],
+  };
+  const modifications = [...(old.modifications ?? []), modification];
+  return { trip: marked(withBooking(trip, { ...old, modifications }), old.id), selected, modification };
+}
+
+/** What each traveler pays more, or less, than what they gave up was worth. */
+function differences(worths: Map<string, number>, price: number): [string, number][] {
+  const parts = split(price, worths.size);
+  return [...worths].map(([travelerId, cents], position) => [travelerId, (parts[position] ?? 0) - cents]);
+}
+
+async function settle(
+  desk: Desk,
+  trip: Kept<'tripProject'>,
+  { selected, dues, wanted }: { selected: Booking; dues: [string, number][]; wanted: Exchange },
+): Promise<Kept<'billingOperation'>[]> {
+  const { order = {}, bookerId } = wanted;
+  const costs = new Map(dues.filter(([, cents]) => cents > 0));
+  const worths = new Map(dues.filter(([, cents]) => cents < 0).map(([id, cents]) => [id, -cents]));
+  return [
+    ...(await purchases(desk, trip, { booking: selected, order, bookerId, costs })),
+    ...(await reimburse(desk, trip, { booking: selected, worths })),
+  ];
+}

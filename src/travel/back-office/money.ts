@@ -1,0 +1,66 @@
+import { ApiError } from '../errors.ts';
+import type { Amount } from '../resources/amount.ts';
+
+/** What something costs, tax included. */
+export interface Price {
+  currency: string;
+  /** At most two decimals. */
+  total: number;
+  /** A percentage; without it nothing is said of the tax. */
+  taxRate?: number | undefined;
+}
+
+/** An amount in hundredths, in which sums are exact. */
+export function centsOf({ total }: Pick<Amount, 'total'>): number {
+  return Math.round(total * 100);
+}
+
+/** An amount of so many hundredths. */
+export function amountOf(cents: number, { currency, taxRate }: Omit<Price, 'total'>): Amount {
+  const total = cents / 100;
+  if (taxRate === undefined) return { currency, total };
+  const tax = Math.round((cents * taxRate) / (100 + taxRate));
+  return { base: (cents - tax) / 100, currency, tax: tax / 100, taxRate, total };
+}
+
+/** A price as an amount; it is not below zero, and whole hundredths. */
+export function priced(price: Price): Amount {
+  const cents = centsOf(price);
+  if (cents < 0 || !Number.isSafeInteger(cents) || Math.abs(cents / 100 - price.total) > 1e-9) {
+    throw new ApiError('conflict', `${price.total} is no price: it must be zero or more, in hundredths.`);
+  }
+  return amountOf(cents, price);
+}
+
+/** Cents in as many parts as equal as can be; the first are larger by one. */
+export function split(cents: number, parts: number): number[] {
+  const least = Math.floor(cents / parts);
+  return Array.from({ length: parts }, (_part, position) => least + Number(position < cents - least * parts));
+}
+
+/** The sum of amounts of one currency, those to be taken off after those to be added; its tax is known when all of theirs is. */
+export function balance(added: Amount[], takenOff: Amount[]): Amount {
+  const all = [...added, ...takenOff];
+  const sum = (field: 'total' | 'tax' | 'base') => (cents(added, field) - cents(takenOff, field)) / 100;
+  const [first] = all;
+  const currency = first?.currency ?? '';
+  if (all.some(({ currency: other }) => other !== currency)) {
+    throw new Error('amounts of several currencies have no sum');
+  }
+  if (all.some(({ tax, base }) => tax === undefined || base === undefined)) {
+    return { currency, total: sum('total') };
+  }
+  const rate = first?.taxRate;
+  const taxRate = all.every((one) => one.taxRate === rate) ? rate : undefined;
+  return {
+    base: sum('base'),
+    currency,
+    tax: sum('tax'),
+    ...(taxRate === undefined ? {} : { taxRate }),
+    total: sum('total'),
+  };
+}
+
+function cents(amounts: Amount[], field: 'total' | 'tax' | 'base'): number {
+  return amounts.reduce((sum, amount) => sum + centsOf({ total: amount[field] ?? 0 }), 0);
+}
