@@ -33,6 +33,7 @@ module.exports = {
       'translator',
       'bridge',
       'scim',
+      'oauth',
       'adapter',
       'travel',
       'store',
@@ -44,6 +45,7 @@ module.exports = {
     room('translator', 'schema/'),
     room('bridge', 'translator/|schema/'),
     room('scim', 'bridge/|schema/|http/'),
+    room('oauth', 'http/'),
     room('travel', 'http/'),
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
@@ -53,11 +55,12 @@ module.exports = {
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
       'store',
-      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|schema/(resource|fold)',
+      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|oauth/ports|schema/(resource|fold)',
     ),
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
+    packages('oauth/', 'express|@types/express|express-rate-limit'),
     packages('travel/', 'express|@types/express|zod|re2js'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose'),
     packages('bridge/', 'pino'),
@@ -68,6 +71,7 @@ module.exports = {
 
     builtin('bridge/', 'crypto|util'),
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
+    builtin('oauth/', 'crypto'),
     builtin('travel/', 'crypto|http'),
     builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),

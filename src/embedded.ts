@@ -7,6 +7,7 @@ import { apiKeys } from './store/api-keys.ts';
 import type { Database } from './store/database.ts';
 import { oauthTokens } from './store/oauth-tokens.ts';
 import { travelResources } from './store/travel-resources.ts';
+import { isActiveAdmin } from './travel/admins.ts';
 import { keyCredentials } from './travel/api-keys.ts';
 import { travelApp } from './travel/app.ts';
 import { ensureFirstAdmin } from './travel/first-admin.ts';
@@ -19,6 +20,8 @@ export interface Embedded {
   app: Express;
   /** The bridge's own key, which lives as long as the process. */
   bridgeKey: string;
+  /** Whether credentials of this user open anything. */
+  isActiveAdmin(userId: string): Promise<boolean>;
   /** Makes the first admin's key, when they have none and the operator chose none. */
   firstKey(): Promise<string | undefined>;
 }
@@ -62,6 +65,7 @@ export async function embeddedTravel({
   return {
     app: travelApp({ store, now: Date.now, newId, onChange, credentials, log, keeper }),
     bridgeKey,
+    isActiveAdmin: (userId) => isActiveAdmin(store, userId),
     firstKey: async () => {
       if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
       const key = newSecret('travel');

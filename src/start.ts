@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
+import { oauthRoutes, scimAccess } from './access.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
@@ -183,7 +184,7 @@ function application(
 ): Express {
   const { settings, database, embedded } = ground;
   const isReady = () => database.ping().then(() => true);
-  const authenticate = authenticator(ground);
+  const authenticate = scimAccess(ground);
   const isTrusted = addressesOf(settings.trustedProxies);
   const arrivalOf = arrivals(isTrusted, isLoopback);
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
@@ -197,21 +198,9 @@ function application(
     // First what is asked most.
     app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
+    app.use('/oauth/token', oauthRoutes(ground, chosenUrl ?? url));
     app.use(healthRoutes(isReady), metricsRoutes(deps.metrics));
   });
-}
-
-/** Tokens that were made are in the store; those that the operator chose live in the environment alone. */
-function authenticator({ settings, tokens: kept }: Ground): (token: string) => Promise<string | undefined> {
-  const chosen = new Map(
-    settings.connections.flatMap(({ id, scimToken }) => (scimToken ? [[hashSecret(scimToken), id]] : [])),
-  );
-  const isOpen = new Set(settings.connections.map(({ id }) => id));
-  return async (token) => {
-    const hash = hashSecret(token);
-    const connection = chosen.get(hash) ?? (await kept.connectionOf(hash, Date.now()));
-    return connection !== undefined && isOpen.has(connection) ? connection : undefined;
-  };
 }
 
 /** Scheme and host as the client asked for them, when the header holds nothing but a host and a port. */
@@ -252,5 +241,7 @@ export async function openTravel(
 ): Promise<Embedded | undefined> {
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const [first] = users;
-  return first && embeddedTravel({ database, chosenKey: first.travelApi.key, onChange, log, keeper });
+  const { openid } = settings.travelService;
+  const chosenKey = first?.travelApi.key;
+  return first && embeddedTravel({ database, chosenKey, openid, onChange, log, keeper });
 }

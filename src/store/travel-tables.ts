@@ -72,4 +72,7 @@ interface TravelApiKeyTable {
   user_type: string;
   user_id: string;
   created_at: number;
+  id: string;
+  last_used_at: number | null;
+  revoked_at: number | null;
 }

@@ -1,36 +1,30 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { bearerToken, hashSecret } from '../http/bearer.ts';
-import { type Credentials, readOne, type StoredResource, type TravelReading } from './ports.ts';
-import { isAdmin } from './resources/user.ts';
+import type { RequestHandler, Response } from 'express';
+import { bearerToken } from '../http/bearer.ts';
+import { isActiveAdmin } from './admins.ts';
+import type { Credentials, TravelReading } from './ports.ts';
 
 /**
  * Lets in who brings the credential of an active admin: "a request without a valid credential gets 401 with an empty
- * body (no JSON)". The scheme is named all the same, as RFC 9110 §11.6.1 demands of a 401.
+ * body (no JSON)". The scheme is named all the same, as RFC 9110 §11.6.1 demands of a 401; what was wrong with a token,
+ * but not why, as RFC 6750 §3.1 wants it.
  */
 export function authenticate(reading: TravelReading, credentials: Credentials): RequestHandler {
   return async (request, response, next) => {
-    const caller = await admin(request, reading, credentials);
-    if (caller) {
-      response.locals['caller'] = caller;
+    const token = bearerToken(request.get('authorization'));
+    const admission = token === undefined ? undefined : await credentials(token);
+    if (admission && (await isActiveAdmin(reading, admission.userId))) {
+      response.locals['caller'] = admission.userId;
+      response.locals['credential'] = admission.credential;
+      if (admission.afterwards) response.once('close', admission.afterwards);
       next();
-    } else {
-      response.status(401).set('WWW-Authenticate', 'Bearer').end();
+      return;
     }
+    const challenge = token === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+    response.status(401).set('WWW-Authenticate', challenge).end();
   };
 }
 
 /** The id of the user on whose behalf the request is made. */
 export function callerOf(response: Response): string {
   return String(response.locals['caller']);
-}
-
-async function admin(
-  request: Request,
-  reading: TravelReading,
-  credentials: Credentials,
-): Promise<StoredResource['id'] | undefined> {
-  const token = bearerToken(request.get('authorization'));
-  const userId = token === undefined ? undefined : await credentials(hashSecret(token));
-  const user = userId === undefined ? undefined : await readOne(reading, 'user', userId);
-  return user && isAdmin(user.doc) ? user.id : undefined;
 }

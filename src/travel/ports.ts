@@ -115,25 +115,45 @@ export interface TravelWriting extends TravelReading {
   isReferredTo(ref: ResourceRef): Promise<boolean>;
 }
 
-/** An API key as kept: never the key itself. It goes with its user. */
+/** An API key as listed: never the key itself. It goes with its user. Times are epoch milliseconds. */
 export interface ApiKey {
-  hash: string;
+  id: string;
+  /** What an admin calls it. */
   name: string;
   userId: string;
   createdAt: number;
+  /** Within a minute. */
+  lastUsedAt: number | undefined;
+  revokedAt: number | undefined;
 }
 
-/** The API keys. */
+/** The API keys; of each only a hash is kept. */
 export interface ApiKeys {
-  /** Keeps the key; one that is there already stays as it is. */
-  add(key: ApiKey): Promise<void>;
-  /** The user to whom the key with this hash belongs. */
-  userOf(hash: string): Promise<string | undefined>;
+  /** Keeps the key; one that is there already, be it revoked, stays as it is. */
+  add(key: Pick<ApiKey, 'id' | 'name' | 'userId' | 'createdAt'> & { hash: string }): Promise<void>;
+  /** The key with this hash, unless it was revoked. */
+  active(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'lastUsedAt'> | undefined>;
+  /** All there ever were of the users that there are, oldest first. */
+  list(): Promise<ApiKey[]>;
+  /** False when there is no such key, or it was revoked before. */
+  revoke(id: string, now: number): Promise<boolean>;
+  /** Notes that the key was used now. */
+  used(id: string, now: number): Promise<void>;
+  /** Whether the user has a key, or had one. */
   hasAny(userId: string): Promise<boolean>;
 }
 
-/** The user a credential is attached to, by the credential's hash. `start` composes it of the kinds of credentials there are. */
-export type Credentials = (hash: string) => Promise<string | undefined>;
+/** Whom a credential lets act. */
+export interface Admission {
+  userId: string;
+  /** Kind and name of the credential, for whoever asks later who did something: `apiKey:<id>`, `oauth:<client>`. */
+  credential: string;
+  /** What is to be done once the request is answered, so that it need not wait. */
+  afterwards?: () => void;
+}
+
+/** Whom a token lets act, if anybody; `embedded` composes it of the kinds of credentials there are. */
+export type Credentials = (token: string) => Promise<Admission | undefined>;
 
 /** The part of a pino logger that is used. */
 export interface Log {

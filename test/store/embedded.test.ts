@@ -7,6 +7,7 @@ import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/data
 import { tokens } from '../../src/store/tokens.ts';
 import { describeAgenda } from './conformance/agenda.ts';
 import { describeCommit } from './conformance/commit.ts';
+import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
 import { NOW } from './conformance/house.ts';
 import { describeIdentities } from './conformance/identities.ts';
@@ -45,6 +46,7 @@ describe('the embedded database', () => {
   describeReferences(() => open());
   describeGroups(() => open());
   describeTokens(() => open());
+  describeCredentials(() => open());
 
   it('syncs every commit to the disk before it is acknowledged', async () => {
     const { db } = await open();

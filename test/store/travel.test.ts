@@ -90,7 +90,7 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
 );
 
 it('a key is answered by an index', async () => {
-  const plans = await plansOf(await open(), (spied) => apiKeys(spied).userOf('h'));
+  const plans = await plansOf(await open(), (spied) => apiKeys(spied).active('h'));
   expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);
 });
 

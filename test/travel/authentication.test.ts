@@ -13,11 +13,11 @@ const whoami = (authorization?: string) => {
 };
 
 /** "A request without a valid credential gets 401 with an empty body (no JSON)." */
-function expectRefused(answer: request.Response): void {
+function expectRefused(answer: request.Response, challenge = 'Bearer'): void {
   expect(answer.status).toBe(401);
   expect(answer.text).toBe('');
   expect(answer.headers['content-type']).toBeUndefined();
-  expect(answer.headers['www-authenticate']).toBe('Bearer');
+  expect(answer.headers['www-authenticate']).toBe(challenge);
 }
 
 test('whoami answers the user to whom the credential is attached', async () => {
@@ -47,10 +47,13 @@ test.each([
   ['nothing', undefined],
   ['an empty header', ''],
   ['a scheme without a credential', 'Bearer'],
-  ['an unknown key', 'Bearer travel_0000'],
   ['a key with something behind it', 'Bearer travel_0000 x'],
 ])('%s is not a credential', async (_name, authorization) => {
   expectRefused(await whoami(authorization));
+});
+
+test('an unknown key is not a credential, and its bearer is told so (RFC 6750 §3.1)', async () => {
+  expectRefused(await whoami('Bearer travel_0000'), 'Bearer error="invalid_token"');
 });
 
 test('a key is not taken in another scheme or from the query', async () => {

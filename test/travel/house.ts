@@ -8,10 +8,12 @@ import { hashSecret, newSecret } from '../../src/http/bearer.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
+import { keyCredentials } from '../../src/travel/api-keys.ts';
 import { travelApp } from '../../src/travel/app.ts';
 import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
+import { checkAnswer } from './contract.ts';
 
 /** The travel service, mounted as in production, on a database of its own. */
 export interface House {
@@ -65,22 +67,25 @@ export async function openHouse(): Promise<House> {
   };
   const changes: string[] = [];
   const logged: string[] = [];
+  const log = { error: (fields: object) => logged.push(String('err' in fields ? fields.err : '')) };
   const travel = travelApp({
     ...surroundings,
-    credentials: keys.userOf,
+    credentials: keyCredentials({ keys, now: surroundings.now, log }),
     onChange: (type, id) => changes.push(`${type} ${id}`),
-    log: { error: (fields) => logged.push(String('err' in fields ? fields.err : '')) },
+    log,
   });
   const app = express().use('/api', travel);
   const admin = await ensureFirstAdmin(surroundings);
   const keyFor = async (userId: string): Promise<string> => {
     const key = newSecret('travel');
-    await keys.add({ hash: hashSecret(key), name: 'test', userId, createdAt: time });
+    await keys.add({ id: randomUUID(), hash: hashSecret(key), name: 'test', userId, createdAt: time });
     return key;
   };
   const key = await keyFor(admin);
   const send = (method: Method, path: string, body?: unknown): request.Test => {
     const sent = request(app)[method](`/api${path}`).set('Authorization', `Bearer ${key}`);
+    // Whatever a test asks, the answer must be one that the contract has.
+    sent.expect((answer) => checkAnswer(method, path, answer));
     return body === undefined ? sent : sent.send(body as object);
   };
   return {

@@ -1,4 +1,3 @@
-import { apiKeys } from '../../../src/store/api-keys.ts';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import type { Keys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
 import { NOW, type Open } from './house.ts';
@@ -27,7 +26,7 @@ async function house(open: Open) {
   };
 }
 
-/** The travel service's resources and API keys, on any database. */
+/** The travel service's resources, on any database. */
 export function describeTravel(open: Open): void {
   describe('a travel resource', () => {
     it('is read as it was written', async () => {
@@ -182,31 +181,6 @@ export function describeTravel(open: Open): void {
       expect(await ids({ match, sortBy: 'name', offset: 1, limit: 1 })).toEqual({ total: 3, ids: ['b'] });
       expect(await ids({ match, archived: false, order: 'desc' })).toEqual({ total: 2, ids: ['a', 'b'] });
       expect(await ids({ match: { name: 'name', values: [] } })).toEqual({ total: 0, ids: [] });
-    });
-  });
-
-  describe('an API key', () => {
-    const key = { hash: 'h1', name: 'first', userId: 'u', createdAt: NOW };
-    const keyHouse = async () => {
-      const built = await house(open);
-      for (const id of ['u', 'v']) await built.add(thing(id, { type: 'user' }));
-      return { ...built, keys: apiKeys(built.database) };
-    };
-
-    it('belongs to its user, and stays theirs', async () => {
-      const { keys } = await keyHouse();
-      await keys.add(key);
-      await keys.add({ ...key, userId: 'v' });
-      expect([await keys.userOf('h1'), await keys.userOf('h2')]).toEqual(['u', undefined]);
-      expect([await keys.hasAny('u'), await keys.hasAny('v')]).toEqual([true, false]);
-    });
-
-    it('needs a user, and goes with them', async () => {
-      const { keys, store } = await keyHouse();
-      await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
-      await keys.add(key);
-      await store.write(['user'], (within) => within.remove({ type: 'user', id: 'u' }));
-      expect(await keys.userOf('h1')).toBeUndefined();
     });
   });
 }

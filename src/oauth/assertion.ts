@@ -1,0 +1,51 @@
+import { hashSecret } from '../http/bearer.ts';
+import {
+  CLOCK_TOLERANCE_S,
+  type Keys,
+  KeysUnavailable,
+  localKeys,
+  remoteKeys,
+  verifiedClaims,
+} from '../http/jwt.ts';
+import { invalidClient } from './errors.ts';
+import type { Assertions, Proof } from './ports.ts';
+
+/** What assertions are checked with. */
+export interface AssertionDeps {
+  assertions: Assertions;
+  /** The address of the token endpoint, which an assertion must be made for. */
+  audience: string;
+  now(): number;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** Checks what a client signed (RFC 7523 §3); throws invalid_client unless the client made it, for us, now and not before. */
+export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
+
+/** "The JWT MUST contain an exp claim"; one for longer than a day is "unreasonably far in the future". */
+const LONGEST_S = 24 * 60 * 60;
+
+/** Checks assertions; keys of clients that have theirs at an address are kept for a while. */
+export function assertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
+  const remote = new Map<string, Keys>();
+  const keysOf = (proof: Proof): Keys => {
+    if (proof.kind === 'secret') throw invalidClient();
+    if (proof.kind === 'jwks') return localKeys(proof.jwks);
+    const known = remote.get(proof.uri) ?? remoteKeys(async () => proof.uri, now);
+    remote.set(proof.uri, known);
+    return known;
+  };
+  return async (client, assertion) => {
+    const expected = { issuer: client.id, subject: client.id, audience, now: now() };
+    const verified = verifiedClaims(assertion, keysOf(client.proof), expected);
+    const { exp = 0, jti } = await verified.catch((error: unknown) => {
+      if (error instanceof KeysUnavailable) log.warn({ err: error, client: client.id }, error.message);
+      throw invalidClient(error);
+    });
+    if (exp > now() / 1000 + LONGEST_S) throw invalidClient();
+    // A signature can be written in several ways; what was signed cannot.
+    const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;
+    const use = { clientId: client.id, key: hashSecret(key), expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000 };
+    if (!(await assertions.useOnce(use, now()))) throw invalidClient();
+  };
+}

@@ -1,0 +1,24 @@
+import type { RequestHandler } from 'express';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+
+const WINDOW_MS = 60_000;
+/** An identity provider with a wrong secret tries a few times an hour; nobody guesses 256 bits at this rate. */
+const FAILURES = 100;
+
+/** Lets nobody fail more than a hundred times a minute; who succeeds is not counted. */
+export function failureLimit(): RequestHandler {
+  return rateLimit({
+    windowMs: WINDOW_MS,
+    limit: FAILURES,
+    skipSuccessfulRequests: true,
+    // The address that trusted proxies tell of, whole IPv6 networks as one.
+    keyGenerator: ({ ip, socket }) => ipKeyGenerator(ip ?? socket.remoteAddress ?? ''),
+    standardHeaders: false,
+    legacyHeaders: false,
+    handler: (_request, response) => {
+      response.set('Retry-After', String(WINDOW_MS / 1000));
+      const text = 'Too many requests failed; try again in a minute.';
+      response.status(429).json({ error: 'invalid_request', error_description: text });
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { hashSecret, newSecret } from '../http/bearer.ts';
+import { requireAdmin } from './admins.ts';
+import { textOf } from './json.ts';
+import type { ApiKey, ApiKeys, Credentials, Log, TravelReading } from './ports.ts';
+
+/** What the keys are made and listed with. */
+export interface KeyDeps {
+  keys: ApiKeys;
+  reading: TravelReading;
+  now(): number;
+  newId(form: 'B'): string;
+}
+
+/** Makes a key that acts on behalf of an existing admin; its value is answered now and never again. */
+export async function createApiKey(
+  { keys, reading, now, newId }: KeyDeps,
+  { email, name }: { email: string; name: string },
+): Promise<{ id: string; key: string }> {
+  const admin = await requireAdmin(reading, email);
+  const id = newId('B');
+  const key = newSecret('travel');
+  await keys.add({ id, hash: hashSecret(key), name, userId: admin.id, createdAt: now() });
+  return { id, key };
+}
+
+/** The keys with the address of each one's user. */
+export async function listApiKeys({
+  keys,
+  reading,
+}: Pick<KeyDeps, 'keys' | 'reading'>): Promise<(ApiKey & { email: string })[]> {
+  const all = await keys.list();
+  const ids = [...new Set(all.map(({ userId }) => userId))];
+  const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
+  const emails = new Map(users.map(({ id, doc }) => [id, textOf(doc, 'email') ?? '']));
+  return all.map((key) => ({ ...key, email: emails.get(key.userId) ?? '' }));
+}
+
+/** How often at most it is noted that a key was used. */
+const NOTE_MS = 60_000;
+
+/** API keys as credentials. That one was used is noted when its request is answered. */
+export function keyCredentials({
+  keys,
+  now,
+  log,
+}: Pick<KeyDeps, 'keys' | 'now'> & { log: Log }): Credentials {
+  // What is under way is not in the database yet, and the next request comes before that.
+  const noted = new Map<string, number>();
+  const note = (id: string, at: number) => {
+    keys.used(id, at).catch((error: unknown) => {
+      log.error({ err: error }, 'the use of an API key was not noted');
+    });
+  };
+  return async (token) => {
+    const key = await keys.active(hashSecret(token));
+    if (!key) return undefined;
+    const admission = { userId: key.userId, credential: `apiKey:${key.id}` };
+    const at = now();
+    const latest = Math.max(key.lastUsedAt ?? 0, noted.get(key.id) ?? 0);
+    if (at - latest < NOTE_MS) return admission;
+    noted.set(key.id, at);
+    return { ...admission, afterwards: () => note(key.id, at) };
+  };
+}

@@ -1,0 +1,164 @@
+import type { Clients } from '../../../src/oauth/ports.ts';
+import { apiKeys } from '../../../src/store/api-keys.ts';
+import { oauthClients } from '../../../src/store/oauth-clients.ts';
+import { oauthAssertions, oauthTokens } from '../../../src/store/oauth-tokens.ts';
+import { travelResources } from '../../../src/store/travel-resources.ts';
+import { house, NOW, type Open } from './house.ts';
+
+/** The travel service's API keys and the tables of OAuth, on any database. */
+export function describeCredentials(open: Open): void {
+  /** A store with the users u and v, and the connection okta. */
+  const credentialHouse = async () => {
+    const { database } = await house(open);
+    const store = travelResources(database);
+    const keys = { archived: false, unique: [], index: [], references: [] };
+    for (const id of ['u', 'v']) {
+      const user = { type: 'user', id, parentId: '', createdAt: NOW, doc: {} };
+      await store.write(['user'], (within) => within.insert(user, keys));
+    }
+    return {
+      keys: apiKeys(database),
+      clients: oauthClients(database),
+      tokens: oauthTokens(database),
+      assertions: oauthAssertions(database),
+      deleteUser: (id: string) => store.write(['user'], (within) => within.remove({ type: 'user', id })),
+    };
+  };
+
+  describe('an API key', () => {
+    const key = { id: '1', hash: 'h1', name: 'first', userId: 'u', createdAt: NOW };
+
+    it('belongs to its user, and stays theirs', async () => {
+      const { keys } = await credentialHouse();
+      await keys.add(key);
+      await keys.add({ ...key, id: '2', userId: 'v' });
+      expect(await keys.active('h1')).toEqual({ id: '1', userId: 'u', lastUsedAt: undefined });
+      expect(await keys.active('h2')).toBeUndefined();
+      expect([await keys.hasAny('u'), await keys.hasAny('v')]).toEqual([true, false]);
+    });
+
+    it('needs a user, and goes with them', async () => {
+      const { keys, deleteUser } = await credentialHouse();
+      await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
+      await keys.add(key);
+      await deleteUser('u');
+      expect(await keys.active('h1')).toBeUndefined();
+      expect(await keys.list()).toEqual([]);
+    });
+
+    it('is nobody’s once it is revoked, and is never revived', async () => {
+      const { keys } = await credentialHouse();
+      await keys.add(key);
+      expect(await keys.revoke('1', NOW + 1)).toBe(true);
+      expect(await keys.revoke('1', NOW + 2)).toBe(false);
+      expect(await keys.revoke('x', NOW)).toBe(false);
+      await keys.add({ ...key, id: '2' });
+      expect(await keys.active('h1')).toBeUndefined();
+      expect(await keys.hasAny('u')).toBe(true);
+    });
+
+    it('is listed without its hash, with when it was last used', async () => {
+      const { keys } = await credentialHouse();
+      await keys.add({ ...key, id: '2', hash: 'h2', createdAt: NOW + 1, userId: 'v' });
+      await keys.add(key);
+      await keys.used('1', NOW + 5);
+      await keys.revoke('2', NOW + 6);
+      expect(await keys.list()).toEqual([
+        { id: '1', name: 'first', userId: 'u', createdAt: NOW, lastUsedAt: NOW + 5, revokedAt: undefined },
+        {
+          id: '2',
+          name: 'first',
+          userId: 'v',
+          createdAt: NOW + 1,
+          lastUsedAt: undefined,
+          revokedAt: NOW + 6,
+        },
+      ]);
+    });
+  });
+
+  describe('an OAuth client', () => {
+    type NewClient = Parameters<Clients['add']>[0];
+    const scim: NewClient = {
+      id: 'c1',
+      name: 'Entra',
+      grant: { kind: 'scim', connection: 'okta' },
+      proof: { kind: 'secret', hash: 's1' },
+      createdAt: NOW,
+    };
+    const travel: NewClient = { ...scim, id: 'c2', grant: { kind: 'travel', userId: 'u' } };
+
+    it.each([
+      scim,
+      travel,
+      { ...scim, proof: { kind: 'jwks', jwks: { keys: [{ kty: 'OKP' }] } } },
+      { ...travel, proof: { kind: 'jwksUri', uri: 'https://idp.example/keys' } },
+    ] satisfies NewClient[])('is read as it was added: $grant.kind, $proof.kind', async (client) => {
+      const { clients } = await credentialHouse();
+      await clients.add(client);
+      const { id, grant, proof } = client;
+      expect(await clients.active(id)).toEqual({ id, grant, proof });
+      expect(await clients.active('c9')).toBeUndefined();
+      expect(await clients.list()).toEqual([{ ...client, proof: proof.kind, revokedAt: undefined }]);
+    });
+
+    it('opens nothing once it is revoked, nor do its tokens', async () => {
+      const { clients, tokens } = await credentialHouse();
+      await clients.add(scim);
+      await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
+      expect(await clients.revoke('c1', NOW)).toBe(true);
+      expect(await clients.revoke('c1', NOW)).toBe(false);
+      expect(await clients.revoke('c9', NOW)).toBe(false);
+      expect(await clients.active('c1')).toBeUndefined();
+      expect(await tokens.find('t1', NOW)).toBeUndefined();
+      expect(await clients.list()).toMatchObject([{ id: 'c1', revokedAt: NOW }]);
+    });
+
+    it('goes with its user, tokens and all', async () => {
+      const { clients, tokens, assertions, deleteUser } = await credentialHouse();
+      await clients.add(travel);
+      await tokens.keep({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
+      await assertions.useOnce({ clientId: 'c2', key: 'k', expiresAt: NOW + 10 }, NOW);
+      await deleteUser('u');
+      expect(await clients.list()).toEqual([]);
+      expect(await tokens.find('t1', NOW)).toBeUndefined();
+    });
+
+    it('needs a connection or a user that is there', async () => {
+      const { clients } = await credentialHouse();
+      const nowhere = { ...scim, grant: { kind: 'scim', connection: 'nowhere' } } satisfies NewClient;
+      const nobody = { ...travel, grant: { kind: 'travel', userId: 'nobody' } } satisfies NewClient;
+      await expect(clients.add(nowhere)).rejects.toThrow();
+      await expect(clients.add(nobody)).rejects.toThrow();
+    });
+
+    it('has tokens that open what it may open, until they expire', async () => {
+      const { clients, tokens } = await credentialHouse();
+      await clients.add(scim);
+      await clients.add(travel);
+      await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
+      await tokens.keep({ hash: 't2', clientId: 'c2', expiresAt: NOW + 20 }, NOW);
+      expect(await tokens.find('t1', NOW + 9)).toEqual({ clientId: 'c1', grant: scim.grant });
+      expect(await tokens.find('t1', NOW + 10)).toBeUndefined();
+      expect(await tokens.find('t2', NOW + 19)).toEqual({ clientId: 'c2', grant: travel.grant });
+      expect(await tokens.find('t3', NOW)).toBeUndefined();
+      // Keeping another forgets those that are over: asked as of before, the first is not there any more.
+      await tokens.keep({ hash: 't3', clientId: 'c1', expiresAt: NOW + 30 }, NOW + 15);
+      expect(await tokens.find('t1', NOW)).toBeUndefined();
+      expect(await tokens.find('t2', NOW)).toBeDefined();
+    });
+
+    it('uses an assertion once, and another client may have one of the same name', async () => {
+      const { clients, assertions } = await credentialHouse();
+      await clients.add(scim);
+      await clients.add(travel);
+      const use = { clientId: 'c1', key: 'k', expiresAt: NOW + 10 };
+      expect(await assertions.useOnce(use, NOW)).toBe(true);
+      expect(await assertions.useOnce(use, NOW + 9)).toBe(false);
+      expect(await assertions.useOnce({ ...use, clientId: 'c2' }, NOW)).toBe(true);
+      expect(await assertions.useOnce({ ...use, key: 'other' }, NOW)).toBe(true);
+      // Forgotten once it is over, when it is refused for that.
+      expect(await assertions.useOnce(use, NOW + 10)).toBe(true);
+    });
+  });
+}
