@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
-import { count } from './travel-count.ts';
+import { leaveCollection } from './travel-collections.ts';
 
 /** Removes the oldest of a type that were created before a time; a batch, so that nobody waits long for it. */
 export async function expire(
@@ -9,7 +9,7 @@ export async function expire(
 ): Promise<number> {
   const old = await tx
     .selectFrom('travel_resource')
-    .select(['id', 'parent_id', 'archived'])
+    .select(['type', 'id', 'parent_id', 'created_at', 'archived', 'seq'])
     .where('type', '=', type)
     .where('parent_id', '=', '')
     .where('created_at', '<', before)
@@ -17,9 +17,9 @@ export async function expire(
     .orderBy('seq')
     .limit(limit)
     .execute();
-  for (const { id, parent_id, archived } of old) {
-    await tx.deleteFrom('travel_resource').where('type', '=', type).where('id', '=', id).execute();
-    await count(tx, { type, list: parent_id, archived, by: -1 });
+  for (const row of old) {
+    await leaveCollection(tx, row);
+    await tx.deleteFrom('travel_resource').where('type', '=', type).where('id', '=', row.id).execute();
   }
   return old.length;
 }

@@ -1,7 +1,8 @@
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { IndexedValue, ResourceRef } from '../travel/ports.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
+import { enterBlock, leaveBlock } from './travel-blocks.ts';
 import { count } from './travel-count.ts';
 import type { Row } from './travel-rows.ts';
 
@@ -26,7 +27,7 @@ export async function replaceIndex(
       .where('seq', '=', row.seq)
       .execute();
   }
-  await countLists(tx, row, gone, -1);
+  await leaveLists(tx, before, gone);
   await addIndex(
     tx,
     row,
@@ -37,36 +38,46 @@ export async function replaceIndex(
 /** What a resource is found by. */
 export async function indexOf(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<IndexedValue[]> {
   const { rows } = await indexRows(tx, { type, id });
-  return rows.map(({ name, value, counted }) => ({ name, value, counted: counted === 1 }));
+  return rows.map(({ name, value, list }) => ({ name, value, list: list ?? undefined }));
 }
 
-const indexRows = prepared<ResourceRef, { name: string; value: string; counted: number }>(
+const indexRows = prepared<ResourceRef, Pick<Selectable<Tables['travel_index']>, 'name' | 'value' | 'list'>>(
   (db, { type, id }) =>
     db
       .selectFrom('travel_index')
-      .select(['name', 'value', 'counted'])
+      .select(['name', 'value', 'list'])
       .where('type', '=', type)
       .where('id', '=', id),
 );
 
-/** Keeps what a resource is found by, and counts the lists that it comes into. */
+/** Keeps what a resource is found by, in the lists that it comes into, too. */
 export async function addIndex(tx: Transaction<Tables>, row: Row, index: IndexedValue[]): Promise<void> {
   if (index.length === 0) return;
   const { type, id, archived, seq } = row;
-  const rows = index.map(({ name, value, counted }) => ({
-    ...{ type, id, name, value, archived, seq },
-    counted: Number(counted === true),
+  const rows = index.map(({ name, value, list }) => ({
+    type,
+    id,
+    name,
+    value,
+    archived,
+    seq,
+    list: list ?? null,
   }));
   await tx.insertInto('travel_index').values(rows).execute();
-  await countLists(tx, row, index, 1);
+  for (const { name, value, list } of index) {
+    if (list === 'counted') await count(tx, { type, list: name, archived: 0, by: 1 });
+    if (list) await enterBlock(tx, { type, list: name }, { value, seq, archived });
+  }
 }
 
-/** Counts those of the indexes up or down that are lists of their own. */
-export async function countLists(
+/** Takes a resource out of the lists that it was in by these values. */
+export async function leaveLists(
   tx: Transaction<Tables>,
-  { type }: Row,
+  { type, archived, seq }: Row,
   index: IndexedValue[],
-  by: number,
 ): Promise<void> {
-  for (const { name, counted } of index) if (counted) await count(tx, { type, list: name, archived: 0, by });
+  for (const { name, value, list } of index) {
+    if (list === 'counted') await count(tx, { type, list: name, archived: 0, by: -1 });
+    if (list) await leaveBlock(tx, { type, list: name }, { value, seq, archived });
+  }
 }

@@ -1,6 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
 import type { Tables } from './tables.ts';
+import { blockAt, LONG } from './travel-blocks.ts';
+import { creationList } from './travel-places.ts';
 import { toResource } from './travel-rows.ts';
 
 /** A page of a collection, and how many there are in all. */
@@ -10,9 +12,22 @@ export async function travelPage(
 ): Promise<{ total: number; resources: StoredResource[] }> {
   const { match } = query;
   if (match) return matching(db, query, match);
-  const { archived, order, offset, limit } = query;
-  const rows = await walk(db, query, { order, limit, offset, archived });
+  const { archived, order, limit } = query;
+  const rows = await walk(db, query, { order, limit, archived, ...(await startOf(db, query)) });
   return { total: await total(db, query), resources: rows.map(toResource) };
+}
+
+/** Where the walk to a page begins: far into a list at the block that it is in. */
+async function startOf(db: Kysely<Tables>, query: PageQuery): Promise<Pick<Walk, 'offset' | 'from'>> {
+  const { type, parentId, order, offset, archived } = query;
+  if (offset < LONG) return { offset };
+  const index = query.sortBy ?? query.within;
+  const list = { type, list: index ?? creationList(parentId) };
+  const block = await blockAt(db, list, { order, offset, archived });
+  if (!block?.from) return { offset: block?.skip ?? offset };
+  const { place, inclusive } = block.from;
+  const value = index === undefined ? Number(place.value) : place.value;
+  return { offset: block.skip, from: { place: { value, seq: place.seq }, inclusive } };
 }
 
 /** A page next to a place, and the places next to the page. */

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Match, ResourceRef, StoredResource, TravelReading } from '../travel/ports.ts';
 import { batches } from './batches.ts';
+import { DELIVERY, readDeliveries } from './delivery-page.ts';
 import { fromText } from './json.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,7 +16,7 @@ export function travelReading(db: Kysely<Tables>): TravelReading {
 /** A resource's row as far as what is kept beside it needs it. */
 export type Row = Pick<
   Selectable<Tables['travel_resource']>,
-  'type' | 'id' | 'parent_id' | 'archived' | 'seq'
+  'type' | 'id' | 'parent_id' | 'created_at' | 'archived' | 'seq'
 >;
 
 /** A row as the resource it keeps. */
@@ -33,6 +34,10 @@ async function read(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredReso
   const found: StoredResource[] = [];
   for (const [type, ids] of byType(refs)) {
     for (const some of batches([...ids])) {
+      if (type === DELIVERY) {
+        found.push(...(await readDeliveries(db, some)));
+        continue;
+      }
       const rows = await db
         .selectFrom('travel_resource')
         .selectAll()

@@ -6,6 +6,7 @@ export interface TravelTables {
   travel_reference: TravelReferenceTable;
   travel_turn: TravelTurnTable;
   travel_count: TravelCountTable;
+  travel_block: TravelBlockTable;
   travel_api_key: TravelApiKeyTable;
 }
 
@@ -28,8 +29,8 @@ interface TravelIndexTable {
   value: string;
   archived: number;
   seq: number;
-  /** 1: a list of its own, whose length is kept. */
-  counted: number;
+  /** What is paged by it; null: it is only looked up. */
+  list: 'sorted' | 'counted' | null;
 }
 
 /** A value that only one resource of its type may have. */
@@ -63,6 +64,21 @@ interface TravelCountTable {
   parent_id: string;
   archived: number;
   count: number;
+}
+
+/**
+ * A long list is cut into blocks, each of all that stands from its first place on up to the next block's, so that a
+ * page far in is found without passing by all before it. `list` is an index, or `=` and the parent in order of creation.
+ */
+interface TravelBlockTable {
+  type: string;
+  list: string;
+  /** The place, as text of one length for a time of creation. */
+  value: string;
+  seq: number;
+  /** How many are in it, by whether they are archived. */
+  others: number;
+  archived: number;
 }
 
 /** An API key: its hash only, and the user on whose behalf it acts. */

@@ -1,23 +1,27 @@
 import type { Selectable, Transaction } from 'kysely';
-import type { Keys, ResourceRef, StoredResource, TravelWriting } from '../travel/ports.ts';
+import type { Keys, ResourceRef, StoredResource, Topic, TravelWriting } from '../travel/ports.ts';
 import { toText } from './json.ts';
+import { post } from './outbox.ts';
 import { pick, prepared } from './prepared.ts';
+import type { Sealed } from './sealed.ts';
 import type { Tables } from './tables.ts';
-import { count } from './travel-count.ts';
-import { addIndex, countLists, indexOf, replaceIndex } from './travel-index.ts';
+import { enterCollection, leaveCollection } from './travel-collections.ts';
+import { addIndex, indexOf, leaveLists, replaceIndex } from './travel-index.ts';
 import { addReferences, isReferredTo, replaceReferences } from './travel-references.ts';
 import { type Row, travelReading } from './travel-rows.ts';
+import { keepSecret } from './travel-secrets.ts';
 import type { Turns } from './travel-turns.ts';
 import { addUnique, replaceUnique } from './travel-unique.ts';
 
 /** Writes the travel service's resources with all that is kept beside them, in one transaction. */
-export function travelWriting(tx: Transaction<Tables>, turns: Turns): TravelWriting {
+export function travelWriting(tx: Transaction<Tables>, turns: Turns, sealed: Sealed): TravelWriting {
   return {
     ...travelReading(tx),
     insert: (resource, keys) => insert(tx, turns, { resource, keys }),
     replace: (resource, keys) => replace(tx, resource, keys),
     remove: (ref) => remove(tx, ref),
-    append: (resource) => append(tx, turns, resource),
+    append: (resource, topic) => append(tx, turns, { resource, topic }),
+    keepSecret: (ref, secret, othersEnd) => keepSecret(tx, sealed, { ref, secret, othersEnd }),
     isReferredTo: (ref) => isReferredTo(tx, ref),
   };
 }
@@ -37,13 +41,14 @@ async function insert(
 async function append(
   tx: Transaction<Tables>,
   turns: Turns,
-  resource: StoredResource,
+  { resource, topic }: { resource: StoredResource; topic: Topic | undefined },
 ): Promise<StoredResource> {
   // The turn comes first: from here on nobody else appends, so the last one stays the last.
   const seq = await turns.number(resource.type);
   const { rows } = await lastOf(tx, { type: resource.type });
   const appended = { ...resource, createdAt: Math.max(resource.createdAt, rows[0]?.created_at ?? 0) };
   await insertRow(tx, appended, { seq, archived: 0 });
+  if (topic) await post(tx, { seq, eventId: appended.id, createdAt: appended.createdAt }, topic);
   return appended;
 }
 
@@ -65,7 +70,7 @@ async function insertRow(
 ): Promise<Row> {
   const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
   await insertResource(tx, { ...row, doc: toText(doc) });
-  await count(tx, { type, list: parentId, archived, by: 1 });
+  await enterCollection(tx, row);
   return row;
 }
 
@@ -90,8 +95,8 @@ async function replace(
     .where('id', '=', id)
     .execute();
   if (before.archived !== row.archived) {
-    await count(tx, { type, list: before.parent_id, archived: before.archived, by: -1 });
-    await count(tx, { type, list: before.parent_id, archived: row.archived, by: 1 });
+    await leaveCollection(tx, before);
+    await enterCollection(tx, row);
   }
   await replaceIndex(tx, { before, row }, keys.index);
   await replaceReferences(tx, row, keys.references);
@@ -101,15 +106,15 @@ async function replace(
 /** What is kept beside the resource goes with it. */
 async function remove(tx: Transaction<Tables>, ref: ResourceRef): Promise<void> {
   const row = await kept(tx, ref);
-  await count(tx, { type: ref.type, list: row.parent_id, archived: row.archived, by: -1 });
-  await countLists(tx, row, await indexOf(tx, ref), -1);
+  await leaveCollection(tx, row);
+  await leaveLists(tx, row, await indexOf(tx, ref));
   await tx.deleteFrom('travel_resource').where('type', '=', ref.type).where('id', '=', ref.id).execute();
 }
 
 async function kept(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<Row> {
   return tx
     .selectFrom('travel_resource')
-    .select(['type', 'id', 'parent_id', 'archived', 'seq'])
+    .select(['type', 'id', 'parent_id', 'created_at', 'archived', 'seq'])
     .where('type', '=', type)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();

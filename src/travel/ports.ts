@@ -23,8 +23,8 @@ export interface NamedValue {
 
 /** A value that a resource is found or sorted by. */
 export interface IndexedValue extends NamedValue {
-  /** True: an exact number of those found by this index is kept, as it is a list of its own. */
-  counted?: boolean;
+  /** What is paged by this index, so that far pages are found: `sorted`, another list's order; `counted`, a list of its own, whose exact length is kept. */
+  list?: 'sorted' | 'counted' | undefined;
 }
 
 /** What a resource is found by, derived from its document at every write. */
@@ -63,6 +63,8 @@ export interface ListQuery {
   within?: string;
   /** An index by which every resource of the list is found; none: by creation. */
   sortBy?: string;
+  /** Only those in this state, where the list knows states. */
+  status?: string;
   order: 'asc' | 'desc';
   limit: number;
 }
@@ -101,6 +103,12 @@ export interface TravelStore extends TravelReading {
   expire(type: string, before: number, limit: number): Promise<number>;
 }
 
+/** What an addition to a feed is about, and the ids of its deliveries. */
+export interface Topic {
+  kind: string;
+  newId(): string;
+}
+
 /** What can be done inside a transaction. A unique value that another resource has is answered by its name. */
 export interface TravelWriting extends TravelReading {
   insert(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
@@ -108,9 +116,11 @@ export interface TravelWriting extends TravelReading {
   remove(ref: ResourceRef): Promise<void>;
   /**
    * Adds to a feed: what is appended becomes visible in the order of its places, whoever commits late, and its time of
-   * creation, which is answered, never goes back.
+   * creation, which is answered, never goes back. With a topic, it is put on its way to the webhooks that select it.
    */
-  append(resource: StoredResource): Promise<StoredResource>;
+  append(resource: StoredResource, topic?: Topic): Promise<StoredResource>;
+  /** Keeps a secret of a resource, encrypted; those it had before end at the time given. */
+  keepSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
   /** True when another resource refers to it. */
   isReferredTo(ref: ResourceRef): Promise<boolean>;
 }

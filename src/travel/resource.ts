@@ -14,6 +14,9 @@ import type {
 /** What a client may do with a resource; everything else is 403 forbidden. */
 export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
 
+/** What a list can be narrowed by. */
+export type Filter = 'archived' | 'emails' | 'status';
+
 /** What can happen to a resource. */
 export type ChangeKind = 'created' | 'updated' | 'deleted';
 
@@ -27,6 +30,8 @@ export interface Change {
   parent: StoredResource | undefined;
   /** The user on whose behalf it is made. */
   caller: string;
+  /** True: events may be sent to private addresses. */
+  privateReceivers: boolean;
   before: JsonObject | undefined;
   wanted: JsonObject;
   within: TravelWriting;
@@ -47,6 +52,12 @@ export interface Rules {
   present?(resources: StoredResource[], reading: TravelReading): Promise<JsonObject[]>;
 }
 
+/** A secret that the service makes for a new resource: kept encrypted, answered in that one answer, and nowhere else. */
+export interface DeclaredSecret {
+  field: string;
+  make(): string;
+}
+
 /** The declaration of one resource: routes, validation, pages and conformance tests derive from it. */
 export interface ResourceDeclaration {
   /** The constant `type` of the specification. */
@@ -59,6 +70,7 @@ export interface ResourceDeclaration {
   schema: z.ZodObject;
   /** Fields that are answered, but that no client may write, besides `id`, `type` and `createdAt`: kept, or derived by `present`. */
   readOnly?: z.ZodObject;
+  secret?: DeclaredSecret;
   operations: Operation[];
   /** True: the collection is paged by cursor, too. */
   cursor?: boolean;
@@ -66,7 +78,7 @@ export interface ResourceDeclaration {
   events?: ChangeKind[];
   /** Required fields by which a list may be sorted, besides `createdAt`; none: not even by that. */
   sortBy: string[];
-  filters: ('archived' | 'emails')[];
+  filters: Filter[];
   /** Fields whose value only one resource of the type may have; `fold`: without case. */
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
@@ -89,11 +101,14 @@ export interface Resource extends ResourceDeclaration {
 
 /** Completes a declaration. */
 export function defineResource(declaration: ResourceDeclaration): Resource {
-  const { parent, path, readOnly } = declaration;
+  const { parent, path, readOnly, secret } = declaration;
   const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
   return {
     ...declaration,
-    unwritable: ['id', 'type', 'createdAt', ...Object.keys(readOnly?.shape ?? {})],
+    unwritable: [
+      ...['id', 'type', 'createdAt', ...Object.keys(readOnly?.shape ?? {})],
+      ...(secret ? [secret.field] : []),
+    ],
     collectionPath,
     itemPath: `${collectionPath}/:itemId`,
   };
@@ -110,7 +125,7 @@ export function keysOf(resource: Resource, stored: StoredResource): Keys {
       return { name: field, value: folded ? fold(value) : value };
     }),
     index: [
-      ...[...searched].map((name) => ({ name, value: sortKey(doc, name) })),
+      ...[...searched].map((name) => ({ name, value: sortKey(doc, name), list: 'sorted' as const })),
       ...subCollectionKeys(resource, stored),
       ...(resource.rules?.index?.(stored) ?? []),
     ],
@@ -133,10 +148,11 @@ function subCollectionKeys(resource: Resource, { doc, createdAt }: StoredResourc
     if (value === undefined || !('field' in sub)) return [];
     const created = new Date(createdAt).toISOString();
     return [
-      { name: subIndex(sub.field, value), value: created, counted: true },
+      { name: subIndex(sub.field, value), value: created, list: 'counted' },
       ...resource.sortBy.map((name) => ({
         name: subIndex(sub.field, value, name),
         value: sortKey(doc, name),
+        list: 'sorted' as const,
       })),
     ];
   });

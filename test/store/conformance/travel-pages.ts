@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
+import { seeded } from '../../support/seeded.ts';
 import { NOW, type Open } from './house.ts';
 
 const bare: Keys = { archived: false, unique: [], index: [], references: [] };
@@ -17,9 +18,9 @@ function keysFor(owner: string, name: string, createdAt: number): Keys {
   return {
     ...bare,
     index: [
-      { name: 'name', value: name },
-      { name: list, value: created, counted: true },
-      { name: `${list}/name`, value: name },
+      { name: 'name', value: name, list: 'sorted' },
+      { name: list, value: created, list: 'counted' },
+      { name: `${list}/name`, value: name, list: 'sorted' },
     ],
   };
 }
@@ -157,6 +158,91 @@ export function describeTravelPages(open: Open): void {
       await store.write(['thing'], (within) => within.replace(thing('b'), keysFor('q', 'z', NOW)));
       await store.write(['thing'], (within) => within.remove({ type: 'thing', id: 'a' }));
       expect([await total('p'), await total('q')]).toEqual([0, 1]);
+    });
+  });
+
+  describe('a page far in', () => {
+    /** What a list holds, kept by the test: name and id, in order of creation. */
+    type Model = { id: string; name: string; archived: boolean }[];
+
+    it('is found in a long list as it is in a short one, whatever came, went or was archived', async () => {
+      const store = await opened();
+      const { below } = seeded(7);
+      let made = 0;
+      const keys = ({ name, archived }: Model[number]): Keys => ({
+        ...bare,
+        archived,
+        index: [{ name: 'name', value: name, list: 'sorted' }],
+      });
+      const model: Model = [];
+      const grow = (count: number) =>
+        store.write(['thing'], async (within) => {
+          for (let n = 0; n < count; n++) {
+            const one = { id: `t${made}`, name: `n${below(900)}`, archived: below(5) === 0 };
+            await within.insert(thing(one.id, NOW + made), keys(one));
+            model.push(one);
+            made += 1;
+          }
+        });
+      const change = (count: number) =>
+        store.write(['thing'], async (within) => {
+          for (let changed = 0; changed < count; changed++) {
+            const at = below(model.length);
+            const one = model[at];
+            if (!one) continue;
+            if (below(3) === 0) {
+              model.splice(at, 1);
+              await within.remove({ type: 'thing', id: one.id });
+            } else {
+              const other = { ...one, name: `n${below(900)}`, archived: below(3) === 0 };
+              model[at] = other;
+              await within.replace(thing(one.id), keys(other));
+            }
+          }
+        });
+      const compareAll = async () => {
+        const numbered = model.map((one, seq) => ({ ...one, seq }));
+        for (const sortBy of [undefined, 'name']) {
+          for (const archived of [undefined, true, false]) {
+            const wanted = numbered.filter((one) => archived === undefined || one.archived === archived);
+            if (sortBy) wanted.sort((one, other) => compare(one.name, other.name) || one.seq - other.seq);
+            for (const order of ['asc', 'desc'] as const) {
+              const ids = wanted.map(({ id }) => id);
+              if (order === 'desc') ids.reverse();
+              const query = {
+                ...all,
+                order,
+                limit: 3,
+                ...(sortBy ? { sortBy } : {}),
+                ...(archived === undefined ? {} : { archived }),
+              };
+              for (const offset of [0, 2047, 2048, 2600, 3100, 3900, ids.length - 2, ids.length]) {
+                const page = await store.page({ ...query, offset });
+                expect([offset, page.resources.map(({ id }) => id)]).toEqual([
+                  offset,
+                  ids.slice(offset, offset + 3),
+                ]);
+                expect(page.total).toBe(ids.length);
+              }
+            }
+          }
+        }
+      };
+      await grow(4400);
+      await compareAll();
+      await change(700);
+      await grow(600);
+      await compareAll();
+    }, 60_000);
+
+    it('is still found in a feed whose old end has expired', async () => {
+      const store = await opened();
+      await store.write(['other'], async (within) => {
+        for (let n = 0; n < 5000; n++) await within.append(thing(`e${n}`, NOW + n));
+      });
+      expect(await store.expire('thing', NOW + 2000, 10_000)).toBe(2000);
+      const far = await store.page({ ...all, offset: 2900, limit: 2 });
+      expect([far.total, far.resources.map(({ id }) => id)]).toEqual([3000, ['e4900', 'e4901']]);
     });
   });
 

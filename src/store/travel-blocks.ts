@@ -1,0 +1,170 @@
+import { type Kysely, sql } from 'kysely';
+import type { Position } from '../travel/ports.ts';
+import { prepared } from './prepared.ts';
+import type { Tables } from './tables.ts';
+import { type List, type Place, placesAfter } from './travel-places.ts';
+
+/** A list that is long, is cut into blocks; below that nobody minds passing by all. */
+export const LONG = 2048;
+/** A block that has become larger is cut in two. */
+const LARGE = 1024;
+/** So many are in a block when it is made. */
+const MADE = 512;
+/** Whether a list has become long is asked for with every so many numbers only. */
+const LOOK_EVERY = 256;
+
+/** Keeps the blocks of a list right when something comes into it. */
+export async function enterBlock(tx: Kysely<Tables>, list: List, place: Place): Promise<void> {
+  const [block] = (await addToBlock(tx, { ...list, ...place, ...delta(place, 1) })).rows;
+  if (block && block.others + block.archived > LARGE) await split(tx, list, block);
+  if (!block && place.seq % LOOK_EVERY === 0) await cut(tx, list);
+}
+
+/** Keeps the blocks of a list right when something leaves it. */
+export async function leaveBlock(tx: Kysely<Tables>, list: List, place: Place): Promise<void> {
+  const [block] = (await addToBlock(tx, { ...list, ...place, ...delta(place, -1) })).rows;
+  const isFirst = block?.value === '';
+  if (block && !isFirst && block.others + block.archived === 0) await removeBlock(tx, list, block);
+}
+
+interface Block extends Position {
+  value: string;
+  others: number;
+  archived: number;
+}
+
+/** The block that a place far into a list is in, and how many of it come before: in the given order. */
+export async function blockAt(
+  db: Kysely<Tables>,
+  list: List,
+  { order, offset, archived }: { order: 'asc' | 'desc'; offset: number; archived: boolean | undefined },
+): Promise<{ from: { place: Position; inclusive: boolean } | undefined; skip: number } | undefined> {
+  let passed = 0;
+  // Going backwards a block ends where the one before it, which comes after it in the list, begins.
+  let end: Position | undefined;
+  for (let last: Block | undefined; ; ) {
+    const blocks = await blocksFrom(db, { ...list, order, last });
+    for (const block of blocks) {
+      const size =
+        archived === undefined ? block.others + block.archived : archived ? block.archived : block.others;
+      if (passed + size > offset) {
+        const from =
+          order === 'asc' ? { place: block, inclusive: true } : end && { place: end, inclusive: false };
+        return { from, skip: offset - passed };
+      }
+      passed += size;
+      end = block;
+    }
+    last = blocks.at(-1);
+    if (!last) return undefined;
+  }
+}
+
+const BLOCKS_AT_ONCE = 128;
+
+function blocksFrom(
+  db: Kysely<Tables>,
+  { type, list, order, last }: List & { order: 'asc' | 'desc'; last: Block | undefined },
+): Promise<Block[]> {
+  const sign = sql.raw(order === 'asc' ? '>' : '<');
+  return db
+    .selectFrom('travel_block')
+    .select(['value', 'seq', 'others', 'archived'])
+    .where('type', '=', type)
+    .where('list', '=', list)
+    .$if(last !== undefined, (all) =>
+      all.where(sql<boolean>`(value, seq) ${sign} (${last?.value}, ${last?.seq})`),
+    )
+    .orderBy('value', order)
+    .orderBy('seq', order)
+    .limit(BLOCKS_AT_ONCE)
+    .execute();
+}
+
+function delta({ archived }: Place, by: number): { addArchived: number; addOthers: number } {
+  return archived === 1 ? { addArchived: by, addOthers: 0 } : { addArchived: 0, addOthers: by };
+}
+
+/** The block of a place is the last that begins at it or before. */
+const addToBlock = prepared<List & Place & { addArchived: number; addOthers: number }, Block>(
+  (db, { type, list, value, seq, addArchived, addOthers }) =>
+    db
+      .updateTable('travel_block')
+      .set((block) => ({
+        others: block('others', '+', addOthers),
+        archived: block('archived', '+', addArchived),
+      }))
+      .where('type', '=', type)
+      .where('list', '=', list)
+      .where(({ eb, selectFrom }) =>
+        eb(
+          sql`(value, seq)`,
+          '=',
+          selectFrom('travel_block as before')
+            .select([sql`before.value`.as('value'), sql`before.seq`.as('seq')])
+            .where('before.type', '=', type)
+            .where('before.list', '=', list)
+            .where(sql<boolean>`(before.value, before.seq) <= (${value}, ${seq})`)
+            .orderBy('before.value', 'desc')
+            .orderBy('before.seq', 'desc')
+            .limit(1),
+        ),
+      )
+      .returning(['value', 'seq', 'others', 'archived']),
+);
+
+async function removeBlock(tx: Kysely<Tables>, { type, list }: List, { value, seq }: Block): Promise<void> {
+  await tx
+    .deleteFrom('travel_block')
+    .where('type', '=', type)
+    .where('list', '=', list)
+    .where('value', '=', value)
+    .where('seq', '=', seq)
+    .execute();
+}
+
+/** The first half stays, the second becomes a block of its own. */
+async function split(tx: Kysely<Tables>, list: List, block: Block): Promise<void> {
+  const places = await placesAfter(tx, list, { from: block, inclusive: true, limit: MADE + 1 });
+  const next = places[MADE];
+  if (!next) return;
+  const first = sizes(places.slice(0, MADE));
+  await tx
+    .updateTable('travel_block')
+    .set(first)
+    .where('type', '=', list.type)
+    .where('list', '=', list.list)
+    .where('value', '=', block.value)
+    .where('seq', '=', block.seq)
+    .execute();
+  const rest = { others: block.others - first.others, archived: block.archived - first.archived };
+  await addBlock(tx, list, { ...rest, value: next.value, seq: next.seq });
+}
+
+/** Makes the blocks of a list that has become long, from its beginning to its end. */
+async function cut(tx: Kysely<Tables>, list: List): Promise<void> {
+  let places = await placesAfter(tx, list, { limit: LONG });
+  if (places.length < LONG) return;
+  let begin = { value: '', seq: 0 };
+  while (places.length > 0) {
+    const block = places.slice(0, MADE);
+    await addBlock(tx, list, { ...begin, ...sizes(block) });
+    const last = block[block.length - 1];
+    if (!last) return;
+    places = await placesAfter(tx, list, { from: last, inclusive: false, limit: MADE });
+    begin = places[0] ?? begin;
+  }
+}
+
+function sizes(places: Place[]): { others: number; archived: number } {
+  const archived = places.filter((place) => place.archived === 1).length;
+  return { others: places.length - archived, archived };
+}
+
+async function addBlock(
+  tx: Kysely<Tables>,
+  { type, list }: List,
+  { value, seq, others, archived }: Block,
+): Promise<void> {
+  await tx.insertInto('travel_block').values({ type, list, value, seq, others, archived }).execute();
+}
