@@ -51,7 +51,7 @@ const approval: Record<ApprovalStatus, ApprovalStatus[]> = {
 };
 
 /** The states that follow each state; the specification shows the states, and not what follows what. */
-export const transitions = { invoice, refund, dispute, approval };
+const transitions = { invoice, refund, dispute, approval };
 
 /** Refuses to go from one state to another that does not follow it. */
 export function mustFollow(what: keyof typeof transitions, from: string | undefined, to: string): void {
