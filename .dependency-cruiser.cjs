@@ -50,7 +50,7 @@ module.exports = {
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/',
+      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|errors|json).ts$',
     ),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
@@ -61,7 +61,7 @@ module.exports = {
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
     packages('oauth/', 'express|@types/express|express-rate-limit'),
-    packages('travel/', 'express|@types/express|zod|re2js'),
+    packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose'),
     packages('bridge/', 'pino'),
     packages('adapter/', 'axios'),
@@ -72,7 +72,7 @@ module.exports = {
     builtin('bridge/', 'crypto|util'),
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
-    builtin('travel/', 'crypto|http'),
+    builtin('travel/', 'crypto|http|https|dns|net|stream'),
     builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),

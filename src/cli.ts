@@ -9,14 +9,11 @@ import { previewPeople } from './commands/preview-people.ts';
 import { replayRecorded } from './commands/replay.ts';
 import { serve } from './commands/serve.ts';
 import type { Shell } from './commands/shell.ts';
-import { createToken, listTokens, revokeToken } from './commands/tokens.ts';
-import { exitOf } from './exit.ts';
-import { baseUrl, variable, wholeDays, wholeNumber } from './options.ts';
+import { addCredentials } from './credential-commands.ts';
+import { type Action, type Exit, exitOf } from './exit.ts';
+import { baseUrl, variable, wholeNumber } from './options.ts';
 
-/** Exit codes: 0 done, 1 found a fault, 2 wrong use. */
-type Exit = 0 | 1;
-
-/** Runs one command line and answers the exit code. */
+/** Runs one command line and answers the exit code: 0 done, 1 found a fault, 2 wrong use. */
 export async function run(argv: string[], home: string): Promise<number> {
   const shell: Shell = {
     environment: process.env,
@@ -66,15 +63,13 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
       'read all travelers now, for every connection; the server must not be running on the same data',
     )
     .action(action(() => importTravelers(shell)));
-  addTokens(program, shell, action);
+  addCredentials(program, shell, action);
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
     .action(action(() => demo(shell)));
   return program;
 }
-
-type Action = <A extends unknown[]>(work: (...values: A) => Promise<Exit>) => (...values: A) => Promise<void>;
 
 interface PreviewOptions {
   input?: string;
@@ -120,28 +115,6 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
         replayRecorded(shell, path, options),
       ),
     );
-}
-
-function addTokens(program: Command, shell: Shell, action: Action): void {
-  const tokens = program.command('tokens').description('the bearer tokens of identity providers');
-  tokens
-    .command('create')
-    .description('make a token and print it, once')
-    .option('--connection <id>', 'the connection it opens', 'default')
-    .option('--name <name>', 'what you call it', 'unnamed')
-    .option('--days <days>', 'days until it expires; default: never', wholeDays)
-    .action(
-      action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
-    );
-  tokens
-    .command('list')
-    .description('list the tokens')
-    .action(action(() => listTokens(shell)));
-  tokens
-    .command('revoke')
-    .description('end a token at once')
-    .argument('<id>', 'its id, as listed')
-    .action(action((id: string) => revokeToken(shell, id)));
 }
 
 function versionOf(home: string): string {

@@ -2,6 +2,14 @@ import { CommanderError } from 'commander';
 import { SettingsFault } from './settings-fault.ts';
 import { DatabaseInUse } from './store/database.ts';
 
+/** How a command that was used rightly ends: 0 done, 1 found a fault. */
+export type Exit = 0 | 1;
+
+/** Wraps the work of a command, so that its end becomes that of the program. */
+export type Action = <A extends unknown[]>(
+  work: (...values: A) => Promise<Exit>,
+) => (...values: A) => Promise<void>;
+
 /**
  * The exit code for what ended a command: 1 with a line for what the operator can mend, 2 for wrong use. A fault of ours
  * is thrown on, with its stack.

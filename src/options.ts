@@ -1,10 +1,18 @@
 import { InvalidArgumentError } from 'commander';
+import { isSafeUrl } from './safe-url.ts';
 
 /** A base URL, without a slash at the end. */
 export function baseUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
   return text.replace(/\/+$/, '');
+}
+
+/** Where public keys are. */
+export function keysUrl(text: string): string {
+  if (!isSafeUrl(text))
+    throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
+  return text;
 }
 
 /** One more variable, given as `name=value`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isLoopback, isProxyEntry } from './http/proxies.ts';
+import { isProxyEntry } from './http/proxies.ts';
+import { isSafeUrl } from './safe-url.ts';
 import { told } from './translator/mapping-faults.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
@@ -94,7 +95,6 @@ const connectionId = z
 
 const noProvider = { error: told('is no https URL', 'Give e.g. "https://login.example.com".') };
 
-/** Who can put themselves between us and a provider could make credentials: only this machine is reached in plain. */
 const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
 
 const openid = z
@@ -125,12 +125,6 @@ export const settingsSchema = z.strictObject({
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
-
-function isSafeUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
-}
 
 const yes = ['true', 'on', '1'];
 const no = ['false', 'off', '0'];

@@ -43,6 +43,21 @@ describe('wrong use ends with 2 and says what is wrong', () => {
     [['tokens'], 'Usage: jetbridge tokens'],
     [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
     [['tokens', 'revoke'], "missing required argument 'id'"],
+    [['api-keys'], 'Usage: jetbridge api-keys'],
+    [['api-keys', 'create'], "required option '--user <email>'"],
+    [['api-keys', 'revoke'], "missing required argument 'id'"],
+    [['oauth-clients'], 'Usage: jetbridge oauth-clients'],
+    [['oauth-clients', 'create'], 'give either --connection <id> or --travel-admin <email>'],
+    [['oauth-clients', 'create', '--connection', 'a', '--travel-admin', 'b'], 'give either --connection'],
+    [
+      ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'http://idp.example/keys'],
+      'must be an https URL',
+    ],
+    [
+      ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'https://i.example', '--jwks-file', 'f'],
+      'give one of --jwks-uri and --jwks-file',
+    ],
+    [['oauth-clients', 'revoke'], "missing required argument 'id'"],
   ])('jetbridge %j', async (args, text) => {
     const ran = await jetbridge(args, data);
     expect(ran).toMatchObject({ code: 2, out: '' });

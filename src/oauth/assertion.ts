@@ -39,7 +39,9 @@ export function assertionCheck({ assertions, audience, now, log }: AssertionDeps
     const expected = { issuer: client.id, subject: client.id, audience, now: now() };
     const verified = verifiedClaims(assertion, keysOf(client.proof), expected);
     const { exp = 0, jti } = await verified.catch((error: unknown) => {
-      if (error instanceof KeysUnavailable) log.warn({ err: error, client: client.id }, error.message);
+      // Without a cause it was told some seconds ago.
+      if (error instanceof KeysUnavailable && error.cause)
+        log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
       throw invalidClient(error);
     });
     if (exp > now() / 1000 + LONGEST_S) throw invalidClient();

@@ -8,7 +8,7 @@ export interface KeyDeps {
   keys: ApiKeys;
   reading: TravelReading;
   now(): number;
-  newId(form: 'B'): string;
+  newId(): string;
 }
 
 /** Makes a key that acts on behalf of an existing admin; its value is answered now and never again. */
@@ -17,7 +17,7 @@ export async function createApiKey(
   { email, name }: { email: string; name: string },
 ): Promise<{ id: string; key: string }> {
   const admin = await requireAdmin(reading, email);
-  const id = newId('B');
+  const id = newId();
   const key = newSecret('travel');
   await keys.add({ id, hash: hashSecret(key), name, userId: admin.id, createdAt: now() });
   return { id, key };

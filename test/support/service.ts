@@ -36,7 +36,7 @@ export async function startService(
     url: service.url,
     scimToken: scimToken ?? environment.SCIM_TOKEN ?? '',
     travelApiKey: travelApiKey ?? environment.TRAVEL_API_KEY ?? '',
-    data,
+    data: settings.data,
     people: service.people,
     renewCertificate: service.renewCertificate,
     close: async () => {

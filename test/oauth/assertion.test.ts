@@ -1,0 +1,204 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { type OAuthHouse, oauthHouse } from './house.ts';
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
+const pairs = new Map<string, Pair>();
+beforeAll(async () => {
+  for (const algorithm of ALGORITHMS)
+    pairs.set(algorithm, await generateKeyPair(algorithm, { extractable: true }));
+});
+
+let house: OAuthHouse;
+beforeEach(async () => {
+  house = await oauthHouse();
+});
+afterEach(() => house.close());
+
+function pairOf(algorithm: string): Pair {
+  const pair = pairs.get(algorithm);
+  if (!pair) throw new Error(`no keys of ${algorithm}`);
+  return pair;
+}
+
+const jwks = async (...algorithms: string[]) => ({
+  keys: await Promise.all(
+    algorithms.map(async (alg) => ({ ...(await exportJWK(pairOf(alg).publicKey)), alg, kid: alg })),
+  ),
+});
+
+const register = async (algorithm = 'ES256') => house.register({ kind: 'jwks', jwks: await jwks(algorithm) });
+
+/** Claims, some of them perhaps left out. */
+type SomeClaims = { [name in keyof JWTPayload]: JWTPayload[name] | undefined };
+
+/** Claims as RFC 7523 §3 wants them; undefined ones do not come into the token. */
+const claimsOf = (id: string, more: SomeClaims = {}): SomeClaims => ({
+  iss: id,
+  sub: id,
+  aud: house.audience,
+  exp: Math.floor(house.now() / 1000) + 300,
+  jti: 'first',
+  ...more,
+});
+
+const signed = (claims: SomeClaims, alg = 'ES256') =>
+  new SignJWT(claims as JWTPayload).setProtectedHeader({ alg, kid: alg }).sign(pairOf(alg).privateKey);
+
+const form = (assertion: string, more: Record<string, string> = {}) => ({
+  grant_type: 'client_credentials',
+  client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+  client_assertion: assertion,
+  ...more,
+});
+
+const statusOf = async (assertion: string, more: Record<string, string> = {}) => {
+  const { status, body } = await house.ask(form(assertion, more));
+  return status === 200 ? 200 : `${status} ${body['error']}`;
+};
+
+it.each(ALGORITHMS)('an assertion signed by %s lets its client in', async (algorithm) => {
+  const { id } = await register(algorithm);
+  const { status, body } = await house.ask(form(await signed(claimsOf(id), algorithm)));
+  expect(status).toBe(200);
+  expect(await house.opened(body['access_token'])).toEqual({ kind: 'scim', connection: 'default' });
+});
+
+it('a client_id beside it must be the same (RFC 7521 §4.2)', async () => {
+  const { id } = await register();
+  expect(await statusOf(await signed(claimsOf(id)), { client_id: 'other' })).toBe('401 invalid_client');
+  expect(await statusOf(await signed(claimsOf(id)), { client_id: id })).toBe(200);
+});
+
+it('an assertion is good once, with a jti or without (RFC 7523 §3)', async () => {
+  const { id } = await register();
+  for (const claims of [claimsOf(id), claimsOf(id, { jti: undefined })]) {
+    const assertion = await signed(claims);
+    expect(await statusOf(assertion)).toBe(200);
+    expect(await statusOf(assertion)).toBe('401 invalid_client');
+  }
+  expect(await statusOf(await signed(claimsOf(id, { exp: house.now() / 1000 + 60 })))).toBe(
+    '401 invalid_client',
+  );
+  expect(await statusOf(await signed(claimsOf(id, { jti: 'second' })))).toBe(200);
+});
+
+it('of two that come at once, one is let in', async () => {
+  const { id } = await register();
+  const assertion = await signed(claimsOf(id));
+  const statuses = await Promise.all([1, 2, 3, 4].map(() => statusOf(assertion)));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+});
+
+describe('an assertion is refused', () => {
+  it.each<[string, (id: string) => SomeClaims]>([
+    ['for another audience', () => ({ aud: 'https://other.example/oauth/token' })],
+    ['for no audience', () => ({ aud: undefined })],
+    ['by another issuer', () => ({ iss: 'somebody' })],
+    ['without an issuer', () => ({ iss: undefined })],
+    ['without an end', () => ({ exp: undefined })],
+    ['that has ended', () => ({ exp: Math.floor(house.now() / 1000) - 61 })],
+    ['that has not begun', () => ({ nbf: Math.floor(house.now() / 1000) + 61 })],
+    ['for more than a day', () => ({ exp: Math.floor(house.now() / 1000) + 86_500 })],
+    ['about nobody', () => ({ sub: undefined })],
+    ['about nobody whom we know', () => ({ sub: 'somebody', iss: 'somebody' })],
+  ])('%s', async (_title, wrong) => {
+    const { id } = await register();
+    expect(await statusOf(await signed(claimsOf(id, wrong(id))))).toBe('401 invalid_client');
+    expect(await statusOf(await signed(claimsOf(id)))).toBe(200);
+  });
+
+  it('within a minute of its end or beginning it is not, as clocks differ', async () => {
+    const { id } = await register();
+    const seconds = Math.floor(house.now() / 1000);
+    expect(await statusOf(await signed(claimsOf(id, { exp: seconds - 50 })))).toBe(200);
+    expect(await statusOf(await signed(claimsOf(id, { nbf: seconds + 50, jti: 'b' })))).toBe(200);
+  });
+
+  it('signed with another key', async () => {
+    const { id } = await register('RS256');
+    const { privateKey } = await generateKeyPair('RS256');
+    const forged = new SignJWT(claimsOf(id) as JWTPayload).setProtectedHeader({ alg: 'RS256', kid: 'RS256' });
+    expect(await statusOf(await forged.sign(privateKey))).toBe('401 invalid_client');
+  });
+
+  it('signed with what is public', async () => {
+    const { id } = await register('RS256');
+    const known = JSON.stringify((await jwks('RS256')).keys[0]);
+    const forged = new SignJWT(claimsOf(id) as JWTPayload).setProtectedHeader({ alg: 'HS256', kid: 'RS256' });
+    expect(await statusOf(await forged.sign(new TextEncoder().encode(known)))).toBe('401 invalid_client');
+  });
+
+  it('signed not at all', async () => {
+    const { id } = await register();
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    expect(await statusOf(`${part({ alg: 'none' })}.${part(claimsOf(id))}.`)).toBe('401 invalid_client');
+  });
+
+  it('that is no JWT', async () => {
+    for (const text of ['x', 'a.b', 'a.b.c', '..', 'eyJ.eyJ.x'])
+      expect(await statusOf(text)).toBe('401 invalid_client');
+  });
+
+  it('of another type, or half of it', async () => {
+    const { id } = await register();
+    const assertion = await signed(claimsOf(id));
+    const other = 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer';
+    expect(await statusOf(assertion, { client_assertion_type: other })).toBe('401 invalid_client');
+    expect(await statusOf(assertion, { client_assertion_type: '' })).toBe('400 invalid_request');
+    expect(await statusOf('')).toBe('400 invalid_request');
+  });
+
+  it('of a client that has a secret, which does not help one with keys either', async () => {
+    const { id } = await house.register();
+    expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+    const keyed = await register();
+    const { status } = await house.ask({
+      grant_type: 'client_credentials',
+      client_id: keyed.id,
+      client_secret: keyed.secret,
+    });
+    expect(status).toBe(401);
+  });
+});
+
+describe('keys at an address', () => {
+  let server: Server;
+  let asked: number;
+  let answer: () => { status: number; body: string };
+  beforeEach(async () => {
+    asked = 0;
+    const keys = JSON.stringify(await jwks('ES256'));
+    answer = () => ({ status: 200, body: keys });
+    server = createServer((_request, response) => {
+      asked += 1;
+      const { status, body } = answer();
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  const uri = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+
+  it('are read once for many assertions', async () => {
+    const { id } = await house.register({ kind: 'jwksUri', uri: uri() });
+    for (const jti of ['a', 'b', 'c']) expect(await statusOf(await signed(claimsOf(id, { jti })))).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  it('that cannot be had are a refusal with a line in the log, asked for again some seconds later', async () => {
+    const { id } = await house.register({ kind: 'jwksUri', uri: uri() });
+    const good = answer;
+    answer = () => ({ status: 503, body: '{}' });
+    expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+    expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+    expect(asked).toBe(1);
+    expect(house.lines).toEqual([{ msg: 'the keys of an OAuth client cannot be had' }]);
+    answer = good;
+    house.pass(5_000);
+    expect(await statusOf(await signed(claimsOf(id)))).toBe(200);
+  });
+});

@@ -1,0 +1,77 @@
+import { listClients, revokeClient } from '../../src/commands/oauth-clients.ts';
+import { folder } from '../support/jetbridge.ts';
+import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
+import { type RunningService, startService } from '../support/service.ts';
+import { shellOf } from '../support/shell.ts';
+import { travelAdmin } from '../support/travel-admin.ts';
+
+let service: RunningService;
+beforeEach(async () => {
+  service = await startService({}, { background: false });
+});
+afterEach(() => service.close());
+
+const statusOf = async (path: string, token: string) =>
+  (await fetch(`${service.url}${path}`, { headers: { Authorization: `Bearer ${token}` } })).status;
+const statuses = async (token: string) => ({
+  scim: await statusOf('/scim/v2/Users', token),
+  travel: await statusOf('/api/whoami', token),
+});
+const revoke = ({ id }: RegisteredClient) => revokeClient(shellOf({ JETBRIDGE_DATA: service.data }), id);
+
+test('a token of a connection’s client opens SCIM, and nothing of the travel service', async () => {
+  const client = await oauthClient(service, { connection: 'default' });
+  const token = await client.token();
+  expect(await statuses(token)).toEqual({ scim: 200, travel: 401 });
+  expect(await revoke(client)).toBe(0);
+  expect(await statuses(token)).toEqual({ scim: 401, travel: 401 });
+  await expect(client.token()).rejects.toThrow('no token: 401');
+});
+
+test('a token of an admin’s client opens the travel service as that admin, and no SCIM', async () => {
+  const admin = travelAdmin(service.url, service.travelApiKey);
+  const id = await admin.make('/users', { email: 'Ada@corp.example', roles: ['admin'] });
+  const client = await oauthClient(service, { travelAdmin: 'ada@corp.example' });
+  const token = await client.token();
+  expect(await statuses(token)).toEqual({ scim: 401, travel: 200 });
+  const who = await fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${token}` } });
+  expect(await who.json()).toMatchObject({ data: { id, email: 'Ada@corp.example' } });
+
+  const shell = shellOf({ JETBRIDGE_DATA: service.data });
+  expect(await listClients(shell)).toBe(0);
+  expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
+});
+
+test('archiving the admin or taking the role away disables their clients at once, giving it back enables them again', async () => {
+  const admin = travelAdmin(service.url, service.travelApiKey);
+  const id = await admin.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
+  const client = await oauthClient(service, { travelAdmin: 'ada@corp.example' });
+  const token = await client.token();
+  const change = async (data: object, method = 'PATCH') => {
+    const headers = { Authorization: `Bearer ${service.travelApiKey}`, 'Content-Type': 'application/json' };
+    const body = method === 'DELETE' ? {} : { body: JSON.stringify({ data }) };
+    expect((await fetch(`${service.url}/api/users/${id}`, { method, headers, ...body })).status).toBe(200);
+    return (await statuses(token)).travel;
+  };
+  expect(await change({ archived: true })).toBe(401);
+  await expect(client.token()).rejects.toThrow('no token: 400');
+  expect(await change({ archived: false })).toBe(200);
+  expect(await change({ roles: ['manager'] })).toBe(401);
+  expect(await change({ roles: ['manager', 'admin'] })).toBe(200);
+  expect(await change({}, 'DELETE')).toBe(401);
+  await expect(client.token()).rejects.toThrow('no token: 401');
+});
+
+test('tokens and clients outlive the process', async () => {
+  const place = folder();
+  const environment = { JETBRIDGE_DATA: place.path };
+  const first = await startService(environment, { background: false });
+  const client = await oauthClient(first, { connection: 'default' });
+  const token = await client.token();
+  await first.close();
+  const second = await startService(environment, { background: false });
+  const headers = { Authorization: `Bearer ${token}` };
+  expect((await fetch(`${second.url}/scim/v2/Users`, { headers })).status).toBe(200);
+  await second.close();
+  place.remove();
+});
