@@ -90,8 +90,9 @@ export function checkAnswer(method: string, url: string, { status, text, headers
 
 type Answer = Pick<Response, 'status' | 'text' | 'headers'>;
 
+/** A slash at the end is passed over, as the service does. */
 function isPath(template: string, path: string): boolean {
-  const [wanted, given] = [template.split('/'), path.split('/')];
+  const [wanted, given] = [template.split('/'), path.replace(/\/$/, '').split('/')];
   return (
     wanted.length === given.length &&
     wanted.every((word, position) =>

@@ -1,118 +1,373 @@
-import fc from 'fast-check';
+import { once } from 'node:events';
+import { Agent, METHODS, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
-import { type House, type Method, openHouse } from './house.ts';
-import { collectionOf, hasNull, sample } from './samples.ts';
+import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { mergePatch } from '../../src/travel/merge-patch.ts';
+import { spoken } from '../../src/travel/openapi/words.ts';
+import type { Resource } from '../../src/travel/resource.ts';
+import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
+import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } from './contract.ts';
+import { keepExample } from './examples.ts';
+import { type House, openHouse } from './house.ts';
+import { collectionOf, sample } from './samples.ts';
 
-/** The statuses that the specification and its decided gaps know of for a write. */
-const documented = [200, 201, 400, 403, 404, 409, 422];
+/** How often each operation is tried in each way; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` takes its time. */
+const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
+jest.setTimeout(30_000 + runs * 2_000);
 
-const writable = catalog.filter(({ operations }) => operations.includes('create'));
+let house: House;
+let server: Server;
+const agent = new Agent({ keepAlive: true });
+/** What exists, by the path of its collection as the contract has it. */
+const known = new Map<string, string[]>();
+/** The declarations by the same paths. */
+const resources = new Map<string, Resource>();
+const made: { type: string; id: string }[] = [];
 
-describe.each(writable.map((resource) => [resource.type, resource] as const))('%s', (_type, resource) => {
-  let house: House;
-  let path: string;
-  beforeEach(async () => {
-    house = await openHouse();
-    path = await collectionOf(house, resource);
-  });
-  afterEach(() => house.close());
-
-  const names = [
-    ...Object.keys(resource.schema.shape),
-    ...resource.unwritable,
-    'constructor',
-    'toString',
-    'nothing',
+/** Mostly ids of what is wanted, sometimes others, or such that nobody has. */
+const ids: Ids = (description) => {
+  const wanted = made.filter(({ type }) => description.endsWith(` ${spoken(type)}`)).map(({ id }) => id);
+  return [
+    ...wanted,
+    ...wanted,
+    ...wanted,
+    'nobody',
+    'abcdefabcdefabcdefabcdef',
+    ...made.map(({ id }) => id).slice(0, 2),
   ];
-  const [first, second] = [sample(resource, 0), sample(resource, 1)];
+};
 
-  /** Values that are nearly right: those of a sample, with some exchanged for any JSON. */
-  const data = fc
-    .tuple(
-      fc.constantFrom({}, first, second),
-      fc.dictionary(
-        fc.constantFrom(...names),
-        fc.oneof(
-          fc.jsonValue({ maxDepth: 4 }),
-          fc.constantFrom(...Object.values(first), 'x'.repeat(5000), -0, 1e308, '', null, [null], { '': {} }),
-        ),
-        { maxKeys: 3 },
-      ),
-    )
-    .map(([base, changed]) => ({ ...base, ...changed }));
-  const body = fc.oneof(
-    { arbitrary: data.map((value) => ({ data: value })), weight: 8 },
-    { arbitrary: fc.jsonValue({ maxDepth: 3 }), weight: 1 },
-    { arbitrary: fc.string({ unit: 'binary' }), weight: 1 },
-  );
+beforeAll(async () => {
+  house = await openHouse();
+  for (const resource of catalog) {
+    const { path, parent } = resource;
+    const place = parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
+    const collection = await collectionOf(house, resource);
+    const one = resource.operations.includes('create')
+      ? await house.make(collection, sample(resource, 0))
+      : await keepExample(house, resource);
+    made.push({ type: resource.type, id: one.id });
+    resources.set(place, resource);
+    // The parent's id comes first.
+    known.set(place, [...(parent ? [String(collection.split('/')[2])] : []), one.id]);
+  }
+  server = house.app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(async () => {
+  agent.destroy();
+  server.close();
+  await house.close();
+});
 
-  test('any body to any endpoint is answered with a documented status, and what is answered is kept', async () => {
-    const { id } = await house.make(path, sample(resource, 2));
-    const call = fc.record({
-      method: fc.constantFrom<Method>('post', 'patch', 'put', 'delete'),
-      item: fc.boolean(),
-      body,
-    });
-    await fc.assert(
-      fc.asyncProperty(call, async ({ method, item, body: sent }) => {
-        const url = item ? `${path}/${id}` : path;
-        // The item stays for the next call.
-        if (item && method === 'delete') return;
-        const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
-        const answer = await house.send(method, url).set('Content-Type', 'application/json').send(text);
-        expect(documented).toContain(answer.status);
-        expect(answer.status === 422).toBe(answer.body.invalid !== undefined);
-        expect(hasNull(answer.body)).toBe(false);
-        if (answer.status > 201) {
-          expect(answer.body).toMatchObject({ code: expect.any(String), message: expect.any(String) });
-          return;
-        }
-        const kept = await house.send('get', `${path}/${answer.body.data.id}`);
-        expect(kept.body).toEqual(answer.body);
-        if (answer.status === 201) await house.send('delete', `${path}/${answer.body.data.id}`);
-      }),
-      { numRuns: 120 },
-    );
-    expect(house.logged).toEqual([]);
+describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
+  test('has only the answers of the contract, and stores nothing when it refuses', async () => {
+    const calls = fc.record({ path: pathsTo(operation), query: queries(operation), sent: credentials });
+    const body = operation.hasBody ? { body: '{"data":{}}' } : {};
+    await tried(calls, (call) => answered(operation, { ...call, ...body }));
   });
 
-  test('any query is a page or 400 invalidParam', async () => {
-    await house.make(path, sample(resource, 0));
-    const parameter = fc.constantFrom(
-      'limit',
-      'offset',
-      'order',
-      'sortBy',
-      'archived',
-      'emails',
-      'pageKind',
-      'x',
-    );
-    const value = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.integer().map(String),
-      fc.constantFrom(
-        'asc',
-        'desc',
-        'true',
-        'false',
-        'createdAt',
-        'name',
-        'email',
-        'offset',
-        'a@example.com',
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(parameter, value), { maxLength: 4 }), async (parameters) => {
-        const query = parameters.map(([name, given]) => `${name}=${encodeURIComponent(given)}`).join('&');
-        const answer = await house.send('get', `${path}?${query}`);
-        expect([200, 400]).toContain(answer.status);
-        if (answer.status === 400) expect(answer.body.code).toBe('invalidParam');
-        else expect(answer.body.data.length).toBeLessThanOrEqual(answer.body.meta.limit);
-      }),
-      { numRuns: 100 },
-    );
-    expect(house.logged).toEqual([]);
+  if (operation.id.startsWith('list')) {
+    test('takes every query that the contract allows', async () => {
+      await tried(allowedQueries(operation), async (query) => {
+        expect((await answered(operation, { path: knownPath(operation), query })).status).toBe(200);
+      });
+    });
+  }
+
+  if (!operation.hasBody) return;
+
+  test('takes what its schema allows, and nothing else', async () => {
+    await tried(mutated(bodies(operation)), async (body) => {
+      const call = { path: knownPath(operation), body: JSON.stringify(body) };
+      agreesWithSchema(operation, body, await answered(operation, call));
+    });
+  });
+
+  test('is not upset by a body that is none', async () => {
+    const calls = fc.record({ body: texts(bodies(operation)), sent: contentHeaders });
+    await tried(calls, (call) => answered(operation, { path: knownPath(operation), ...call }));
   });
 });
+
+test('any method on any path is one of the contract, or refused', async () => {
+  const paths = fc.oneof(
+    fc.constantFrom(...operations.map(knownPath)),
+    fc.array(segments, { maxLength: 5 }).map((words) => `/api/${words.join('/')}`),
+  );
+  // What CONNECT asks for is not a page of this service: there is no answer as to other methods.
+  const methods = fc.constantFrom(...METHODS.filter((method) => !['CONNECT', 'DELETE'].includes(method)));
+  await tried(fc.record({ method: methods, path: paths }), async ({ method, path }) => {
+    const before = await house.dump();
+    const answer = await asked({ method, path });
+    expect(answer.status).toBeLessThan(500);
+    if (method !== 'HEAD') checkAnswer(method.toLowerCase(), path.replace(/^\/api/, ''), answer);
+    expect(await house.dump()).toBe(before);
+  });
+});
+
+interface Call {
+  path: string;
+  query?: string;
+  body?: string;
+  sent?: Record<string, string>;
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Tries the work for many inputs; nothing that the service logs as a failure of its own may come of it. */
+async function tried<T>(inputs: Arbitrary<T>, work: (input: T) => Promise<unknown>): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(inputs, async (input) => {
+      await work(input);
+    }),
+    { numRuns: runs },
+  );
+  expect(house.logged).toEqual([]);
+}
+
+/** The answer, which must be one of the contract's; a refusal has changed nothing; what was taken is what is kept. */
+async function answered(operation: Operation, { path, query = '', ...call }: Call): Promise<Answer> {
+  const { method } = operation;
+  const place = path === FRESH ? await freshItem(operation) : path;
+  const before = await house.dump();
+  const answer = await asked({ ...call, method, path: place + query });
+  checkAnswer(method, (place + query).replace(/^\/api/, ''), answer);
+  if (answer.status >= 400 || method === 'get') expect(await house.dump()).toBe(before);
+  else await isKept(method, place, answer);
+  if (path === FRESH && answer.status >= 400) await asked({ method: 'delete', path: place });
+  return answer;
+}
+
+/** What was created or changed can be read, and what was only made for this is deleted again; what was deleted is gone. */
+async function isKept(method: string, path: string, { status, text }: Answer): Promise<void> {
+  const item = status === 201 ? `${path}/${JSON.parse(text).data.id}` : path;
+  const read = await asked({ method: 'get', path: item });
+  if (method === 'delete') return expect(read.status).toBe(404);
+  expect(JSON.parse(read.text)).toEqual(JSON.parse(text));
+  if (status === 201) expect((await asked({ method: 'delete', path: item })).status).toBe(200);
+}
+
+/** The codes for what the schema of a body tells of. */
+const schemaCodes = ['unknown', 'readOnly', 'type', 'enum', 'lang'];
+
+/** A body that the schema does not allow is refused; one that it allows is refused for other reasons only. */
+function agreesWithSchema(operation: Operation, body: Json, { status, text }: Answer): void {
+  const faults = faultsBy(bodyPointer(operation), meantBy(body, operation));
+  if (faults.length > 0) expect([400, 403, 409, 422]).toContain(status);
+  const { invalid = [] } = status === 422 && faults.length === 0 ? JSON.parse(text) : {};
+  for (const { code } of invalid) expect(schemaCodes).not.toContain(code);
+}
+
+/** A body as it is understood: null is the same as nothing, but where a patch removes something, or nobody knows the field. */
+function meantBy(body: Json, operation: Operation): Json {
+  const data = isObject(body) ? body['data'] : undefined;
+  if (!isObject(body) || !isObject(data)) return body;
+  const { properties } = at(String(at(`${bodyPointer(operation)}/properties/data`)['$ref']));
+  const isMeant = ([name, value]: [string, Json]) =>
+    value !== null || operation.method === 'patch' || !(isObject(properties) && name in properties);
+  const members = Object.entries(data).filter(isMeant);
+  return {
+    ...body,
+    data: Object.fromEntries(
+      members.map(([name, value]) => [name, isObject(value) ? mergePatch({}, value) : value]),
+    ),
+  };
+}
+
+/** Stands for an item that is made when it is needed. */
+const FRESH = 'fresh';
+
+/** A path to something that exists. */
+function knownPath({ path }: Operation): string {
+  const values = known.get(path.replace(/\/\{\w+\}$/, '')) ?? known.get(path.split('/{')[0] ?? '') ?? [];
+  return filled(path, values);
+}
+
+function filled(path: string, values: string[]): string {
+  const rest = [...values];
+  return path.replace(/\{\w+\}/g, () => rest.shift() ?? 'nobody');
+}
+
+/** Makes an item of the collection that an operation deletes from. */
+async function freshItem(operation: Operation): Promise<string> {
+  const collection = knownPath(operation).replace(/\/[^/]+$/, '');
+  const resource = resources.get(operation.path.replace(/\/\{\w+\}$/, ''));
+  if (!resource) throw new Error(`nothing is made at ${collection}`);
+  const { id } = await house.make(collection.replace(/^\/api/, ''), sample(resource, 1));
+  return `${collection}/${id}`;
+}
+
+/** Paths to what exists, to what does not, and to what cannot. What exists is deleted only when it was made for that. */
+function pathsTo(operation: Operation): Arbitrary<string> {
+  const names = operation.path.match(/\{\w+\}/g) ?? [];
+  const others = fc.array(segments, { minLength: names.length, maxLength: names.length });
+  const elsewhere = others.map((words) => filled(operation.path, words));
+  const there = fc.constant(operation.method === 'delete' ? FRESH : knownPath(operation));
+  return names.length === 0
+    ? there
+    : fc.oneof({ arbitrary: there, weight: 2 }, { arbitrary: elsewhere, weight: 1 });
+}
+
+/** Parts of a path: ids of all kinds of resources, and whatever else can stand there. */
+const segments = fc.oneof(
+  fc.constantFrom(
+    'nobody',
+    'abcdefabcdefabcdefabcdef',
+    '%',
+    '%zz',
+    '%00',
+    '%C0%80',
+    '%2F',
+    '..',
+    '%2e%2e',
+    '.',
+  ),
+  fc.constantFrom(
+    '__proto__',
+    'constructor',
+    'x'.repeat(60),
+    'users',
+    'whoami',
+    'options',
+    'a%20b',
+    '%F0%9F%9A%80',
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 10 }).map(encodeURIComponent),
+);
+
+/** Queries with the parameters of an operation and others, with the right values and others. */
+function queries({ parameters }: Operation): Arbitrary<string> {
+  const own = parameters.filter((one) => one['in'] === 'query');
+  const right = own.map((one) => fc.tuple(fc.constant(String(one['name'])), valuesOf(schemaOf(one), ids)));
+  const names = fc.constantFrom(
+    ...own.map(({ name }) => String(name)),
+    'x',
+    '__proto__',
+    'limit[]',
+    'sortBy[a]',
+  );
+  const values = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.integer().map(String),
+    fc.constantFrom('createdAt', ''),
+  );
+  const pair = fc.oneof(fc.tuple(names, values), ...right);
+  return fc.array(pair, { maxLength: 4 }).map(queryOf);
+}
+
+/** Queries that the contract allows; cursors apart, which only the service makes. */
+function allowedQueries({ parameters }: Operation): Arbitrary<string> {
+  const own = parameters.filter((one) => one['in'] === 'query' && !/after|before/.test(String(one['name'])));
+  const model = Object.fromEntries(own.map((one) => [String(one['name']), valuesOf(schemaOf(one), ids)]));
+  return fc.record(model, { requiredKeys: [] }).map((query) => queryOf(Object.entries(query)));
+}
+
+function queryOf(pairs: [string, Json | undefined][]): string {
+  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
+}
+
+function schemaOf({ schema }: JsonObject): JsonObject {
+  return isObject(schema) ? schema : {};
+}
+
+function bodies(operation: Operation): Arbitrary<Json> {
+  return valuesOf(at(bodyPointer(operation)), ids);
+}
+
+/** Texts that are hardly JSON, or not what was asked for. */
+function texts(right: Arbitrary<Json>): Arbitrary<string> {
+  const json = right.map((body) => JSON.stringify(body));
+  return fc.oneof(
+    json,
+    json.map((text) => text.slice(0, -1)),
+    json.map((text) => `\ufeff${text}`),
+    hostile.map((value) => JSON.stringify(value)),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '',
+      '[',
+      '{"data":',
+      `{"data":${'['.repeat(5000)}${']'.repeat(5000)}}`,
+      '{"data":{"a":1e999}}',
+    ),
+    fc.constantFrom(
+      `{"data":{"name":"${'x'.repeat(1_048_576)}"}}`,
+      '{"data":{},"data":[]}',
+      '{"data":{"__proto__":1}}',
+    ),
+  );
+}
+
+const types = fc.constantFrom(
+  'application/json',
+  'APPLICATION/JSON; Charset=UTF-8',
+  'application/merge-patch+json',
+  'application/json; charset=utf-16',
+  'application/json; charset=latin1',
+  'application/json; charset="',
+  'application/x-www-form-urlencoded',
+  'text/plain',
+  'x',
+  '',
+);
+const contentHeaders: Arbitrary<Record<string, string>> = fc.record(
+  {
+    'Content-Type': types,
+    'Content-Encoding': fc.constantFrom('identity', 'gzip', 'br', 'deflate', 'x', 'gzip, gzip'),
+  },
+  { requiredKeys: ['Content-Type'] },
+);
+const credentials: Arbitrary<Record<string, string>> = fc.oneof(
+  { arbitrary: fc.constant({}), weight: 8 },
+  {
+    arbitrary: fc.constantFrom(
+      { Authorization: '' },
+      { Authorization: 'Bearer nobody' },
+      { Authorization: 'Basic YTpi' },
+    ),
+    weight: 1,
+  },
+);
+
+/** What a socket brings, whatever method, path and body it is asked with. */
+function asked({ method, path, body, sent }: Call & { method: string }): Promise<Answer> {
+  const { port } = server.address() as AddressInfo;
+  const ours = {
+    Authorization: `Bearer ${house.key}`,
+    ...(body === undefined
+      ? {}
+      : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+  };
+  return new Promise((resolve, reject) => {
+    const options = {
+      agent,
+      port,
+      host: '127.0.0.1',
+      method: method.toUpperCase(),
+      path,
+      headers: { ...ours, ...sent },
+    };
+    const outgoing = request(options, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const { statusCode = 0, headers } = answer;
+        resolve({
+          status: statusCode,
+          headers: headers as Answer['headers'],
+          text: Buffer.concat(chunks).toString(),
+        });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

@@ -14,6 +14,7 @@ import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
 import { checkAnswer } from './contract.ts';
+import { dumpOf } from './dump.ts';
 
 /** The travel service, mounted as in production, on a database of its own. */
 export interface House {
@@ -34,6 +35,8 @@ export interface House {
   make(path: string, data: JsonObject): Promise<JsonObject & { id: string }>;
   /** Makes every list and write fail from now on. */
   breakStore(): void;
+  /** What the store holds of the service's resources. */
+  dump(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -105,6 +108,7 @@ export async function openHouse(): Promise<House> {
       if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
       return answer.body.data;
     },
+    dump: () => dumpOf(database),
     breakStore: () => {
       broken = true;
     },

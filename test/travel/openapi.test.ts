@@ -6,9 +6,9 @@ import request from 'supertest';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
 import { openapi } from '../../src/travel/openapi/document.ts';
-import { keysOf, type Resource } from '../../src/travel/resource.ts';
-import { customField } from '../../src/travel/resources/custom-field.ts';
+import type { Resource } from '../../src/travel/resource.ts';
 import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
+import { keepExample } from './examples.ts';
 import { type House, openHouse } from './house.ts';
 import { collectionOf, hasNull } from './samples.ts';
 
@@ -96,14 +96,6 @@ describe('the service', () => {
   });
   afterEach(() => house.close());
 
-  /** Keeps a resource as it is, without looking at what it refers to. */
-  const put = async (resource: Resource, id: string, doc: JsonObject) => {
-    const { store, now } = house.surroundings;
-    const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
-    const keys = { ...keysOf(resource, stored), references: [] };
-    await store.write([resource.type], (within) => within.insert(stored, keys));
-  };
-
   const isWritable = ({ operations: own }: Resource) => own.includes('create');
   const named = (resources: Resource[]) => resources.map((resource) => [resource.type, resource] as const);
 
@@ -130,20 +122,9 @@ describe('the service', () => {
 
   const readable = catalog.filter((resource) => !isWritable(resource));
   test.each(named(readable))('answers a %s as in its example', async (type, resource) => {
-    const example = exampleOf('retrieve', type, '200') as { data: JsonObject & { id: string } };
-    const { id } = example.data;
-    const doc = Object.fromEntries(
-      Object.entries(example.data).filter(([name]) => Object.hasOwn(resource.schema.shape, name)),
-    );
-    await put(resource, id, doc);
-    for (const field of (doc['customFields'] ?? []) as JsonObject[]) {
-      await put(customField, String(field['customFieldId']), {
-        ...customField.example,
-        name: field['name'] ?? '',
-      });
-    }
+    const { id } = await keepExample(house, resource);
     const answer = await house.send('get', `/${resource.path}/${id}`);
-    expect([answer.status, like(answer.body)]).toEqual([200, like(example)]);
+    expect([answer.status, like(answer.body)]).toEqual([200, like(exampleOf('retrieve', type, '200'))]);
     const list = await house.send('get', `/${resource.path}`);
     expect(list.body.data).toContainEqual(answer.body.data);
   });

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../src/travel/json.ts';
+import { keysOf, type Resource } from '../../src/travel/resource.ts';
+import { customField } from '../../src/travel/resources/custom-field.ts';
+import { validated } from '../../src/travel/validation.ts';
+import { at } from './contract.ts';
+import type { House } from './house.ts';
+
+/** The resource of a declaration's example, as the contract shows it. */
+export function answeredExample({ type }: Resource): JsonObject & { id: string } {
+  const name = type.charAt(0).toUpperCase() + type.slice(1);
+  const items = Object.values(at('#/paths')).flatMap((methods) => Object.values(methods as JsonObject));
+  const item = (items as JsonObject[]).find(({ operationId }) => operationId === `retrieve${name}`);
+  if (!item) throw new Error(`no ${type} is retrieved`);
+  const { responses } = item as { responses: { 200: { content: Content } } };
+  return responses[200].content['application/json'].examples.example.value.data;
+}
+
+type Content = {
+  'application/json': { examples: { example: { value: { data: JsonObject & { id: string } } } } };
+};
+
+/** Keeps what the contract shows of a resource that no client can make, without looking at what it refers to. */
+export async function keepExample(house: House, resource: Resource): Promise<JsonObject & { id: string }> {
+  const example = answeredExample(resource);
+  const isKept = ([name]: [string, unknown]) => Object.hasOwn(resource.schema.shape, name);
+  const doc = Object.fromEntries(Object.entries(example).filter(isKept));
+  await keep(house, { resource, id: example.id, doc });
+  for (const { customFieldId, name } of (doc['customFields'] ?? []) as JsonObject[]) {
+    const field = validated(customField, { ...customField.example, name: name ?? '' });
+    await keep(house, { resource: customField, id: String(customFieldId), doc: field });
+  }
+  return example;
+}
+
+async function keep(
+  { surroundings: { store, now } }: House,
+  { resource, id, doc }: { resource: Resource; id: string; doc: JsonObject },
+): Promise<void> {
+  const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
+  const keys = { ...keysOf(resource, stored), references: [] };
+  await store.write([resource.type], (within) => within.insert(stored, keys));
+}
