@@ -7,14 +7,14 @@ import { replay } from '../../src/replay/replay.ts';
 import { readScenarios, type Scenario, type Step } from '../../src/replay/scenario.ts';
 import type { Variables } from '../../src/replay/variables.ts';
 import { type Wire, wire } from '../../src/replay/wire.ts';
+import { oauthClient } from '../support/oauth-client.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { spokenOf, wantedBy, withRealThings } from './hints.ts';
 import { type TravelService, travelService } from './travel-service.ts';
 
 const extensionUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const folder = join(__dirname, 'scenarios');
-/** There is no token endpoint yet; static tokens only. */
-const scenarios = readScenarios(folder).filter(({ tags }) => !tags.includes('oauth'));
+const scenarios = readScenarios(folder);
 /** How often a traveler is read before it must be as hinted: an answer may go ahead of its reconciliation. */
 const READINGS = 200;
 
@@ -41,7 +41,9 @@ describe('recorded exchanges of identity providers, played against the service',
     const travel = travelService(service);
     const run = randomBytes(4).toString('hex');
     const seedEmail = `seed.${run}@corp.example`;
-    return { service, travel, line, variables: { token: service.scimToken, run, extensionUrn, seedEmail } };
+    const oauth = await oauthVariables(service);
+    const variables = { token: service.scimToken, run, extensionUrn, seedEmail, ...oauth };
+    return { service, travel, line, variables };
   }
 
   test.each(scenarios.map((scenario) => ({ scenario, name: scenario.name })))(
@@ -66,7 +68,7 @@ describe('recorded exchanges of identity providers, played against the service',
       files: [folder],
       url: `${service.url}/scim/v2`,
       token: service.scimToken,
-      variables: { seedEmail: variables.seedEmail },
+      variables: { seedEmail: variables.seedEmail, ...(await oauthVariables(service)) },
       print: () => {},
       now: Date.now,
       newRun: () => randomBytes(4).toString('hex'),
@@ -76,6 +78,17 @@ describe('recorded exchanges of identity providers, played against the service',
     expect(outcomes.filter(({ kind }) => kind === 'passed').length).toBeGreaterThanOrEqual(scenarios.length);
   }, 120_000);
 });
+
+/** What an IdP that asks for tokens itself is set up with. */
+async function oauthVariables(service: RunningService): Promise<Variables> {
+  const { id, secret } = await oauthClient(service, { connection: 'default' });
+  return {
+    tokenEndpoint: `${service.url}/oauth/token`,
+    clientId: id,
+    clientSecret: secret,
+    clientBasic: Buffer.from(`${id}:${secret}`).toString('base64'),
+  };
+}
 
 async function playIn({ service, travel, line, variables }: House, scenario: Scenario): Promise<unknown[]> {
   const scim = `${service.url}/scim/v2`;
