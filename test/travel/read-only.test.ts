@@ -1,0 +1,230 @@
+import { catalog } from '../../src/travel/catalog.ts';
+import type { JsonObject } from '../../src/travel/json.ts';
+import type { Resource } from '../../src/travel/resource.ts';
+import { flight, hotel, roundTrip } from './back-office/offers.ts';
+import { type Office, openOffice } from './back-office/office.ts';
+import type { Method } from './house.ts';
+import { hasNull } from './samples.ts';
+
+let at: Office;
+beforeEach(async () => {
+  at = await openOffice();
+});
+afterEach(() => at.house.close());
+
+/** The fields of the specification's tables, required ones first, besides `id`, `type` and `createdAt`. */
+const fields: Record<string, [string[], string[]]> = {
+  tripProject: [
+    ['rates', 'search', 'travelerIds'],
+    [
+      ...['approvalStatus', 'bookings', 'carRentals', 'customFields', 'hotelStays', 'projectCodeId'],
+      'transportLegs',
+    ],
+  ],
+  billingOperation: [
+    ['amount', 'date', 'operationType', 'status', 'transactionKind'],
+    [
+      ...['billingProfileId', 'bookingSnapshot', 'costCenterId', 'customFields', 'description', 'disputeId'],
+      ...['invoiceId', 'projectCodeId', 'purchaseBillingOperationId', 'refundId', 'tripProjectId'],
+    ],
+  ],
+  invoice: [
+    ['amount', 'billingOperationsCount', 'billingProfileId', 'description', 'kind', 'status'],
+    ['paymentMethodSummary', 'paymentReference', 'pdf', 'reference', 'url'],
+  ],
+  refund: [
+    ['amount', 'invoiceId', 'status'],
+    ['pdf', 'reference'],
+  ],
+  dispute: [['amount', 'invoiceId', 'reason', 'status'], []],
+};
+
+const readOnly = catalog.filter(({ type }) => Object.hasOwn(fields, type));
+const paths = readOnly.map((resource) => [resource.path, resource] as const);
+const answered = ({ schema, readOnly: derived }: Resource) => schema.extend(derived?.shape ?? {});
+const unknown = 'abcdefabcdefabcdefabcdef';
+
+test('trip projects, billing operations, invoices, refunds and disputes are declared', () => {
+  expect(readOnly.map(({ type }) => type).sort()).toEqual(Object.keys(fields).sort());
+});
+
+describe.each(paths)('%s', (path, resource) => {
+  test('have the fields of the specification, required ones and others', () => {
+    const shape = Object.entries(answered(resource).shape);
+    const isOptional = ([, field]: (typeof shape)[number]) => field.safeParse(undefined).success;
+    const [required, optional] = fields[resource.type] ?? [[], []];
+    expect(
+      shape
+        .filter((one) => !isOptional(one))
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual([...required].sort());
+    expect(
+      shape
+        .filter(isOptional)
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual([...optional].sort());
+  });
+
+  test('have an example that their schema accepts', () => {
+    expect(answered(resource).parse(resource.example)).toEqual(resource.example);
+  });
+
+  test('are an empty list at first, oldest first', async () => {
+    const { status, body } = await at.house.send('get', `/${path}`);
+    const meta = { pageKind: 'offset', limit: 10, offset: 0, total: 0, order: 'asc', sortBy: 'createdAt' };
+    expect([status, body]).toEqual([200, { data: [], meta }]);
+  });
+
+  test('are not there under an unknown id: 404', async () => {
+    for (const id of [unknown, 'nothing', '%00', 'x'.repeat(51), '__proto__']) {
+      const { status, body } = await at.house.send('get', `/${path}/${id}`);
+      expect([status, body.code]).toEqual([404, 'notFound']);
+    }
+  });
+
+  test('are written by nobody: 403 forbidden', async () => {
+    const subs = (resource.under ?? []).map((sub) => `/${sub.path}/${unknown}/${path}`);
+    for (const url of [`/${path}`, `/${path}/${unknown}`, ...subs]) {
+      for (const method of ['post', 'put', 'patch', 'delete'] as Method[]) {
+        const { status, body } = await at.house.send(method, url, { data: resource.example });
+        expect([url, method, status, body.code]).toEqual([url, method, 403, 'forbidden']);
+      }
+    }
+  });
+
+  test('are paged by cursor and sorted where the specification says so', async () => {
+    const cursor = ['billing-operations', 'invoices'].includes(path);
+    const sorted = path === 'billing-operations';
+    const statusOf = async (query: string) => (await at.house.send('get', `/${path}?${query}`)).status;
+    expect(await statusOf('pageKind=cursor')).toBe(cursor ? 200 : 400);
+    for (const field of ['createdAt', 'date'])
+      expect(await statusOf(`sortBy=${field}`)).toBe(sorted ? 200 : 400);
+    for (const field of ['id', 'status']) expect(await statusOf(`sortBy=${field}`)).toBe(400);
+    expect(await statusOf('limit=101')).toBe(400);
+  });
+});
+
+test('what is answered is what the schemas say, all the way down, and never null', async () => {
+  const { operations } = await at.booked([roundTrip(300), hotel(80)]);
+  const billingProfileId = operations[0]?.doc.billingProfileId ?? '';
+  await at.office(async (desk) => {
+    const [invoice] = await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
+    await desk.payInvoice(invoice?.id ?? '');
+    await desk.refundOperation({ billingOperationId: operations[0]?.id ?? '', total: 1 });
+    await desk.disputeInvoice({ invoiceId: invoice?.id ?? '', reason: 'duplicate' });
+  });
+  for (const [path, resource] of paths) {
+    const listed = await at.all(`/${path}`);
+    expect(listed.length).toBeGreaterThan(0);
+    for (const one of listed) {
+      const { id, type, createdAt, ...doc } = one;
+      expect(answered(resource).parse(doc)).toEqual(doc);
+      expect([type, createdAt]).toEqual([resource.type, '2026-11-20T12:00:00Z']);
+      expect(String(id)).toMatch(resource.idForm === 'A' ? /^[0-9a-f]{24}$/ : /^[\w@~.-]{1,50}$/);
+      expect(hasNull(one)).toBe(false);
+      expect(await at.get(`/${path}/${id}`)).toEqual(one);
+    }
+  }
+});
+
+describe('sub-collections', () => {
+  const walk = async (path: string): Promise<unknown[]> => {
+    const found: unknown[] = [];
+    for (let after = ''; ; ) {
+      const { body } = await at.house.send('get', `${path}&pageKind=cursor&limit=2${after}`);
+      found.push(...body.data.map(({ id }: JsonObject) => id));
+      if (!body.meta.nextAfter) return found;
+      after = `&after=${encodeURIComponent(body.meta.nextAfter)}`;
+    }
+  };
+
+  test('of an unknown item are 404', async () => {
+    for (const path of [
+      `/invoices/${unknown}/billing-operations`,
+      `/trip-projects/${unknown}/billing-operations`,
+      `/trip-projects/${unknown}/users`,
+    ]) {
+      const { status, body } = await at.house.send('get', path);
+      expect([status, body.code]).toEqual([404, 'notFound']);
+    }
+  });
+
+  test('have the billing operations of a trip and of an invoice, by offset and by cursor, sorted by date', async () => {
+    const travelerId = await at.traveler({ billingProfileId: await at.profile() });
+    const trips = [];
+    for (let number = 0; number < 2; number++) {
+      at.house.pass(1000);
+      trips.push(await at.booked([flight(10), flight(20), hotel(30)], [travelerId]));
+    }
+    const [first, second] = trips.map(({ operations }) => operations.map(({ id }) => id));
+    const billingProfileId = trips[0]?.operations[0]?.doc.billingProfileId ?? '';
+    const past = { travelerId, kind: 'hotel' as const, price: { currency: 'EUR', total: 1 } };
+    const late = await at.office((desk) => desk.bookOffline({ ...past, bookedAt: 0 }));
+    const [invoice] = await at.office((desk) => desk.invoiceProfile({ billingProfileId, kind: 'booking' }));
+    const ofTrip = `/trip-projects/${trips[0]?.trip.id}/billing-operations`;
+    const ofInvoice = `/invoices/${invoice?.id}/billing-operations`;
+    const all = [...(first ?? []), ...(second ?? []), late.id];
+    const ids = async (path: string) => (await at.all(path)).map(({ id }) => id);
+    expect([await ids(ofTrip), await ids(ofInvoice)]).toEqual([first, all]);
+    expect(await walk(`${ofTrip}?order=asc`)).toEqual(first);
+    expect(await walk(`${ofInvoice}?order=desc`)).toEqual([...all].reverse());
+    expect(await walk(`${ofInvoice}?sortBy=date`)).toEqual([late.id, ...all.slice(0, -1)]);
+    expect(await walk('/billing-operations?sortBy=date&order=desc')).toEqual([
+      ...all.slice(0, -1).reverse(),
+      late.id,
+    ]);
+    const { body } = await at.house.send('get', `${ofInvoice}?limit=2&offset=5`);
+    expect([body.data.length, body.meta.total]).toEqual([2, 7]);
+  });
+
+  test('have the users of a trip, without cursor and order of their own', async () => {
+    const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
+    await at.traveler();
+    const { trip } = await at.booked([flight(1)], ids);
+    const path = `/trip-projects/${trip.id}/users`;
+    const { body } = await at.house.send('get', `${path}?limit=2&offset=1`);
+    expect([body.data.length, body.meta.total]).toEqual([2, 3]);
+    const listed = await at.all(path);
+    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(ids));
+    expect(listed[0]).toEqual(await at.get(`/users/${listed[0]?.['id']}`));
+    for (const query of ['pageKind=cursor', 'sortBy=email']) {
+      expect((await at.house.send('get', `${path}?${query}`)).status).toBe(400);
+    }
+  });
+});
+
+test('what trips and bills refer to stays', async () => {
+  const field = async (resourceType: string) =>
+    (await at.house.make('/custom-fields', { dataType: 'text', name: resourceType, resourceType })).id;
+  const [ofTrip, ofUser] = [await field('tripProject'), await field('user')];
+  const costCenterId = (await at.house.make('/cost-centers', { name: 'Sales' })).id;
+  const projectCodeId = (await at.house.make('/project-codes', { code: 'APOLLO' })).id;
+  const billingProfileId = await at.profile();
+  const travelerId = await at.traveler({
+    ...{ billingProfileId, costCenterId },
+    customFields: [{ customFieldId: ofUser, values: [{ data: 'x' }] }],
+  });
+  await at.office(async (desk) => {
+    const { id } = await desk.searchTrip({
+      ...{ travelerIds: [travelerId], search: { kind: 'oneWay' }, offers: [flight(10)], projectCodeId },
+      customFields: [{ customFieldId: ofTrip, values: [{ data: 'y' }] }],
+    });
+    await desk.bookTrip({ tripProjectId: id });
+    await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
+  });
+  const freed = { billingProfileId: null, costCenterId: null, customFields: null };
+  await at.house.send('patch', `/users/${travelerId}`, { data: freed });
+  for (const path of [
+    `/users/${travelerId}`,
+    `/billing-profiles/${billingProfileId}`,
+    `/cost-centers/${costCenterId}`,
+    `/project-codes/${projectCodeId}`,
+    `/custom-fields/${ofTrip}`,
+    `/custom-fields/${ofUser}`,
+  ]) {
+    const { status, body } = await at.house.send('delete', path);
+    expect([path, status, body.code]).toEqual([path, 409, 'conflict']);
+  }
+});
