@@ -1,0 +1,164 @@
+import type { LoggedRequest, RequestLog } from '../../src/travel/ports.ts';
+import { keeper } from '../../src/travel/request-log-keeper.ts';
+import { type Clock, clock } from '../support/clock.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A request log that notes what it is asked to do, and does it when it is let. */
+function notes() {
+  const told: { batches: number[]; sweeps: { before: number; limit: number }[] } = {
+    batches: [],
+    sweeps: [],
+  };
+  let gate: Promise<void> = Promise.resolve();
+  const requests: RequestLog = {
+    append: async (batch) => {
+      told.batches.push(batch.length);
+      await gate;
+    },
+    list: async () => ({ requests: [], next: undefined }),
+    sweep: async (before, limit) => {
+      told.sweeps.push({ before, limit });
+      return told.sweeps.length < 3 ? limit : 0;
+    },
+  };
+  return {
+    ...told,
+    requests,
+    block: (until: Promise<void>) => {
+      gate = until;
+    },
+  };
+}
+
+const row: LoggedRequest = {
+  time: 0,
+  ms: 1,
+  method: 'GET',
+  path: '/api/users',
+  status: 200,
+  userId: undefined,
+  credential: undefined,
+  requestId: 'r',
+  requestBody: undefined,
+  responseBody: undefined,
+};
+
+/** Lets everything that can go on go on. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+function open(log: ReturnType<typeof notes>, time: Clock) {
+  const errors: object[] = [];
+  const keeping = keeper({
+    requests: log.requests,
+    clock: time,
+    log: { error: (fields) => errors.push(fields) },
+  });
+  const tell = (count: number) => {
+    for (let n = 0; n < count; n += 1) keeping.tell(row);
+  };
+  return { keeping, tell, errors };
+}
+
+test('what comes within 100 ms is written at once', async () => {
+  const log = notes();
+  const time = clock();
+  const { keeping, tell } = open(log, time);
+  tell(3);
+  time.advance(99);
+  tell(4);
+  await settle();
+  expect(log.batches).toEqual([]);
+  time.advance(1);
+  await settle();
+  expect(log.batches).toEqual([7]);
+  tell(1);
+  await settle();
+  time.advance(100);
+  await settle();
+  expect(log.batches).toEqual([7, 1]);
+  await keeping.close();
+});
+
+test('200 wait for nobody, and are written by themselves', async () => {
+  const log = notes();
+  const { keeping, tell } = open(log, clock());
+  tell(450);
+  await settle();
+  expect(log.batches).toEqual([200, 200]);
+  await keeping.close();
+  expect(log.batches).toEqual([200, 200, 50]);
+});
+
+test('at the end everything that waits is written', async () => {
+  const log = notes();
+  const { keeping, tell } = open(log, clock());
+  tell(5);
+  await keeping.close();
+  expect(log.batches).toEqual([5]);
+});
+
+test('while the database does not answer, at most 2,000 wait; the others are counted, and told of once a minute', async () => {
+  const log = notes();
+  const time = clock();
+  const { keeping, tell, errors } = open(log, time);
+  let goOn = () => {};
+  log.block(
+    new Promise((resolve) => {
+      goOn = resolve;
+    }),
+  );
+  tell(200);
+  await settle();
+  expect(log.batches).toEqual([200]);
+  tell(2_000);
+  expect(errors).toEqual([]);
+  tell(10);
+  expect(errors).toEqual([{ err: undefined, requests: 1 }]);
+  time.advance(60_000);
+  tell(1);
+  expect(errors).toEqual([
+    { err: undefined, requests: 1 },
+    { err: undefined, requests: 10 },
+  ]);
+  goOn();
+  await keeping.close();
+  expect(log.batches.reduce((sum, size) => sum + size)).toBe(2_200);
+});
+
+test('a write that fails is told of, and the next one is tried', async () => {
+  const log = notes();
+  const time = clock();
+  const { keeping, tell, errors } = open(log, time);
+  const full = new Error('database or disk is full');
+  log.block(Promise.reject(full));
+  tell(200);
+  await settle();
+  expect(errors).toEqual([{ err: full, requests: 200 }]);
+  log.block(Promise.resolve());
+  tell(200);
+  await settle();
+  expect(log.batches).toEqual([200, 200]);
+  expect(errors).toHaveLength(1);
+  await keeping.close();
+});
+
+test('what is older than 30 days is removed, part by part', async () => {
+  const log = notes();
+  const time = clock();
+  const { keeping } = open(log, time);
+  await settle();
+  expect(log.sweeps).toEqual([]);
+  time.advance(60_000);
+  const before = time.now() - 30 * DAY_MS;
+  await settle();
+  expect(log.sweeps).toEqual([{ before, limit: 500 }]);
+  for (let part = 0; part < 5; part += 1) {
+    time.advance(20);
+    await settle();
+  }
+  expect(log.sweeps.map(({ limit }) => limit)).toEqual([500, 500, 500]);
+  await keeping.close();
+});

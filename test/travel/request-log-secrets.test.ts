@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { loggedBody } from '../../src/travel/request-log-body.ts';
+import { withoutSecretParameters, withoutSecrets } from '../../src/travel/request-log-secrets.ts';
+
+/** Stands for a secret; nothing else holds it. */
+const SECRET = 'hush-hush';
+
+const words = ['secret', 'password', 'token', 'key', 'authorization'];
+/** A name with one of the words in it, in any case. */
+const secretName = fc
+  .tuple(fc.stringMatching(/^\w{0,5}$/), fc.constantFrom(...words), fc.stringMatching(/^\w{0,5}$/), fc.nat())
+  .map(([before, word, after, mask]) =>
+    [...`${before}${word}${after}`]
+      .map((letter, at) => ((mask >> at) & 1 ? letter.toUpperCase() : letter))
+      .join(''),
+  );
+const held = fc.oneof(
+  fc.constant(SECRET),
+  fc.constant([SECRET]),
+  fc.constant({ any: { depth: SECRET } }),
+  fc.constant(`x${SECRET}`),
+);
+
+/** Any JSON with secrets under their names, at any depth, and as an error body repeats them. */
+const { body } = fc.letrec<{ body: unknown; withSecret: unknown }>((tie) => ({
+  withSecret: fc.oneof(
+    fc.tuple(secretName, held).map(([name, value]) => ({ [name]: value })),
+    fc
+      .tuple(secretName, held)
+      .map(([field, value]) => ({ field: `config.${field}`, value: JSON.stringify(value) })),
+    fc.tuple(secretName, held).map(([name, value]) => ({ note: JSON.stringify({ [name]: value }) })),
+  ),
+  body: fc.oneof(
+    { maxDepth: 4 },
+    tie('withSecret'),
+    fc.array(tie('body'), { minLength: 1, maxLength: 3 }),
+    fc
+      .tuple(fc.string(), fc.jsonValue(), fc.string(), tie('body'))
+      .map(([a, b, c, d]) => ({ [a]: b, [c]: d })),
+  ),
+}));
+
+/** The same JSON with some letters of its names written as escapes. */
+const escaped = (text: string, at: number) =>
+  text.replace(/[a-z]/gi, (letter, place) =>
+    place % 7 === at ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
+  );
+
+test('no secret survives in any shape of JSON', () => {
+  fc.assert(
+    fc.property(body, fc.nat(6), (value, at) => {
+      const text = JSON.stringify(value);
+      expect(withoutSecrets(text)).not.toContain(SECRET);
+      // What follows its escapes is printed without any, so the secret would be seen again.
+      if (!text.includes('\\')) expect(withoutSecrets(escaped(text, at))).not.toContain(SECRET);
+    }),
+  );
+});
+
+test('no secret survives in JSON that breaks off anywhere, or goes on with anything', () => {
+  fc.assert(
+    fc.property(body, fc.nat(), fc.string({ minLength: 1 }), (value, at, more) => {
+      const text = JSON.stringify(value);
+      const beginning = text.slice(0, at % text.length);
+      expect(withoutSecrets(beginning)).not.toContain(SECRET);
+      expect(withoutSecrets(`${text}${more}`)).not.toContain(SECRET);
+    }),
+  );
+});
+
+test('what holds no secret stays as it is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      fc.pre(!/secret|password|token|key|authorization|\\u/i.test(text));
+      expect(withoutSecrets(text)).toBe(text);
+    }),
+  );
+});
+
+test('everything beside a secret is kept', () => {
+  const text =
+    '{"secret":"s","name":"n","list":[{"apiKey":1,"id":2}],"token":null,"__proto__":{"password":"p","x":1}}';
+  expect(withoutSecrets(text)).toBe(
+    '{"secret":"*","name":"n","list":[{"apiKey":"*","id":2}],"token":null,"__proto__":{"password":"*","x":1}}',
+  );
+});
+
+test('JSON too deep to be printed is left out when it may hold a secret', () => {
+  const deep = `${'['.repeat(200_000)}{"secret":"${SECRET}"}${']'.repeat(200_000)}`;
+  expect(withoutSecrets(deep)).not.toContain(SECRET);
+});
+
+test('a megabyte that nearly looks like a secret takes no longer than any other', () => {
+  const text = JSON.stringify({ note: 'key'.repeat(330_000) });
+  const began = performance.now();
+  expect(withoutSecrets(text)).toBe(text);
+  // Some milliseconds; a search that is not linear takes minutes.
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('no secret parameter survives in a query, and the rest stays', () => {
+  fc.assert(
+    fc.property(secretName, fc.boolean(), (name, isEncoded) => {
+      const hex = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
+      const sent = isEncoded ? [...name].map(hex).join('') : name;
+      expect(withoutSecretParameters(`/api/users?a=1&${sent}=${SECRET}&b=%`)).toBe(
+        `/api/users?a=1&${sent}=*&b=%`,
+      );
+    }),
+  );
+  expect(withoutSecretParameters('/api/tokens/1?sortBy=key')).toBe('/api/tokens/1?sortBy=key');
+});
+
+test('any text is kept from its beginning, in at most 16,384 bytes of whole characters, and marked when cut', () => {
+  const unit = fc.constantFrom('a', 'é', '€', '🛫', '"');
+  fc.assert(
+    fc.property(
+      fc.array(unit, { minLength: 1, maxLength: 20 }),
+      fc.integer({ min: 100, max: 20_000 }),
+      (some, times) => {
+        const text = some.join('').repeat(Math.ceil(times / some.length));
+        const { text: kept, cut } = loggedBody(text);
+        const bytes = Buffer.byteLength(kept);
+        expect(text.startsWith(kept)).toBe(true);
+        expect(cut).toBe(Buffer.byteLength(text) > 16_384);
+        if (cut) expect([bytes <= 16_384, bytes > 16_380]).toEqual([true, true]);
+        else expect(kept).toBe(text);
+      },
+    ),
+  );
+});
+
+test('a secret that a cut would part from its name is struck out first', () => {
+  const { text } = loggedBody(JSON.stringify({ secret: `${'x'.repeat(16_380)}${SECRET}`, after: 1 }));
+  expect(text).toBe('{"secret":"*","after":1}');
+});
+
+test('NUL characters, which no database keeps, are replaced', () => {
+  expect(loggedBody('a\0b').text).toBe('a\uFFFDb');
+});

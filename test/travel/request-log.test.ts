@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import request from 'supertest';
+import { KEY, type RecordingHouse, recordingHouse } from './recording-house.ts';
+
+let house: RecordingHouse;
+beforeEach(async () => {
+  house = await recordingHouse();
+});
+afterEach(() => house.close());
+
+const NOON = Date.UTC(2026, 10, 20, 10);
+
+test('a request is recorded with all that an administrator may ask for', async () => {
+  const sent = '{"data": {"firstName": "Ada"}}';
+  const path = `/api/users/${house.admin}?why=not`;
+  const answer = await house
+    .send('patch', path)
+    .set('Content-Type', 'application/json')
+    .set('X-Request-Id', 'case-17')
+    .send(sent);
+  expect(answer.status).toBe(200);
+  expect(await house.recorded()).toEqual([
+    {
+      time: NOON,
+      ms: 0,
+      method: 'PATCH',
+      path,
+      status: 200,
+      userId: house.admin,
+      credential: 'apiKey:k1',
+      requestId: 'case-17',
+      requestBody: { text: sent, cut: false },
+      responseBody: { text: answer.text, cut: false },
+    },
+  ]);
+});
+
+test('a request without a body has none in the log', async () => {
+  const answer = await house.send('get', '/api/whoami');
+  const [row] = await house.recorded();
+  expect([row?.requestBody, row?.responseBody?.text]).toEqual([undefined, answer.text]);
+  expect(row?.requestId).toBe(answer.headers['x-request-id']);
+});
+
+test('what is refused for want of a credential is recorded, in nobody’s name', async () => {
+  await request(house.app).get('/api/users').expect(401);
+  await request(house.app).delete('/api/users/a').set('Authorization', 'Bearer wrong').expect(401);
+  const rows = await house.recorded();
+  expect(
+    rows.map(({ method, path, status, userId, credential }) => [method, path, status, userId, credential]),
+  ).toEqual([
+    ['DELETE', '/api/users/a', 401, undefined, undefined],
+    ['GET', '/api/users', 401, undefined, undefined],
+  ]);
+});
+
+test('what is not found, not supported or cannot be decoded is recorded', async () => {
+  await house.send('get', '/api/nothing').expect(404);
+  await house.send('delete', '/api/whoami').expect(403);
+  await house.send('get', '/api/users/%E0%A4%A').expect(400);
+  await house.send('get', '/api/users?limit=x').expect(400);
+  const rows = await house.recorded();
+  expect(rows.map(({ path, status }) => `${status} ${path}`)).toEqual([
+    '400 /api/users?limit=x',
+    '400 /api/users/%E0%A4%A',
+    '403 /api/whoami',
+    '404 /api/nothing',
+  ]);
+  for (const row of rows) expect(JSON.parse(row.responseBody?.text ?? '')).toHaveProperty('code');
+});
+
+test.each([
+  ['no JSON', '{"data": {"firstName": ', 'application/json', 400, '{"data": {"firstName": '],
+  ['another media type', 'firstName=Ada', 'text/plain', 415, undefined],
+  [
+    'larger than 1 MB',
+    `{"data":{"firstName":"${'x'.repeat(1_100_000)}"}}`,
+    'application/json',
+    413,
+    undefined,
+  ],
+])('a body that is %s is recorded as far as it was read', async (_title, body, type, status, kept) => {
+  await house.send('post', '/api/users').set('Content-Type', type).send(body).expect(status);
+  const [row] = await house.recorded();
+  expect([row?.status, row?.requestBody?.text]).toEqual([status, kept]);
+});
+
+test('the time that an answer takes is recorded, and a client that does not wait for it is 499', async () => {
+  const server = createServer(house.app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const gate = house.holdBack();
+  const arrived = once(server, 'request');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.write(`GET /api/users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  const [, response] = await arrived;
+  const closed = once(response, 'close');
+  house.pass(1_234);
+  client.destroy();
+  await closed;
+  gate.goOn();
+  const rows = await house.recorded();
+  expect(rows.map(({ status, ms, time }) => [status, ms, time])).toEqual([[499, 1_234, NOON]]);
+  server.close();
+});
+
+test('a long body is cut at 16,384 bytes, between two characters, and marked', async () => {
+  const firstName = 'é'.repeat(100_000);
+  await house.send('post', '/api/users').send({ data: { email: 'a@example.com', firstName } });
+  const [row] = await house.recorded();
+  const body = row?.requestBody;
+  expect(body?.cut).toBe(true);
+  expect(Buffer.byteLength(body?.text ?? '')).toBeGreaterThan(16_380);
+  expect(Buffer.byteLength(body?.text ?? '')).toBeLessThanOrEqual(16_384);
+  expect(body?.text).toMatch(/^\{"data":\{"email":"a@example.com","firstName":"é+$/);
+});
+
+describe('no secret is recorded:', () => {
+  const whole = async () => JSON.stringify(await house.recorded());
+
+  test('not the credential', async () => {
+    await house.send('get', '/api/whoami');
+    await request(house.app).get('/api/whoami').set('Authorization', 'Bearer hush-hush');
+    expect(await whole()).not.toMatch(/the-key-that-nobody-may-read|hush/);
+  });
+
+  test('not in a body, nor in the answer that repeats it', async () => {
+    const answer = await house
+      .send('post', '/api/users')
+      .send({
+        data: { email: 'a@example.com', secret: 'hush-1', apiKey: ['hush-2'], x: [{ PassWord: 'hush-3' }] },
+      });
+    expect(answer.text).toContain('hush');
+    const text = await whole();
+    expect(text).not.toContain('hush');
+    expect(text).toContain('a@example.com');
+  });
+
+  test('not in a body whose names are spelled with escapes', async () => {
+    await house
+      .send('post', '/api/users')
+      .set('Content-Type', 'application/json')
+      .send('{"data":{"se\\u0063ret":"hush"}}');
+    expect(await whole()).not.toContain('hush');
+  });
+
+  test('not in a body that is broken', async () => {
+    await house
+      .send('post', '/api/users')
+      .set('Content-Type', 'application/json')
+      .send('{"data":{"secret":"hush"')
+      .expect(400);
+    const text = await whole();
+    expect(text).not.toContain('hush');
+    expect(text).toContain('left out');
+  });
+
+  test('not in a body in another encoding', async () => {
+    const body = Buffer.from('{"data":{"secret":"hush"}}', 'utf16le');
+    await house
+      .send('post', '/api/users')
+      .set('Content-Type', 'application/json; charset=utf-16le')
+      .serialize(() => body as unknown as string)
+      .send(body);
+    const text = await whole();
+    expect(text.replaceAll('\\u0000', '')).not.toContain('hush');
+  });
+
+  test('not in a query', async () => {
+    await house.send('get', '/api/whoami?a=1&access_token=hush&api%4Bey=hush&b=2');
+    const [row] = await house.recorded();
+    expect(row?.path).toBe('/api/whoami?a=1&access_token=*&api%4Bey=*&b=2');
+  });
+});
