@@ -83,7 +83,7 @@ export function checkAnswer(method: string, url: string, { status, text, headers
   }
   if (!/^application\/json(; charset=utf-8)?$/.test(headers['content-type'] ?? '')) throw says('is not JSON');
   const schema =
-    operation && status < 300 ? bodyPointer(operation, String(status)) : '#/components/schemas/Error';
+    operation && status < 300 ? bodyPointer(operation, String(status)) : '#/components/schemas/ErrorBody';
   const [fault] = faultsBy(schema, JSON.parse(text), { closed: true });
   if (fault !== undefined) throw says(fault);
 }

@@ -92,7 +92,7 @@ function failures(document: JsonObject, operations: ReadOperation[]): Markup {
   return html`<section id="failures">
 <h2><a href="#failures">Failures</a></h2>
 <p>A failure tells a <code>code</code> and a <code>message</code>; <code>invalid</code> names each field or parameter that is not valid.</p>
-${fieldsTable(document, 'Error')}
+${fieldsTable(document, 'ErrorBody')}
 ${once.map((one) => html`<div id="status-${one.status}">${answerDetails(one)}</div>`)}
 </section>
 `;

@@ -103,7 +103,7 @@ function failureResponse(status: Exclude<Failure, 401>, error: ApiError): JsonOb
     description: descriptions[status],
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
+        schema: { $ref: '#/components/schemas/ErrorBody' },
         examples: { example: { value: { ...errorBody(error) } } },
       },
     },

@@ -28,7 +28,7 @@ export function openapi(catalog: Resource[], url = '/'): JsonObject {
     paths: paths([...extraOperations(documented, ACCOUNT), ...documented.flatMap(operationsOf)]),
     ...(webhooks ? { webhooks } : {}),
     components: {
-      schemas: { ...schemas, ...metaSchemas, Error: errorSchema, Invalid: invalidSchema },
+      schemas: { ...schemas, ...metaSchemas, ErrorBody: errorSchema, Invalid: invalidSchema },
       responses: failureResponses(),
       securitySchemes: {
         bearer: {

@@ -45,15 +45,11 @@ export function patchSchema(schema: JsonObject): JsonObject {
   };
 }
 
+/** In the form that makers of clients understand: they lose a null among the types of an object or an enumeration. */
 function nullable(schema: JsonObject): JsonObject {
   const { type } = schema;
-  if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] };
-  const { enum: values } = schema;
-  return {
-    ...schema,
-    type: [type, 'null'],
-    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
-  };
+  const isPlain = typeof type === 'string' && type !== 'object' && !('enum' in schema);
+  return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
 
 /** The schema with its parts changed. */
