@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { JsonObject, ScimResource } from '../src/schema/resource.ts';
-import { connectionSchema, environmentSchema, settingsSchema } from '../src/settings-schema.ts';
+import {
+  connectionSchema,
+  environmentSchema,
+  settingsSchema,
+  travelServiceSchema,
+} from '../src/settings-schema.ts';
 import { plainFields } from '../src/translator/fields.ts';
 import { parseMapping } from '../src/translator/mapping.ts';
 import { mergePatch } from '../src/translator/merge-patch.ts';
@@ -57,10 +62,12 @@ describe('README', () => {
       'writeBudgetMs',
       'connections',
       ...leavesOf(connectionSchema).map((key) => `connections.*.${key}`),
+      ...leavesOf(travelServiceSchema).map((key) => `travelService.${key}`),
     ];
     expect(keys).toContain('connections.*.policies.deprovision');
     for (const key of keys) expect(named).toContain(key);
-    expect(Object.keys(settingsSchema.shape)).toEqual(['$schema', 'writeBudgetMs', 'connections']);
+    const top = ['$schema', 'writeBudgetMs', 'connections', 'travelService'];
+    expect(Object.keys(settingsSchema.shape)).toEqual(top);
     const { out } = await jetbridge(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);
     expect(commands).toContain('serve');

@@ -1,4 +1,4 @@
-import { readSettings } from '../config.ts';
+import { readSettings, type Settings } from '../config.ts';
 import type { Shell } from './shell.ts';
 
 /** Checks the settings and every mapping file they name; a fault is told by whoever catches it. */
@@ -15,9 +15,23 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
       ].join('\n'),
     );
   }
-  print(`serves on ${settings.host}:${settings.port}, data in ${settings.data}`);
+  print(
+    [
+      `serves ${settings.tls ? 'HTTPS' : 'HTTP'} on ${settings.host}:${settings.port}, data in ${settings.data}`,
+      ...transportLines(settings),
+    ].join('\n'),
+  );
   print('The settings and mappings are in order.');
   return 0;
+}
+
+function transportLines({ tls, requireHttps, trustedProxies }: Settings): string[] {
+  const proxies = trustedProxies.length > 0 ? trustedProxies.join(', ') : 'nobody';
+  return [
+    ...(tls ? [`  certificate  until ${new Date(tls.certificate.validTo).toISOString()}`] : []),
+    `  plain HTTP   from other machines is ${requireHttps ? 'refused' : 'allowed'}`,
+    `  proxies      trusted: ${proxies}`,
+  ];
 }
 
 function tokenText(connection: string, chosen: string | undefined): string {
