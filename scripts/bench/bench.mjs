@@ -6,6 +6,7 @@ import { castOf } from './cast.mjs';
 import { client } from './client.mjs';
 import { contendersOf, nextNumber, rivals } from './contenders.mjs';
 import { measureImports } from './imports.mjs';
+import { measureLists } from './lists.mjs';
 import { measure } from './measure.mjs';
 import { operations } from './operations.mjs';
 import { readOptions } from './options.mjs';
@@ -38,7 +39,8 @@ async function ended(signal, code) {
 /** Measures what is asked for and prints it; answers the exit code, 1 when something could not be measured. */
 async function bench({ users, rounds, only, json }, place) {
   const services = [];
-  for (const size of users) services.push(await service(place, size));
+  const onlyLists = only.every((part) => part === 'lists');
+  if (!onlyLists) for (const size of users) services.push(await service(place, size));
   const failures = [];
   const asked = operations.filter(({ part }) => only.includes(part));
   const measured = asked.length > 0 ? await measureAll({ asked, services, rounds, failures }, place) : [];
@@ -46,8 +48,12 @@ async function bench({ users, rounds, only, json }, place) {
     ? await measureImports(place, services, rounds).catch((error) => void failures.push(error.message))
     : undefined;
   for (const one of services) one.atEnd = await one.usage();
-  process.stdout.write(`${report({ measured, services, imports })}\n`);
-  if (json) writeFileSync(json, JSON.stringify(figures({ measured, services, imports }), undefined, 2));
+  const lists = only.includes('lists')
+    ? await measureLists(place, users).catch((error) => void failures.push(error.message))
+    : undefined;
+  process.stdout.write(`${report({ measured, services, imports, lists })}\n`);
+  if (json)
+    writeFileSync(json, JSON.stringify(figures({ measured, services, imports, lists }), undefined, 2));
   for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
   return failures.length > 0 ? 1 : 0;
 }
@@ -77,7 +83,7 @@ async function measureAll({ asked, services, rounds, failures }, place) {
 }
 
 /** What --json writes: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
-function figures({ measured, services, imports }) {
+function figures({ measured, services, imports, lists }) {
   return {
     node: process.version,
     machine: `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model}`,
@@ -86,5 +92,6 @@ function figures({ measured, services, imports }) {
       return { users: size, startMs, settledMs, firstImport, atRest, atEnd };
     }),
     imports,
+    lists,
   };
 }

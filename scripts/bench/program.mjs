@@ -44,6 +44,12 @@ export function launch({ folder, onClose }, { words, environment = {}, name }) {
     log,
     exited,
     told,
+    /** What the program answers when told this; it answers one after the other. */
+    ask: async (message) => {
+      const answer = told('paged');
+      child.send(message, () => {});
+      return answer;
+    },
     onMessage: (listener) => child.on('message', listener),
     /** CPU in microseconds, memory in bytes. */
     usage: async () => {

@@ -1,4 +1,5 @@
 import { costsTable, flatnessTable } from './costs.mjs';
+import { listsTable } from './lists.mjs';
 import { overRounds } from './statistics.mjs';
 import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
@@ -10,7 +11,7 @@ const RESIDENT_MB = new Map([
 ]);
 
 /** What a person reads: a table for each part, with the promise beside each line. */
-export function report({ measured, services, imports }) {
+export function report({ measured, services, imports, lists }) {
   const costs = measured.length > 0 ? costsTable(measured) : undefined;
   const parts = [
     [
@@ -19,7 +20,8 @@ export function report({ measured, services, imports }) {
     ],
     ['The same at any size: times the cost at the smallest', flatnessTable(measured)],
     [`Import of ${imports?.size} travelers; times the rate of paging alone`, imports && importTable(imports)],
-    ['Memory in MB; start in seconds', memoryTable(services)],
+    ['Memory in MB; start in seconds', services.length > 0 ? memoryTable(services) : undefined],
+    ['Pages of the travel service; times the cost at the smallest size', lists && listsTable(lists)],
   ];
   return parts
     .filter(([, table]) => table !== undefined)

@@ -36,6 +36,19 @@ export function prepared<Values extends Record<keyof Values, Value>, Row>(
   };
 }
 
+/** Prepared queries that differ by more than values: one for each shape, made when it is first asked for. */
+export function variants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
+  build: (shape: Shape) => (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
+): (shape: Shape) => ReturnType<typeof prepared<Values, Row>> {
+  const made = new Map<string, ReturnType<typeof prepared<Values, Row>>>();
+  return (shape) => {
+    const key = Object.values(shape).join();
+    const known = made.get(key) ?? prepared(build(shape));
+    made.set(key, known);
+    return known;
+  };
+}
+
 /** Those columns of an object, be it of values or of blanks. */
 export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Position } from '../travel/ports.ts';
-import { prepared } from './prepared.ts';
+import { prepared, variants } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { type List, type Place, placesAfter } from './travel-places.ts';
 
@@ -62,24 +62,33 @@ export async function blockAt(
 
 const BLOCKS_AT_ONCE = 128;
 
-function blocksFrom(
+async function blocksFrom(
   db: Kysely<Tables>,
   { type, list, order, last }: List & { order: 'asc' | 'desc'; last: Block | undefined },
 ): Promise<Block[]> {
-  const sign = sql.raw(order === 'asc' ? '>' : '<');
-  return db
-    .selectFrom('travel_block')
-    .select(['value', 'seq', 'others', 'archived'])
-    .where('type', '=', type)
-    .where('list', '=', list)
-    .$if(last !== undefined, (all) =>
-      all.where(sql<boolean>`(value, seq) ${sign} (${last?.value}, ${last?.seq})`),
-    )
-    .orderBy('value', order)
-    .orderBy('seq', order)
-    .limit(BLOCKS_AT_ONCE)
-    .execute();
+  const run = blocksBeyond({ order, isFirst: last === undefined });
+  return (await run(db, { type, list, value: last?.value ?? '', seq: last?.seq ?? 0 })).rows;
 }
+
+const blocksBeyond = variants<
+  { order: 'asc' | 'desc'; isFirst: boolean },
+  List & Pick<Block, 'value' | 'seq'>,
+  Block
+>(
+  ({ order, isFirst }) =>
+    (db, { type, list, value, seq }) =>
+      db
+        .selectFrom('travel_block')
+        .select(['value', 'seq', 'others', 'archived'])
+        .where('type', '=', type)
+        .where('list', '=', list)
+        .$if(!isFirst, (all) =>
+          all.where(sql<boolean>`(value, seq) ${sql.raw(order === 'asc' ? '>' : '<')} (${value}, ${seq})`),
+        )
+        .orderBy('value', order)
+        .orderBy('seq', order)
+        .limit(BLOCKS_AT_ONCE),
+);
 
 function delta({ archived }: Place, by: number): { addArchived: number; addOthers: number } {
   return archived === 1 ? { addArchived: by, addOthers: 0 } : { addArchived: 0, addOthers: by };

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
+import { prepared, variants } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { blockAt, LONG } from './travel-blocks.ts';
 import { creationList } from './travel-places.ts';
@@ -85,69 +86,109 @@ function walk(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]
 
 async function total(db: Kysely<Tables>, query: PageQuery): Promise<number> {
   const { type, parentId, within, archived } = query;
-  const rows = await db
-    .selectFrom('travel_count')
-    .select('count')
-    .where('type', '=', type)
-    .where('parent_id', '=', within ?? parentId)
-    .$if(archived !== undefined, (counts) => counts.where('archived', '=', Number(archived)))
-    .execute();
-  return rows.reduce((sum, { count }) => sum + count, 0);
+  const { rows } = await countsOf(db, { type, list: within ?? parentId });
+  const counted = rows.filter((row) => archived === undefined || row.archived === Number(archived));
+  return counted.reduce((sum, { count }) => sum + count, 0);
 }
 
-async function byCreation(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
-  const { order, limit, offset = 0, archived, from } = way;
-  return db
-    .selectFrom('travel_resource')
-    .selectAll()
-    .select('created_at as place')
-    .where('type', '=', query.type)
-    .where('parent_id', '=', query.parentId)
-    .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
-    .$if(from !== undefined, (all) => all.where(beyond('created_at', order, from)))
-    .orderBy('created_at', order)
-    .orderBy('seq', order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
+const countsOf = prepared<{ type: string; list: string }, { archived: number; count: number }>(
+  (db, { type, list }) =>
+    db
+      .selectFrom('travel_count')
+      .select(['archived', 'count'])
+      .where('type', '=', type)
+      .where('parent_id', '=', list),
+);
+
+/** What may differ between two walks but for values: each combination is a query of its own. */
+interface Shape {
+  order: 'asc' | 'desc';
+  narrowed: boolean;
+  sign: '>' | '>=' | '<' | '<=' | undefined;
 }
 
-/** The index alone finds the page, so that what is skipped costs no look-up of its row. */
-async function byIndex(
+interface Values {
+  type: string;
+  list: string;
+  archived: number;
+  place: string | number;
+  seq: number;
+  limit: number;
+  offset: number;
+}
+
+function byCreation(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
+  return asked(db, creationWalk, { type: query.type, list: query.parentId, way });
+}
+
+function byIndex(
   db: Kysely<Tables>,
   { type, index }: { type: string; index: string },
-  { order, limit, offset = 0, archived, from }: Walk,
+  way: Walk,
 ): Promise<Placed[]> {
-  return db
-    .selectFrom((page) =>
-      page
-        .selectFrom('travel_index')
-        .select(['type', 'id', 'value as place', 'seq as position'])
-        .where('type', '=', type)
-        .where('name', '=', index)
-        .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
-        .$if(from !== undefined, (all) => all.where(beyond('value', order, from)))
-        .orderBy('value', order)
-        .orderBy('seq', order)
-        .limit(limit)
-        .offset(offset)
-        .as('page'),
-    )
-    .innerJoin('travel_resource', (join) =>
-      join.onRef('travel_resource.type', '=', 'page.type').onRef('travel_resource.id', '=', 'page.id'),
-    )
-    .selectAll('travel_resource')
-    .select('page.place')
-    .orderBy('page.place', order)
-    .orderBy('page.position', order)
-    .execute();
+  return asked(db, indexWalk, { type, list: index, way });
 }
 
-/** Compared as a row, so that the index of both columns is entered at the place. */
-function beyond(column: 'created_at' | 'value', order: 'asc' | 'desc', from: Walk['from']) {
-  const sign = sql.raw(`${order === 'asc' ? '>' : '<'}${from?.inclusive ? '=' : ''}`);
+async function asked(
+  db: Kysely<Tables>,
+  walks: (shape: Shape) => ReturnType<typeof prepared<Values, Placed>>,
+  { type, list, way }: { type: string; list: string; way: Walk },
+): Promise<Placed[]> {
+  const { order, limit, offset = 0, archived, from } = way;
+  const sign = from && (`${order === 'asc' ? '>' : '<'}${from.inclusive ? '=' : ''}` as const);
+  const run = walks({ order, narrowed: archived !== undefined, sign });
   const { value, seq } = from?.place ?? { value: 0, seq: 0 };
-  return sql<boolean>`(${sql.ref(column)}, seq) ${sign} (${value}, ${seq})`;
+  return (await run(db, { type, list, archived: Number(archived), place: value, seq, limit, offset })).rows;
+}
+
+const creationWalk = variants<Shape, Values, Placed>(
+  ({ order, narrowed, sign }) =>
+    (db, values) =>
+      db
+        .selectFrom('travel_resource')
+        .selectAll()
+        .select('created_at as place')
+        .where('type', '=', values.type)
+        .where('parent_id', '=', values.list)
+        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+        .$if(sign !== undefined, (all) => all.where(beyond('created_at', sign, values)))
+        .orderBy('created_at', order)
+        .orderBy('seq', order)
+        .limit(values.limit)
+        .offset(values.offset),
+);
+
+/** The index alone finds the page, so that what is skipped costs no look-up of its row. */
+const indexWalk = variants<Shape, Values, Placed>(
+  ({ order, narrowed, sign }) =>
+    (db, values) =>
+      db
+        .selectFrom((page) =>
+          page
+            .selectFrom('travel_index')
+            .select(['type', 'id', 'value as place', 'seq as position'])
+            .where('type', '=', values.type)
+            .where('name', '=', values.list)
+            .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+            .$if(sign !== undefined, (all) => all.where(beyond('value', sign, values)))
+            .orderBy('value', order)
+            .orderBy('seq', order)
+            .limit(values.limit)
+            .offset(values.offset)
+            .as('page'),
+        )
+        .innerJoin('travel_resource', (join) =>
+          join.onRef('travel_resource.type', '=', 'page.type').onRef('travel_resource.id', '=', 'page.id'),
+        )
+        .selectAll('travel_resource')
+        .select('page.place')
+        .orderBy('page.place', order)
+        .orderBy('page.position', order),
+);
+
+/** Compared as a row, so that the index of both columns is entered at the place. */
+function beyond(column: 'created_at' | 'value', sign: Shape['sign'], { place, seq }: Values) {
+  return sql<boolean>`(${sql.ref(column)}, seq) ${sql.raw(sign ?? '=')} (${place}, ${seq})`;
 }
 
 /** Few are found, so they are read in whole and put in order here: no plan can make it a walk through the collection. */

@@ -3,6 +3,7 @@ import type { Match, ResourceRef, StoredResource, TravelReading } from '../trave
 import { batches } from './batches.ts';
 import { DELIVERY, readDeliveries } from './delivery-page.ts';
 import { fromText } from './json.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** Reads the travel service's resources, inside of a transaction or outside. */
@@ -31,6 +32,8 @@ export function toResource(row: Selectable<Tables['travel_resource']>): StoredRe
 }
 
 async function read(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredResource[]> {
+  const [first, second] = refs;
+  if (first && !second) return (await readOne(db, { type: first.type, id: first.id })).rows.map(toResource);
   const found: StoredResource[] = [];
   for (const [type, ids] of byType(refs)) {
     for (const some of batches([...ids])) {
@@ -49,6 +52,11 @@ async function read(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredReso
   }
   return found;
 }
+
+/** Most reads are of one: whose credential it is, what is asked for, what it refers to. */
+const readOne = prepared<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
+  db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
+);
 
 function byType(refs: ResourceRef[]): Map<string, Set<string>> {
   const types = new Map<string, Set<string>>();

@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch, script } from './program.mjs';
+import { say } from './progress.mjs';
+import { overRounds } from './statistics.mjs';
+import { tableOf, textOf, threeOf } from './table.mjs';
+
+const ROUNDS = 7;
+const TIMES = 100;
+const TELL_EACH = 100_000;
+
+/** The pages that are asked for: by offset the first, the hundredth and the thousandth, by cursor near the far end. */
+export const LISTS = [
+  ...[1, 100, 1000].map((page) => byOffset(`users, page ${page}`, { of: 'users', page })),
+  byOffset('users, page 1,000 of 100 each', { of: 'users', page: 1000, query: { limit: '100' } }),
+  byOffset('users by email, page 1,000', { of: 'users', page: 1000, query: { sortBy: 'email' } }),
+  byOffset('users by email, page 1,000, descending', {
+    of: 'users',
+    page: 1000,
+    query: { sortBy: 'email', order: 'desc' },
+  }),
+  byOffset('archived users, page 100', { of: 'users', page: 100, query: { archived: 'true' } }),
+  byOffset('operations by date, page 1,000', { of: 'operations', page: 1000, query: { sortBy: 'date' } }),
+  byOffset('operations of an invoice, page 1,000', { of: 'operations', under: true, page: 1000 }),
+  byOffset('events, page 1,000', { of: 'events', page: 1000 }),
+  { name: 'events by cursor, 95 % in', of: 'events', depth: 0.95 },
+  { name: 'events by cursor, descending, 95 % in', of: 'events', depth: 0.95, query: { order: 'desc' } },
+  { name: 'operations by cursor, 95 % in', of: 'operations', depth: 0.95 },
+  {
+    name: 'operations by date, by cursor, 95 % in',
+    of: 'operations',
+    depth: 0.95,
+    query: { sortBy: 'date' },
+  },
+  { name: 'operations of an invoice, by cursor, 95 % in', of: 'operations', under: true, depth: 0.95 },
+  {
+    name: 'operations of an invoice by date, by cursor, 95 % in',
+    ...{ of: 'operations', under: true, depth: 0.95, query: { sortBy: 'date' } },
+  },
+];
+
+function byOffset(name, { page, query = {}, ...rest }) {
+  return { name, ...rest, query, offset: (page - 1) * Number(query.limit ?? 10) };
+}
+
+/** What pages of the travel service's collections cost at each size, in microseconds of CPU, round by round. */
+export async function measureLists(place, sizes) {
+  const contenders = [];
+  for (const size of sizes) contenders.push({ size, program: await filled(place, size) });
+  const measured = [];
+  for (const { name } of LISTS) {
+    say(`lists: ${name}`);
+    const rounds = [];
+    // The first round warms up, and is not counted.
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const costs = [];
+      for (const { program } of contenders) costs.push(await program.ask({ page: name, times: TIMES }));
+      if (round > 0) rounds.push(costs);
+    }
+    measured.push({ name, rounds });
+  }
+  return { sizes, measured };
+}
+
+/** A line for each list: its cost at the smallest size, and how much more it is at the others. */
+export function listsTable({ sizes, measured }) {
+  const [smallest, ...others] = sizes;
+  const columns = others.flatMap((size) => [`${size}: min`, 'median', 'max']);
+  const table = tableOf(['', `us at ${smallest}`, ...columns], 1);
+  for (const { name, rounds } of measured) {
+    const first = overRounds(rounds, (costs) => costs[0]).median.toFixed(0);
+    const ratios = others.flatMap((_size, n) =>
+      threeOf(overRounds(rounds, (costs) => costs[n + 1] / costs[0])),
+    );
+    table.push([name, first, ...ratios]);
+  }
+  return textOf(table);
+}
+
+async function filled(place, size) {
+  const folder = join(place.data, `lists-${size}`);
+  const complete = join(folder, 'complete');
+  // What an interrupted run left.
+  if (!existsSync(complete)) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const program = launch(place, {
+    words: [script('listing.mjs'), folder, String(size)],
+    name: `lists-${size}`,
+  });
+  say(`lists of ${size}: filling`);
+  program.onMessage(({ seeded }) => {
+    if (seeded && seeded % TELL_EACH === 0) say(`  ${seeded} of ${size}`);
+  });
+  await program.told('ready');
+  writeFileSync(complete, '');
+  return program;
+}
