@@ -12,23 +12,25 @@ import { disputeStatuses } from './dispute.ts';
 import { invoiceKindOf, invoiceStatuses } from './invoice.ts';
 import { refundStatuses } from './refund.ts';
 
-const schema = z.strictObject({
-  amount,
-  billingProfileId: text.optional(),
-  bookingSnapshot: bookingSnapshot.optional(),
-  costCenterId: text.optional(),
-  customFields: customFieldValues.optional(),
-  date: dateTime,
-  description: text.optional(),
-  disputeId: text.optional(),
-  invoiceId: text.optional(),
-  operationType: oneOf(['booking', 'car', 'flight', 'hotel', 'other', 'rail', 'seminar', 'subscription']),
-  projectCodeId: text.optional(),
-  purchaseBillingOperationId: text.optional(),
-  refundId: text.optional(),
-  transactionKind: oneOf(['dispute', 'purchase', 'refund']),
-  tripProjectId: text.optional(),
-});
+const schema = z
+  .strictObject({
+    amount,
+    billingProfileId: text.optional(),
+    bookingSnapshot: bookingSnapshot.optional(),
+    costCenterId: text.optional(),
+    customFields: customFieldValues.optional(),
+    date: dateTime,
+    description: text.optional(),
+    disputeId: text.optional(),
+    invoiceId: text.optional(),
+    operationType: oneOf(['booking', 'car', 'flight', 'hotel', 'other', 'rail', 'seminar', 'subscription']),
+    projectCodeId: text.optional(),
+    purchaseBillingOperationId: text.optional(),
+    refundId: text.optional(),
+    transactionKind: oneOf(['dispute', 'purchase', 'refund']),
+    tripProjectId: text.optional(),
+  })
+  .meta({ description: 'The lowest billing granularity: a purchase, a refund or a dispute' });
 
 /** The document of a billing operation, without its derived status. */
 export type BillingOperation = z.infer<typeof schema>;

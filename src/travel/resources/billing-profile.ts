@@ -7,25 +7,27 @@ export const billingProfile = defineResource({
   type: 'billingProfile',
   path: 'billing-profiles',
   idForm: 'A',
-  schema: z.strictObject({
-    address: z
-      .strictObject({
-        city: text.optional(),
-        country: country.optional(),
-        line1: text.optional(),
-        line2: text.optional(),
-        postalCode: text.optional(),
-        state: text.optional(),
-      })
-      .optional(),
-    archived: flag,
-    companyName: text.optional(),
-    email,
-    lang,
-    name: label,
-    taxId: text.optional(),
-    travelPolicyId: text.optional(),
-  }),
+  schema: z
+    .strictObject({
+      address: z
+        .strictObject({
+          city: text.optional(),
+          country: country.optional(),
+          line1: text.optional(),
+          line2: text.optional(),
+          postalCode: text.optional(),
+          state: text.optional(),
+        })
+        .optional(),
+      archived: flag,
+      companyName: text.optional(),
+      email,
+      lang,
+      name: label,
+      taxId: text.optional(),
+      travelPolicyId: text.optional(),
+    })
+    .meta({ description: 'Who is billed, and where' }),
   readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],

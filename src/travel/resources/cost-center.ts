@@ -7,11 +7,13 @@ export const costCenter = defineResource({
   type: 'costCenter',
   path: 'cost-centers',
   idForm: 'A',
-  schema: z.strictObject({
-    archived: flag,
-    name: label,
-    travelPolicyId: text.optional(),
-  }),
+  schema: z
+    .strictObject({
+      archived: flag,
+      name: label,
+      travelPolicyId: text.optional(),
+    })
+    .meta({ description: 'What travel is booked on' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],

@@ -10,13 +10,17 @@ export const customFieldOption = defineResource({
   type: 'customFieldOption',
   path: 'options',
   idForm: 'A',
-  schema: z.strictObject({
-    approverId: text.optional(),
-    billingProfileId: text.optional(),
-    data: label,
-    disabled: flag,
-    displayName: text.optional(),
-  }),
+  schema: z
+    .strictObject({
+      approverId: text.optional(),
+      billingProfileId: text.optional(),
+      data: label,
+      disabled: flag,
+      displayName: text.optional(),
+    })
+    .meta({
+      description: 'A value that can be chosen in a custom field of the types `option` and `optionsList`',
+    }),
   readOnly: z.strictObject({ customFieldId: text }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],

@@ -13,16 +13,18 @@ export const customField = defineResource({
   type: 'customField',
   path: 'custom-fields',
   idForm: 'A',
-  schema: z.strictObject({
-    dataType: oneOf(['text', 'option', 'optionsList']),
-    description: text.optional(),
-    disabled: flag,
-    editableByApprover: flag,
-    mandatory: flag,
-    name: label,
-    resourceType: oneOf(['tripProject', 'user']),
-    validationRegexp: checked('pattern', 'must be an RE2 expression', isExpression).optional(),
-  }),
+  schema: z
+    .strictObject({
+      dataType: oneOf(['text', 'option', 'optionsList']),
+      description: text.optional(),
+      disabled: flag,
+      editableByApprover: flag,
+      mandatory: flag,
+      name: label,
+      resourceType: oneOf(['tripProject', 'user']),
+      validationRegexp: checked('pattern', 'must be an RE2 expression', isExpression).optional(),
+    })
+    .meta({ description: "A field of the customer's own on users or trip projects" }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],
   filters: [],

@@ -35,12 +35,16 @@ export const disputeReasons = [
   'unrecognized',
 ] as const;
 
-const schema = z.strictObject({
-  amount,
-  invoiceId: text,
-  reason: oneOf(disputeReasons),
-  status: oneOf(disputeStatuses),
-});
+const schema = z
+  .strictObject({
+    amount,
+    invoiceId: text,
+    reason: oneOf(disputeReasons),
+    status: oneOf(disputeStatuses),
+  })
+  .meta({
+    description: 'An issue that the billing provider found with a paid invoice, whose charge it refunds',
+  });
 
 /** The document of a dispute. */
 export type Dispute = z.infer<typeof schema>;

@@ -44,11 +44,13 @@ export const event = defineResource({
   type: 'event',
   path: 'events',
   idForm: 'A',
-  schema: z.strictObject({
-    data: resource,
-    kind: oneOf(eventKinds),
-    previousAttributes: z.looseObject({}).optional(),
-  }),
+  schema: z
+    .strictObject({
+      data: resource,
+      kind: oneOf(eventKinds),
+      previousAttributes: z.looseObject({}).optional(),
+    })
+    .meta({ description: 'A change of the state of another resource, kept for 30 days' }),
   operations: ['list', 'retrieve'],
   cursor: true,
   sortBy: [],

@@ -6,19 +6,21 @@ import { amount } from './amount.ts';
 /** The states of an invoice. */
 export const invoiceStatuses = ['open', 'paid', 'uncollectible', 'void'] as const;
 
-const schema = z.strictObject({
-  amount,
-  billingOperationsCount: z.int(),
-  billingProfileId: text,
-  description: text,
-  kind: oneOf(['booking', 'other', 'subscription']),
-  paymentMethodSummary: text.optional(),
-  paymentReference: text.optional(),
-  pdf: text.meta({ format: 'uri' }).optional(),
-  reference: text.optional(),
-  status: oneOf(invoiceStatuses),
-  url: text.meta({ format: 'uri' }).optional(),
-});
+const schema = z
+  .strictObject({
+    amount,
+    billingOperationsCount: z.int(),
+    billingProfileId: text,
+    description: text,
+    kind: oneOf(['booking', 'other', 'subscription']),
+    paymentMethodSummary: text.optional(),
+    paymentReference: text.optional(),
+    pdf: text.meta({ format: 'uri' }).optional(),
+    reference: text.optional(),
+    status: oneOf(invoiceStatuses),
+    url: text.meta({ format: 'uri' }).optional(),
+  })
+  .meta({ description: 'One or several purchases and refunds that are paid together' });
 
 /** The document of an invoice. */
 export type Invoice = z.infer<typeof schema>;

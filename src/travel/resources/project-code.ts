@@ -7,14 +7,16 @@ export const projectCode = defineResource({
   type: 'projectCode',
   path: 'project-codes',
   idForm: 'A',
-  schema: z.strictObject({
-    approverId: text.optional(),
-    archived: flag,
-    billingProfileId: text.optional(),
-    code: label,
-    confidential: flag,
-    name: text.optional(),
-  }),
+  schema: z
+    .strictObject({
+      approverId: text.optional(),
+      archived: flag,
+      billingProfileId: text.optional(),
+      code: label,
+      confidential: flag,
+      name: text.optional(),
+    })
+    .meta({ description: 'A project that a trip can be assigned to' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['code'],

@@ -7,13 +7,15 @@ import { amount } from './amount.ts';
 /** The states of a refund. */
 export const refundStatuses = ['delayed', 'waiting', 'pending', 'succeeded', 'failed', 'canceled'] as const;
 
-const schema = z.strictObject({
-  amount,
-  invoiceId: text,
-  pdf: text.meta({ format: 'uri' }).optional(),
-  reference: text.optional(),
-  status: oneOf(refundStatuses),
-});
+const schema = z
+  .strictObject({
+    amount,
+    invoiceId: text,
+    pdf: text.meta({ format: 'uri' }).optional(),
+    reference: text.optional(),
+    status: oneOf(refundStatuses),
+  })
+  .meta({ description: 'A transfer of money back, for what was invoiced already' });
 
 /** The document of a refund. */
 export type Refund = z.infer<typeof schema>;

@@ -27,11 +27,13 @@ export const scimUserMapping = defineResource({
   type: 'scimUserMapping',
   path: 'scim-user-mappings',
   idForm: 'A',
-  schema: z.strictObject({
-    customFieldId: text.optional(),
-    scimAttribute: oneOf(scimAttributes),
-    userAttribute: oneOf(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber']).optional(),
-  }),
+  schema: z
+    .strictObject({
+      customFieldId: text.optional(),
+      scimAttribute: oneOf(scimAttributes),
+      userAttribute: oneOf(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber']).optional(),
+    })
+    .meta({ description: 'Which SCIM attribute fills which user attribute or custom field' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],
   filters: [],

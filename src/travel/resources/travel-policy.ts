@@ -73,15 +73,17 @@ export const travelPolicy = defineResource({
   type: 'travelPolicy',
   path: 'travel-policies',
   idForm: 'A',
-  schema: z.strictObject({
-    control: oneOf(['full', 'none', 'notif', 'smart']),
-    default: flag,
-    defaultApproverId: text.optional(),
-    hotelBudget,
-    name: label,
-    smartSettings: smartSettings.optional(),
-    transportBudget,
-  }),
+  schema: z
+    .strictObject({
+      control: oneOf(['full', 'none', 'notif', 'smart']),
+      default: flag,
+      defaultApproverId: text.optional(),
+      hotelBudget,
+      name: label,
+      smartSettings: smartSettings.optional(),
+      transportBudget,
+    })
+    .meta({ description: 'What may be booked, and who must agree' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],

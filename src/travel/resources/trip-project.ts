@@ -7,18 +7,20 @@ import { booking, rate } from './trip-bookings.ts';
 import { carRental, hotelStay, search, transportLeg } from './trip-itinerary.ts';
 import { tripProjectExample } from './trip-project-example.ts';
 
-const schema = z.strictObject({
-  approvalStatus: oneOf(['approved', 'awaitApproval', 'bookingAllowed', 'declined']).optional(),
-  bookings: z.array(booking).optional(),
-  carRentals: z.array(carRental).optional(),
-  customFields: customFieldValues.optional(),
-  hotelStays: z.array(hotelStay).optional(),
-  projectCodeId: text.optional(),
-  rates: z.array(rate),
-  search,
-  transportLegs: z.array(transportLeg).optional(),
-  travelerIds: z.array(text),
-});
+const schema = z
+  .strictObject({
+    approvalStatus: oneOf(['approved', 'awaitApproval', 'bookingAllowed', 'declined']).optional(),
+    bookings: z.array(booking).optional(),
+    carRentals: z.array(carRental).optional(),
+    customFields: customFieldValues.optional(),
+    hotelStays: z.array(hotelStay).optional(),
+    projectCodeId: text.optional(),
+    rates: z.array(rate),
+    search,
+    transportLegs: z.array(transportLeg).optional(),
+    travelerIds: z.array(text),
+  })
+  .meta({ description: 'A travel booking file: the search, what it found, and what was booked' });
 
 /** The document of a trip project. */
 export type TripProject = z.infer<typeof schema>;
