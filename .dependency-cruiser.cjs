@@ -55,7 +55,7 @@ module.exports = {
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
       'store',
-      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|oauth/ports|schema/(resource|fold)',
+      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|travel/webhooks/ports|oauth/ports|schema/(resource|fold)',
     ),
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),

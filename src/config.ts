@@ -31,6 +31,8 @@ export interface Settings extends TransportSettings {
   host: string;
   publicUrl: string | undefined;
   data: string;
+  /** JETBRIDGE_KEY, which encrypts what must be read back; undefined: the one in the data folder. */
+  key: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   connections: ConnectionSettings[];
@@ -67,6 +69,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     host: data.HOST,
     publicUrl: data.PUBLIC_URL,
     data: data.JETBRIDGE_DATA,
+    key: data.JETBRIDGE_KEY,
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
     connections: connections.map(({ settings }) => settings),

@@ -5,15 +5,23 @@ import type { Settings } from './config.ts';
 import { hashSecret, newSecret } from './http/bearer.ts';
 import { apiKeys } from './store/api-keys.ts';
 import type { Database } from './store/database.ts';
+import { deliveryQueue } from './store/delivery-queue.ts';
 import { oauthTokens } from './store/oauth-tokens.ts';
+import { type Sealed, sealing } from './store/sealed.ts';
 import { travelResources } from './store/travel-resources.ts';
+import { webhookRecords } from './store/webhook-records.ts';
+import { wait } from './surroundings.ts';
 import { isActiveAdmin } from './travel/admins.ts';
 import { keyCredentials } from './travel/api-keys.ts';
 import { travelApp } from './travel/app.ts';
+import type { Surroundings as TravelSurroundings } from './travel/collection.ts';
 import { ensureFirstAdmin } from './travel/first-admin.ts';
 import { openidCredentials } from './travel/openid.ts';
-import type { Admission, Credentials } from './travel/ports.ts';
+import type { Admission, Credentials, TravelStore } from './travel/ports.ts';
 import type { Keeper } from './travel/request-log-keeper.ts';
+import { runJobs, upkeepJobs } from './travel/upkeep.ts';
+import { resolveName } from './travel/webhooks/lookup.ts';
+import { type Webhooks, webhooks } from './travel/webhooks/webhooks.ts';
 
 /** The travel service that comes along, and the credentials made for it. */
 export interface Embedded {
@@ -24,6 +32,8 @@ export interface Embedded {
   isActiveAdmin(userId: string): Promise<boolean>;
   /** Makes the first admin's key, when they have none and the operator chose none. */
   firstKey(): Promise<string | undefined>;
+  /** Delivers events to webhooks and keeps house, until it is stopped. */
+  run(): { stop(): Promise<void> };
 }
 
 interface Ground {
@@ -32,6 +42,10 @@ interface Ground {
   chosenKey: string | undefined;
   onChange(type: string): void;
   log: Logger;
+  /** 32 bytes that encrypt what must be read back. */
+  sealingKey: Uint8Array;
+  /** True: webhooks may lead to private addresses. */
+  privateReceivers?: boolean;
   /** The OpenID provider whose tokens are taken. */
   openid?: Settings['travelService']['openid'];
   /** Of the request log; undefined: nothing is recorded. */
@@ -39,32 +53,24 @@ interface Ground {
 }
 
 /** Opens the embedded travel service; at the very first start it gets its first admin. */
-export async function embeddedTravel({
-  database,
-  chosenKey,
-  onChange,
-  log,
-  openid,
-  keeper,
-}: Ground): Promise<Embedded> {
-  const store = travelResources(database);
+export async function embeddedTravel(ground: Ground): Promise<Embedded> {
+  const { database, chosenKey, log, keeper } = ground;
+  const sealed = sealing(ground.sealingKey);
+  const store = travelResources(database, sealed);
   const keys = apiKeys(database);
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
   const bridgeKey = newSecret('bridge');
-  const access = oauthTokens(database);
   const credentials = anyOf([
     inMemory(admin, { bridge: bridgeKey, 'apiKey:environment': chosenKey }),
     keyCredentials({ keys, now: Date.now, log }),
-    async (token) => {
-      const opened = await access.find(hashSecret(token), Date.now());
-      if (opened?.grant.kind !== 'travel') return undefined;
-      return { userId: opened.grant.userId, credential: `oauth:${opened.clientId}` };
-    },
-    ...(openid ? [openidCredentials({ ...openid, reading: store, now: Date.now, log })] : []),
+    accessTokens(database),
+    ...(ground.openid ? [openidCredentials({ ...ground.openid, reading: store, now: Date.now, log })] : []),
   ]);
+  const { surroundings, delivering, run } = withWebhooks(ground, store, sealed);
   return {
-    app: travelApp({ store, now: Date.now, newId, onChange, credentials, log, keeper }),
+    app: travelApp({ ...surroundings, credentials, log, keeper, webhooks: delivering.routes }),
     bridgeKey,
+    run,
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
     firstKey: async () => {
       if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
@@ -73,6 +79,51 @@ export async function embeddedTravel({
       await keys.add({ ...made, hash: hashSecret(key) });
       return key;
     },
+  };
+}
+
+/** Webhooks are told of what is changed, and may change themselves. */
+function withWebhooks(
+  { database, onChange, log, privateReceivers = false }: Ground,
+  store: TravelStore,
+  sealed: Sealed,
+): { surroundings: TravelSurroundings; delivering: Webhooks; run: Embedded['run'] } {
+  const surroundings: TravelSurroundings = {
+    store,
+    now: Date.now,
+    newId,
+    privateReceivers,
+    onChange: (type, id) => {
+      onChange(type);
+      delivering.ring(type, id);
+    },
+  };
+  const queue = deliveryQueue(database);
+  const records = webhookRecords(database, sealed);
+  const clock = { now: Date.now, wait };
+  const delivering = webhooks({
+    ...{ surroundings, queue, records, clock, log },
+    ...{ resolve: resolveName, allowPrivate: privateReceivers, random: Math.random },
+  });
+  const run = () => {
+    const dispatch = delivering.run();
+    const jobs = runJobs(upkeepJobs({ store, records, now: Date.now }), { wait, log });
+    return {
+      stop: async () => {
+        await Promise.all([dispatch.stop(), jobs.stop()]);
+      },
+    };
+  };
+  return { surroundings, delivering, run };
+}
+
+/** Access tokens that /oauth/token made for the travel API. */
+function accessTokens(database: Database): Credentials {
+  const access = oauthTokens(database);
+  return async (token) => {
+    const opened = await access.find(hashSecret(token), Date.now());
+    if (opened?.grant.kind !== 'travel') return undefined;
+    return { userId: opened.grant.userId, credential: `oauth:${opened.clientId}` };
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isProxyEntry } from './http/proxies.ts';
 import { isSafeUrl } from './safe-url.ts';
+import { readKey } from './store/sealing-key.ts';
 import { told } from './translator/mapping-faults.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
@@ -107,8 +108,20 @@ const openid = z
   })
   .describe('An OpenID provider whose access tokens are credentials of the admin with that email.');
 
+const webhooks = z
+  .strictObject({
+    allowPrivate: z
+      .boolean()
+      .default(false)
+      .describe('Whether webhooks may lead to private addresses, such as this machine and its network.'),
+  })
+  .describe('To whom events are sent.');
+
 /** What can be set of the embedded travel service. */
-export const travelServiceSchema = z.strictObject({ openid: openid.optional() });
+export const travelServiceSchema = z.strictObject({
+  openid: openid.optional(),
+  webhooks: webhooks.prefault({}),
+});
 
 /** The settings file. */
 export const settingsSchema = z.strictObject({
@@ -161,6 +174,12 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
+  JETBRIDGE_KEY: z
+    .string()
+    .refine((key) => readKey(key) !== undefined, {
+      error: told('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
+    })
+    .optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

@@ -26,6 +26,7 @@ import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { requestLog } from './store/request-log.ts';
+import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
@@ -95,7 +96,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   server.on('request', application(ground, { deps, built, url }));
-  const background = options.background === false ? undefined : built.run();
+  const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = () => {
     for (const one of connected) one.expire();
     void background?.refreshRules();
@@ -119,6 +120,18 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await ground.close();
     },
     renewCertificate: door.renewCertificate,
+  };
+}
+
+/** What happens without anybody asking, here and in the embedded travel service. */
+function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridge['run']> {
+  const bridging = built.run();
+  const travel = embedded?.run();
+  return {
+    refreshRules: bridging.refreshRules,
+    stop: async () => {
+      await Promise.all([bridging.stop(), travel?.stop()]);
+    },
   };
 }
 
@@ -241,7 +254,10 @@ export async function openTravel(
 ): Promise<Embedded | undefined> {
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const [first] = users;
-  const { openid } = settings.travelService;
-  const chosenKey = first?.travelApi.key;
-  return first && embeddedTravel({ database, chosenKey, openid, onChange, log, keeper });
+  if (!first) return undefined;
+  const { openid, webhooks } = settings.travelService;
+  const chosenKey = first.travelApi.key;
+  const sealingKey = (settings.key && readKey(settings.key)) || keyInFolder(settings.data);
+  const secured = { sealingKey, privateReceivers: webhooks.allowPrivate };
+  return embeddedTravel({ database, chosenKey, openid, onChange, log, keeper, ...secured });
 }

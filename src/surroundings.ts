@@ -17,8 +17,8 @@ export function realSurroundings(
   };
 }
 
-/** An aborted wait has ended, too. The timers of Node itself would make an error of it, stack and all, at each. */
-function wait(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits; an aborted wait has ended, too. The timers of Node itself would make an error of it, stack and all, at each. */
+export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();

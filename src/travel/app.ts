@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
 import { retrieve, type Surroundings } from './collection.ts';
@@ -14,12 +14,14 @@ import { forbidden, resourceRouter } from './router.ts';
 export interface TravelOptions extends Surroundings {
   credentials: Credentials;
   log: Log;
+  /** What one can do with a webhook besides what one can do with any resource; undefined: nothing. */
+  webhooks?: Router;
   /** Of the request log; undefined: nothing is recorded. */
   keeper?: Keeper | undefined;
 }
 
 /** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
-export function travelApp({ credentials, log, keeper, ...surroundings }: TravelOptions): Express {
+export function travelApp({ credentials, log, keeper, webhooks, ...surroundings }: TravelOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -33,6 +35,7 @@ export function travelApp({ credentials, log, keeper, ...surroundings }: TravelO
     });
   });
   app.all('/whoami', forbidden);
+  if (webhooks) app.use(webhooks);
   for (const resource of catalog) app.use(resourceRouter(resource, surroundings));
   app.use((request) => {
     throw new ApiError('notFound', `There is nothing at ${request.path.slice(0, 200)}.`);

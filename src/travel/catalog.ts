@@ -13,6 +13,8 @@ import { scimUserMapping } from './resources/scim-user-mapping.ts';
 import { travelPolicy } from './resources/travel-policy.ts';
 import { tripProject } from './resources/trip-project.ts';
 import { user } from './resources/user.ts';
+import { webhook } from './resources/webhook.ts';
+import { webhookDelivery } from './resources/webhook-delivery.ts';
 
 /** Every resource of the travel service. */
 export const catalog: Resource[] = [
@@ -30,4 +32,6 @@ export const catalog: Resource[] = [
   refund,
   dispute,
   event,
+  webhook,
+  webhookDelivery,
 ];

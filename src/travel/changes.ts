@@ -2,22 +2,37 @@ import { type Collection, existing, parentOf, present, type Target } from './col
 import { ApiError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { mergePatch } from './merge-patch.ts';
+import type { ResourceRef } from './ports.ts';
 import { type Recorder, recorded } from './record.ts';
-import { save } from './save.ts';
+import type { DeclaredSecret } from './resource.ts';
+import { type Draft, save } from './save.ts';
 import { refuseForeignFields } from './validation.ts';
 
 /** POST: a new resource. */
 export function create(collection: Collection, target: Target, body: JsonObject): Promise<JsonObject> {
   const { resource, surroundings } = collection;
-  const { parentId, caller } = target;
+  const { parentId } = target;
   refuseForeignFields(resource, body);
   return committed(collection, async (recorder) => {
     const parent = await parentOf(resource, recorder.within, target);
     const id = surroundings.newId(resource.idForm);
     const created = { type: resource.type, id, parentId, createdAt: surroundings.now(), doc: {} };
-    const draft = { resource, recorder, caller, parent, operation: 'create' as const };
-    return save(draft, created, mergePatch({}, body));
+    const draft = { ...circumstances(collection, target), recorder, parent, operation: 'create' as const };
+    const answer = await save(draft, created, mergePatch({}, body));
+    return resource.secret ? { ...answer, ...(await newSecret(resource.secret, recorder, created)) } : answer;
   });
+}
+
+/** Makes a resource a secret in place of its last one, which may stay until a time; the answer is all that is told of it. */
+export async function newSecret(
+  { field, make }: DeclaredSecret,
+  { within }: Recorder,
+  ref: ResourceRef,
+  lastEnds = 0,
+): Promise<JsonObject> {
+  const secret = make();
+  await within.keepSecret(ref, secret, lastEnds);
+  return { [field]: secret };
 }
 
 /** PATCH: "follows JSON merge patch semantics" (RFC 7396); the result is what is validated. */
@@ -64,9 +79,17 @@ function update(
   return committed(collection, async (recorder) => {
     const before = await existing(resource, recorder.within, target);
     const parent = await parentOf(resource, recorder.within, target);
-    const draft = { resource, recorder, caller: target.caller, parent, operation, before: before.doc };
+    const about = circumstances(collection, target);
+    const draft = { ...about, recorder, parent, operation, before: before.doc };
     return save(draft, before, mergePatch(base(before.doc), body));
   });
+}
+
+function circumstances(
+  { resource, surroundings: { privateReceivers = false } }: Collection,
+  { caller }: Target,
+): Pick<Draft, 'resource' | 'caller' | 'privateReceivers'> {
+  return { resource, caller, privateReceivers };
 }
 
 /** Does the work in a transaction that has the turn of the resource's type. */

@@ -10,6 +10,8 @@ export interface Surroundings {
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
+  /** True: webhooks may lead to private addresses. */
+  privateReceivers?: boolean;
   /** Told after the commit of every change of a resource. */
   onChange(type: string, id: string): void;
 }

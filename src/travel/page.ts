@@ -2,7 +2,8 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ApiError, type Invalid } from './errors.ts';
 import { fold, type JsonObject } from './json.ts';
 import type { CursorPage, Edge, ListQuery, PageQuery } from './ports.ts';
-import { subIndex } from './resource.ts';
+import { type Filter, subIndex } from './resource.ts';
+import { deliveryStatuses } from './webhooks/ports.ts';
 
 /** Query parameters as the server parsed them: one that is repeated is an array. */
 export type Query = Record<string, unknown>;
@@ -17,7 +18,7 @@ export interface Listing {
   cursor: boolean;
   /** Besides `createdAt`; none: not even by that. */
   sortBy: string[];
-  filters: ('archived' | 'emails')[];
+  filters: Filter[];
 }
 
 /** A page as it was asked for. */
@@ -40,7 +41,14 @@ export function askedPage(listing: Listing, query: Query): Asked {
   const sortBy = read('sortBy', CREATED, (field) => sortField(listing, field));
   const { type, parentId } = listing;
   const limit = read('limit', 10, (digits) => integer(digits, 1, 100));
-  const list: ListQuery = { type, parentId, order, limit, ...indexes(listing, sortBy) };
+  const list: ListQuery = {
+    type,
+    parentId,
+    order,
+    limit,
+    ...indexes(listing, sortBy),
+    ...state(listing, read),
+  };
   const asked: Asked =
     kind === 'cursor'
       ? { kind, query: list, sortBy, ...edgeOf(listing, query, { order, sortBy, faults }) }
@@ -104,6 +112,12 @@ function indexes({ sub }: Listing, sortBy: string): Pick<ListQuery, 'within' | '
   if (!sub) return sorted === undefined ? {} : { sortBy: sorted };
   const within = subIndex(sub.field, sub.value);
   return sorted === undefined ? { within } : { within, sortBy: subIndex(sub.field, sub.value, sorted) };
+}
+
+function state({ filters }: Listing, read: Read): Pick<ListQuery, 'status'> {
+  const known = (word: string) => deliveryStatuses.find((status) => status === word);
+  const status = filters.includes('status') ? read('status', undefined, known) : undefined;
+  return status === undefined ? {} : { status };
 }
 
 function narrowed({ filters }: Listing, read: Read): Pick<PageQuery, 'offset' | 'archived' | 'match'> {

@@ -207,17 +207,17 @@ export interface LoggedRequest {
 /** What is looked for in the request log; what is not named does not matter. */
 export interface RequestLogQuery {
   /** From this time on, in epoch milliseconds. */
-  since?: number;
+  since?: number | undefined;
   /** Before this time. */
-  until?: number;
+  until?: number | undefined;
   /** The first and the last. */
-  statuses?: { from: number; to: number };
+  statuses?: { from: number; to: number } | undefined;
   /** This path and what lies below it, in whole segments and without case. */
-  path?: string;
-  userId?: string;
+  path?: string | undefined;
+  userId?: string | undefined;
   limit: number;
   /** The `next` of the page before. */
-  after?: string;
+  after?: string | undefined;
 }
 
 /** The newest first. As long as there is a `next`, more may follow, even where this page is short or empty. */

@@ -84,7 +84,8 @@ function refuseTaken(resource: Resource, clash: { taken: string } | undefined): 
 async function append(
   within: TravelWriting,
   { now, newId }: RecordSurroundings,
-  doc: JsonObject,
+  doc: JsonObject & { kind: string },
 ): Promise<void> {
-  await within.append({ type: 'event', id: newId('A'), parentId: '', createdAt: now(), doc });
+  const event = { type: 'event', id: newId('A'), parentId: '', createdAt: now(), doc };
+  await within.append(event, { kind: doc.kind, newId: () => newId('A') });
 }

@@ -56,6 +56,8 @@ export interface Rules {
 export interface DeclaredSecret {
   field: string;
   make(): string;
+  /** As long as a real one. */
+  example: string;
 }
 
 /** The declaration of one resource: routes, validation, pages and conformance tests derive from it. */

@@ -11,6 +11,7 @@ export interface Draft {
   resource: Resource;
   recorder: Recorder;
   caller: string;
+  privateReceivers: boolean;
   operation: Change['operation'];
   parent: StoredResource | undefined;
   /** The document that is there; undefined for a create. */
@@ -28,14 +29,15 @@ export async function save(draft: Draft, stored: StoredResource, wanted: JsonObj
 }
 
 async function checkedDoc(draft: Draft, id: string, wanted: JsonObject): Promise<JsonObject> {
-  const { resource, recorder, caller, operation, parent, before } = draft;
+  const { resource, recorder, caller, privateReceivers, operation, parent, before } = draft;
   const { within } = recorder;
   const valid = validated(resource, wanted);
   const dangling = await danglingReferences(resource, valid, within);
   const alsoSave = async (other: StoredResource, doc: JsonObject): Promise<void> => {
     await recorder.replace(resource, other, doc);
   };
-  const change: Change = { operation, id, parent, caller, before, wanted: valid, within, alsoSave };
+  const about = { operation, id, parent, caller, privateReceivers, before };
+  const change: Change = { ...about, wanted: valid, within, alsoSave };
   const { doc, invalid } = (await resource.rules?.check?.(change)) ?? { doc: valid, invalid: [] };
   if (dangling.length + invalid.length > 0) throw validationFailed([...dangling, ...invalid]);
   return doc;

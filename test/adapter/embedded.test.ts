@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,6 +28,7 @@ async function build(): Promise<House> {
   const { app, bridgeKey } = await embeddedTravel({
     database,
     chosenKey: undefined,
+    sealingKey: randomBytes(32),
     onChange: () => {},
     log,
   });

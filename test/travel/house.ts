@@ -6,13 +6,20 @@ import express, { type Express } from 'express';
 import request from 'supertest';
 import { hashSecret, newSecret } from '../../src/http/bearer.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
-import { openEmbedded } from '../../src/store/database.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { deliveryQueue } from '../../src/store/delivery-queue.ts';
+import { sealing } from '../../src/store/sealed.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
+import { webhookRecords } from '../../src/store/webhook-records.ts';
 import { keyCredentials } from '../../src/travel/api-keys.ts';
 import { travelApp } from '../../src/travel/app.ts';
 import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import type { TravelStore } from '../../src/travel/ports.ts';
+import type { ApiKeys, TravelStore } from '../../src/travel/ports.ts';
+import { type Resolve, resolveName } from '../../src/travel/webhooks/lookup.ts';
+import type { DeliveryQueue, WebhookRecords } from '../../src/travel/webhooks/ports.ts';
+import { type Webhooks, webhooks } from '../../src/travel/webhooks/webhooks.ts';
+import { clock } from '../support/clock.ts';
 import { checkAnswer } from './contract.ts';
 import { dumpOf } from './dump.ts';
 
@@ -28,6 +35,13 @@ export interface House {
   logged: string[];
   /** Lets the clock go on. */
   pass(ms: number): void;
+  /** Delivers what is due when told to. */
+  webhooks: Webhooks;
+  queue: DeliveryQueue;
+  records: WebhookRecords;
+  database: Database;
+  /** The API keys as they are kept. */
+  keys: ApiKeys;
   /** Makes a key for a user. */
   keyFor(userId: string): Promise<string>;
   send(method: Method, path: string, body?: unknown): request.Test;
@@ -45,11 +59,20 @@ export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 /** Noon on the day of the specification's date, in the middle of a second. */
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 789);
 
-export async function openHouse(): Promise<House> {
+/** What a test wants otherwise. */
+export interface HouseOptions {
+  /** False: webhooks must not lead to private addresses. */
+  privateReceivers?: boolean;
+  /** In place of the name servers. */
+  resolve?: Resolve;
+}
+
+export async function openHouse({ privateReceivers = true, resolve }: HouseOptions = {}): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'travel-'));
   const database = await openEmbedded(directory, false);
   const keys = apiKeys(database);
-  const kept = travelResources(database);
+  const sealed = sealing(randomBytes(32));
+  const kept = travelResources(database, sealed);
   let broken = false;
   const store: TravelStore = {
     ...kept,
@@ -62,26 +85,40 @@ export async function openHouse(): Promise<House> {
       return kept.write(types, work);
     },
   };
-  let time = NOON;
+  const time = clock(NOON);
   const surroundings = {
     store,
-    now: () => time,
+    now: time.now,
     newId: (form: 'A' | 'B') => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
   };
   const changes: string[] = [];
   const logged: string[] = [];
   const log = { error: (fields: object) => logged.push(String('err' in fields ? fields.err : '')) };
-  const travel = travelApp({
+  const told = {
     ...surroundings,
+    privateReceivers,
+    onChange: (type: string, id: string) => {
+      changes.push(`${type} ${id}`);
+      delivering.ring(type, id);
+    },
+  };
+  const queue = deliveryQueue(database);
+  const records = webhookRecords(database, sealed);
+  const delivering = webhooks({
+    ...{ surroundings: told, queue, records, clock: time, log },
+    ...{ resolve: resolve ?? resolveName, allowPrivate: privateReceivers, random: () => 0.5 },
+  });
+  const travel = travelApp({
+    ...told,
     credentials: keyCredentials({ keys, now: surroundings.now, log }),
-    onChange: (type, id) => changes.push(`${type} ${id}`),
     log,
+    webhooks: delivering.routes,
   });
   const app = express().use('/api', travel);
   const admin = await ensureFirstAdmin(surroundings);
   const keyFor = async (userId: string): Promise<string> => {
     const key = newSecret('travel');
-    await keys.add({ id: randomUUID(), hash: hashSecret(key), name: 'test', userId, createdAt: time });
+    await keys.add({ id: randomUUID(), hash: hashSecret(key), name: 'test', userId, createdAt: time.now() });
     return key;
   };
   const key = await keyFor(admin);
@@ -98,11 +135,14 @@ export async function openHouse(): Promise<House> {
     surroundings,
     changes,
     logged,
+    keys,
     keyFor,
     send,
-    pass: (ms) => {
-      time += ms;
-    },
+    pass: time.advance,
+    webhooks: delivering,
+    queue,
+    records,
+    database,
     make: async (path, data) => {
       const answer = await send('post', path, { data });
       if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);

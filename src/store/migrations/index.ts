@@ -4,6 +4,7 @@ import { travelTables } from './0002-travel.ts';
 import { listColumns } from './0003-lists.ts';
 import { narrowFirst } from './0004-narrow-first.ts';
 import { travelPages } from './0005-travel-pages.ts';
+import { webhookTables } from './0006-webhooks.ts';
 import { credentialTables } from './0007-credentials.ts';
 import { requestLog } from './0008-request-log.ts';
 import type { ColumnTypes } from './column-types.ts';
@@ -16,6 +17,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0003-lists': listColumns(types),
     '0004-narrow-first': narrowFirst(types),
     '0005-travel-pages': travelPages(),
+    '0006-webhooks': webhookTables(types),
     '0007-credentials': credentialTables(types),
     '0008-request-log': requestLog(types),
   };

@@ -1,5 +1,6 @@
 import { failureReferences } from './answers.ts';
 import { answerOf, type Described, type Documented } from './operation.ts';
+import { webhookOperations } from './webhook-operations.ts';
 
 /** The operations that no declaration stands for. */
 export function extraOperations(documented: Documented[], tag: string): Described[] {
@@ -16,5 +17,6 @@ export function extraOperations(documented: Documented[], tag: string): Describe
         responses: { 200: answerOf(user, 'The user'), ...failureReferences([401, 500]) },
       },
     },
+    ...webhookOperations(documented),
   ];
 }

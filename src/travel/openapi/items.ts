@@ -12,6 +12,7 @@ import {
   jsonContent,
   parentParameters,
   reference,
+  revealingAnswer,
 } from './operation.ts';
 import { pathParameter } from './parameters.ts';
 import { idSchema, shapeNames } from './shapes.ts';
@@ -34,7 +35,7 @@ export const itemOperations = {
         ...(parameters.length > 0 ? { parameters } : {}),
         requestBody: requestBody(shapeNames(resource).written, example),
         responses: {
-          201: answerOf(documented, 'What was created'),
+          201: revealingAnswer(documented, 'What was created'),
           ...failureReferences([...failures, 413, 415, 422, 500]),
         },
       },
@@ -96,7 +97,7 @@ function item(documented: Documented, { method, verb, says, body, failures }: It
 
 /** `options` → `optionId` */
 function nestedId(path: string): string {
-  return `${path.replace(/s$/, '')}Id`;
+  return `${path.replace(/ies$/, 'y').replace(/s$/, '')}Id`;
 }
 
 function requestBody(name: string, example: JsonObject): JsonObject {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
-/** The JSON Schema of a declared schema as a client writes it, and the schemas with a name that it refers to. */
+/** The JSON Schema of a declared schema as a client writes it, and the schemas with a name that it refers to, as answered. */
 export function jsonSchemaOf(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
   const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
   const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
-  return { schema: rest, named: $defs };
+  const named = Object.entries<JsonObject>($defs).map(([name, part]) => [name, answeredSchema(part)]);
+  return { schema: rest, named: Object.fromEntries(named) };
 }
 
 /**
@@ -13,16 +14,14 @@ export function jsonSchemaOf(schema: z.ZodType): { schema: JsonObject; named: Js
  * client that was made from this contract goes on when there are new ones.
  */
 export function answeredSchema(schema: JsonObject): JsonObject {
-  const { additionalProperties, required = [], ...rest } = schema;
-  const inner = mapped(rest, answeredSchema);
+  const { additionalProperties, required = [], ...rest } = withoutDefault(schema);
   const { properties } = rest;
-  if (!isObject(properties)) {
-    return { ...withoutDefault(inner), ...(additionalProperties ? { additionalProperties } : {}) };
-  }
-  const filled = Object.keys(properties).filter((name) => hasDefault(properties[name]));
-  const there = [...(Array.isArray(required) ? required : []), ...filled];
+  const filled = Object.entries(isObject(properties) ? properties : {}).filter(([, part]) =>
+    hasDefault(part),
+  );
+  const there = [...(Array.isArray(required) ? required : []), ...filled.map(([name]) => name)];
   return {
-    ...withoutDefault(inner),
+    ...mapped(rest, answeredSchema),
     ...(there.length > 0 ? { required: there } : {}),
     ...(additionalProperties ? { additionalProperties } : {}),
   };
@@ -66,7 +65,7 @@ function mapped(schema: JsonObject, change: (part: JsonObject) => JsonObject): J
   return Object.fromEntries(parts);
 }
 
-function hasDefault(schema: Json | undefined): boolean {
+function hasDefault(schema: Json): boolean {
   return isObject(schema) && 'default' in schema;
 }
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { answeredExample } from './examples.ts';
 import { pathParameter } from './parameters.ts';
-import { idSchema, shapeNames } from './shapes.ts';
+import { idSchema, shapeNames, shapesOf } from './shapes.ts';
 import { capitalized, plural, spoken } from './words.ts';
 
 /** An operation of the contract with its place. */
@@ -52,6 +52,16 @@ export function answerOf({ resource, shape }: Documented, description: string): 
     description,
     content: jsonContent(schema, { example: { data: answeredExample(resource, shape) } }),
   };
+}
+
+/** The one answer of a resource that tells its secret, if it has one. */
+export function revealingAnswer(documented: Documented, description: string): JsonObject {
+  const { resource, catalog } = documented;
+  if (!resource.secret) return answerOf(documented, description);
+  const name = shapeNames(resource).revealing;
+  const shape = shapesOf(resource, catalog)[name];
+  const data = answeredExample(resource, isObject(shape) ? shape : {});
+  return { description, content: jsonContent(enveloped(reference(name)), { example: { data } }) };
 }
 
 /** `{"data": …}` */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
+import { deliveryStatuses } from '../webhooks/ports.ts';
 
 /** What the pages of one list may be asked for. */
 export type Listed = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
@@ -20,6 +21,9 @@ export function listParameters({ cursor, sortBy, filters }: Listed): JsonObject[
       : []),
     ...(filters.includes('emails')
       ? [query('emails', { type: 'string' }, 'Only the users with these addresses, separated by commas.')]
+      : []),
+    ...(filters.includes('status')
+      ? [query('status', choice([...deliveryStatuses]), 'Only those in this state.')]
       : []),
   ];
 }

@@ -1,13 +1,19 @@
 import type { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import type { Resource } from '../resource.ts';
+import type { DeclaredSecret, Resource } from '../resource.ts';
 import { answeredSchema, jsonSchemaOf, patchSchema } from './json-schema.ts';
 import { capitalized, withArticle } from './words.ts';
 
 /** The names under which the shapes of a resource are found among the schemas. */
-export function shapeNames({ type }: Resource): { answered: string; written: string; patched: string } {
+export function shapeNames({ type }: Resource) {
   const name = capitalized(type);
-  return { answered: name, written: `New${name}`, patched: `${name}Patch` };
+  return {
+    answered: name,
+    written: `New${name}`,
+    patched: `${name}Patch`,
+    /** The one answer that tells a secret. */
+    revealing: `${name}WithSecret`,
+  };
 }
 
 /** The shapes of a resource: as answered and, where a client may write it, as created or replaced, and as changed. */
@@ -26,6 +32,7 @@ export function shapesOf(resource: Resource, catalog: Resource[]): JsonObject {
   return {
     [names.answered]: described(resource.schema, answered),
     ...(isWritable ? { [names.written]: written, [names.patched]: patchSchema(written) } : {}),
+    ...(resource.secret ? { [names.revealing]: joined(answered, secretField(resource.secret)) } : {}),
     ...kept.named,
     ...derived.named,
   };
@@ -36,6 +43,11 @@ export function idSchema(form: 'A' | 'B'): JsonObject {
   return form === 'A'
     ? { type: 'string', pattern: '^[0-9a-f]{24}$', description: '24 hexadecimal characters' }
     : { type: 'string', pattern: '^[\\w@~.-]{1,50}$', description: 'Up to 50 letters, digits and _@~.-' };
+}
+
+function secretField({ field, example }: DeclaredSecret): JsonObject {
+  const member = { type: 'string', description: 'Told in this answer and in no other', examples: [example] };
+  return { properties: { [field]: member }, required: [field] };
 }
 
 function commonFields({ type, idForm }: Resource): JsonObject {

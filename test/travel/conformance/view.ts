@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { type House, openHouse } from '../house.ts';
-import { collectionOf, sample } from '../samples.ts';
+import { collectionOf, sample, without } from '../samples.ts';
 
 /** The house of the test that runs, with the collection of one resource in view. */
 export interface View {
@@ -31,7 +31,11 @@ export function viewOf(resource: Resource): View {
       return path;
     },
     post: (data) => house.send('post', path, { data }),
-    make: (number = 0) => house.make(path, sample(resource, number)),
+    make: async (number = 0) => {
+      const made = await house.make(path, sample(resource, number));
+      // A secret is told once: no later answer has it.
+      return resource.secret ? { ...without(made, resource.secret.field), id: made.id } : made;
+    },
   };
 }
 

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely';
+import type { DeliveryStatus } from '../travel/webhooks/ports.ts';
+import type { Tables } from './tables.ts';
+
+/** Counts deliveries of a webhook up or down; the first of all makes its queue. */
+export async function countDeliveries(
+  tx: Kysely<Tables>,
+  webhookId: string,
+  { pending = 0, succeeded = 0, failed = 0, canceled = 0 }: Partial<Record<DeliveryStatus, number>>,
+): Promise<void> {
+  const counts = { pending, succeeded, failed, canceled };
+  await tx
+    .insertInto('travel_delivery_queue')
+    .values({ webhook_id: webhookId, ...counts })
+    .onConflict((same) =>
+      same.column('webhook_id').doUpdateSet((row) => ({
+        pending: sql<number>`${row.ref('travel_delivery_queue.pending')} + ${pending}`,
+        succeeded: sql<number>`${row.ref('travel_delivery_queue.succeeded')} + ${succeeded}`,
+        failed: sql<number>`${row.ref('travel_delivery_queue.failed')} + ${failed}`,
+        canceled: sql<number>`${row.ref('travel_delivery_queue.canceled')} + ${canceled}`,
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,103 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
+import { fromText } from './json.ts';
+import type { Tables } from './tables.ts';
+
+/** As which type of resource deliveries are read; their parent is their webhook. */
+export const DELIVERY = 'webhookDelivery';
+
+/** A page of the deliveries of a webhook, and how many there are in all. */
+export async function deliveryPage(
+  db: Kysely<Tables>,
+  query: PageQuery,
+): Promise<{ total: number; resources: StoredResource[] }> {
+  const { order, limit, offset } = query;
+  const rows = await listed(db, query).orderBy('seq', order).limit(limit).offset(offset).execute();
+  return { total: await total(db, query), resources: rows.map(toResource) };
+}
+
+/** A page next to a place, and the places next to the page. */
+export async function deliveryPageFrom(
+  db: Kysely<Tables>,
+  query: ListQuery,
+  edge: Edge | undefined,
+): Promise<CursorPage> {
+  const { order, limit } = query;
+  const back = order === 'asc' ? 'desc' : 'asc';
+  const walk = (direction: 'asc' | 'desc', place: Position | undefined, most: number) =>
+    listed(db, query)
+      .$if(place !== undefined, (all) => all.where('seq', direction === 'asc' ? '>=' : '<=', place?.seq ?? 0))
+      .orderBy('seq', direction)
+      .limit(most)
+      .execute();
+  // The place itself comes first, so what lies beyond it is the other one.
+  const beyond = async (direction: 'asc' | 'desc', place: Position) =>
+    (await walk(direction, place, 2)).find(({ seq }) => seq !== place.seq);
+  if (edge && 'before' in edge) {
+    const rows = await walk(back, edge.before, limit + 1);
+    const page = rows.slice(0, limit).reverse();
+    return pageOf(page, { previous: rows[limit], next: await beyond(order, edge.before) });
+  }
+  const rows = await walk(order, edge?.after, limit + 1);
+  const previous = edge && (await beyond(back, edge.after));
+  return pageOf(rows.slice(0, limit), { next: rows[limit], previous });
+}
+
+/** Those deliveries that exist. */
+export async function readDeliveries(db: Kysely<Tables>, ids: string[]): Promise<StoredResource[]> {
+  const rows = await db.selectFrom('travel_delivery').selectAll().where('id', 'in', ids).execute();
+  return rows.map(toResource);
+}
+
+function listed(db: Kysely<Tables>, { parentId, status }: ListQuery) {
+  return db
+    .selectFrom('travel_delivery')
+    .selectAll()
+    .where('webhook_id', '=', parentId)
+    .$if(status !== undefined, (all) => all.where('status', '=', status ?? ''));
+}
+
+async function total(db: Kysely<Tables>, { parentId, status }: ListQuery): Promise<number> {
+  const queue = await db
+    .selectFrom('travel_delivery_queue')
+    .selectAll()
+    .where('webhook_id', '=', parentId)
+    .executeTakeFirst();
+  const counts = Object.entries(statusCounts(queue));
+  return counts.reduce(
+    (sum, [name, count]) => (status === undefined || status === name ? sum + count : sum),
+    0,
+  );
+}
+
+function statusCounts(queue: Selectable<Tables['travel_delivery_queue']> | undefined) {
+  if (!queue) return {};
+  const { pending, succeeded, failed, canceled } = queue;
+  return { pending, succeeded, failed, canceled };
+}
+
+type Row = Selectable<Tables['travel_delivery']>;
+
+function pageOf(
+  rows: Row[],
+  { next, previous }: { next: Row | undefined; previous: Row | undefined },
+): CursorPage {
+  const placeOf = (row: Row | undefined) => row && { value: row.created_at, seq: row.seq };
+  return { resources: rows.map(toResource), next: placeOf(next), previous: placeOf(previous) };
+}
+
+function toResource(row: Row): StoredResource {
+  return {
+    type: DELIVERY,
+    id: row.id,
+    parentId: row.webhook_id,
+    createdAt: row.created_at,
+    doc: {
+      attempts: fromText(row.attempts),
+      eventId: row.event_id,
+      kind: row.kind,
+      ...(row.next_attempt_at === null ? {} : { nextAttemptAt: row.next_attempt_at }),
+      status: row.status,
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { Log } from '../ports.ts';
+import { cancelWaiting } from './disable.ts';
+import { type DeliveryGround, workFor } from './lane.ts';
+import { Places } from './places.ts';
+
+/** So many webhooks are served at once. */
+const SIZES = { well: 64, failing: 16 };
+/** How often the queues are looked at unasked. */
+const IDLE_MS = 1_000;
+/** Those who ring shortly after each other are served together. */
+const GATHER_MS = 20;
+/** After a fault of our own, such as a database that does not answer. */
+const FAULT_MS = 5_000;
+/** So long what is under way may go on when the service stops. */
+const GRACE_MS = 3_000;
+
+/** What the dispatcher works with. */
+export interface DispatchGround extends DeliveryGround {
+  log: Log;
+}
+
+/** Delivers what is due to all webhooks, side by side. */
+export interface Dispatcher {
+  /** Something was changed, of which webhooks may have to be told. */
+  ring(type: string, id: string): void;
+  /** Begins to deliver what is due, as far as there are places; answers how much is under way. */
+  look(): Promise<number>;
+  /** Delivers what is due until nothing is. */
+  settle(): Promise<void>;
+  /** Looks whenever somebody rings, and now and then, until it is stopped. */
+  run(): { stop(): Promise<void> };
+}
+
+interface Office {
+  ground: DispatchGround;
+  places: Places;
+  /** Webhooks that were changed since the last look. */
+  changed: Set<string>;
+  /** Ends the rest of the loop. */
+  bell: { signal: AbortSignal; ring(): void };
+  /** Nothing new is begun. */
+  isEnding: boolean;
+  /** Ends at once what is under way. */
+  cut: AbortController;
+}
+
+/** Makes a dispatcher; nothing happens before somebody looks. */
+export function dispatcher(ground: DispatchGround, sizes = SIZES): Dispatcher {
+  const office: Office = {
+    ground,
+    places: new Places(sizes),
+    changed: new Set(),
+    bell: newBell(),
+    isEnding: false,
+    cut: new AbortController(),
+  };
+  return {
+    ring: (type, id) => {
+      if (type === 'webhook') office.changed.add(id);
+      office.bell.ring();
+    },
+    look: () => look(office),
+    settle: async () => {
+      while ((await look(office)) > 0) await Promise.race(office.places.work);
+    },
+    run: () => {
+      const looping = loop(office);
+      return { stop: () => stop(office, looping) };
+    },
+  };
+}
+
+/** Once rung it stays so. Ending what has ended would make an error, stack and all, with every write. */
+function newBell(): Office['bell'] {
+  const rung = new AbortController();
+  return {
+    signal: rung.signal,
+    ring: () => {
+      if (!rung.signal.aborted) rung.abort();
+    },
+  };
+}
+
+async function loop(office: Office): Promise<void> {
+  const { clock } = office.ground;
+  while (!office.isEnding) {
+    office.bell = newBell();
+    await look(office).catch((error: unknown) => fault(office, error));
+    if (!office.isEnding) await clock.wait(IDLE_MS, office.bell.signal);
+    if (!office.isEnding) await clock.wait(GATHER_MS, office.cut.signal);
+  }
+}
+
+async function look(office: Office): Promise<number> {
+  const { ground, places, changed } = office;
+  for (const id of [...changed]) {
+    changed.delete(id);
+    await cancelWaiting(ground.queue, id);
+  }
+  for (const kind of ['well', 'failing'] as const) {
+    const free = places.free(kind);
+    if (free <= 0 || office.isEnding) continue;
+    // Those who are served already may not have their lease yet.
+    const limit = free + places.work.length;
+    const due = await ground.queue.due({ now: ground.clock.now(), failing: kind === 'failing', limit });
+    const unserved = due.filter((id) => !places.has(id));
+    for (const id of unserved.slice(0, free)) places.take(kind, id, () => serve(office, id));
+  }
+  return places.work.length;
+}
+
+async function serve(office: Office, webhookId: string): Promise<void> {
+  const ending = { isEnding: () => office.isEnding, cut: office.cut.signal };
+  try {
+    await workFor(office.ground, webhookId, ending);
+  } catch (error) {
+    await fault(office, error);
+  }
+  office.bell.ring();
+}
+
+/** Logged and waited out, lest it is tried again without an end. */
+async function fault({ ground, cut }: Office, error: unknown): Promise<void> {
+  ground.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
+  await ground.clock.wait(FAULT_MS, cut.signal);
+}
+
+async function stop(office: Office, looping: Promise<void>): Promise<void> {
+  office.isEnding = true;
+  office.bell.ring();
+  const over = new AbortController();
+  const cutting = office.ground.clock.wait(GRACE_MS, over.signal).then(() => office.cut.abort());
+  await Promise.all([looping, ...office.places.work]);
+  over.abort();
+  await cutting;
+}

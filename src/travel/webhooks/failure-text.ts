@@ -1,0 +1,27 @@
+import { PrivateAddress } from './guard.ts';
+
+const texts = new Map([
+  ['ENOTFOUND', 'the host is not known'],
+  ['ENODATA', 'the host is not known'],
+  ['EAI_AGAIN', 'the name servers do not answer'],
+  ['ETIMEOUT', 'the name servers do not answer'],
+  ['ESERVFAIL', 'the name servers do not answer'],
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ECONNRESET', 'the connection was closed without an answer'],
+  ['EPIPE', 'the connection was closed without an answer'],
+  ['ETIMEDOUT', 'the host cannot be reached'],
+  ['EHOSTUNREACH', 'the host cannot be reached'],
+  ['ENETUNREACH', 'the host cannot be reached'],
+]);
+
+/** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
+export function failureText(error: unknown): string {
+  if (error instanceof PrivateAddress) return 'the host leads to a private address';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known = texts.get(code);
+  if (known) return known;
+  if (code.startsWith('HPE_')) return 'the answer is no HTTP';
+  if (/CERT|SSL|TLS|ISSUER|SIGNATURE/.test(code))
+    return `the certificate or the encryption is not accepted (${code})`;
+  return code === '' ? 'the request failed' : `the request failed (${code})`;
+}

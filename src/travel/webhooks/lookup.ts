@@ -1,0 +1,31 @@
+import { promises as dns, type LookupAddress } from 'node:dns';
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the name servers. The system's own look-up holds one of the few threads of the process while it waits, so names
+ * whose servers are dead would keep everybody waiting; it is asked only about names of which no server knows, as they
+ * may stand in its own file, and then it answers soon.
+ */
+export async function resolveName(hostname: string): Promise<LookupAddress[]> {
+  const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = [...addresses(four, 4), ...addresses(six, 6)];
+  if (found.length > 0) return found;
+  const failure = [four, six].find((answer) => answer.status === 'rejected' && !isUnknown(answer.reason));
+  if (failure?.status === 'rejected') throw failure.reason;
+  return dns.lookup(hostname, { all: true });
+}
+
+function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+function isUnknown(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+  );
+}

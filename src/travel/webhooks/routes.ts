@@ -1,0 +1,103 @@
+import { type Request, type Response, Router } from 'express';
+import { callerOf } from '../authentication.ts';
+import { newSecret } from '../changes.ts';
+import { existing, present, retrieve, type Surroundings, type Target } from '../collection.ts';
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { readOne } from '../ports.ts';
+import { recorded } from '../record.ts';
+import { event } from '../resources/event.ts';
+import { webhook } from '../resources/webhook.ts';
+import { presentedAttempt, webhookDelivery } from '../resources/webhook-delivery.ts';
+import { forbidden } from '../router.ts';
+import { type AttemptGround, attemptDelivery } from './attempt.ts';
+import type { WebhookRecords } from './ports.ts';
+import { webhookSecret } from './secret.ts';
+import { connections } from './send.ts';
+
+/** "the old secret … for 24 hours": both sign, so that a receiver can be changed without a gap. */
+const BOTH_SIGN_MS = 24 * 60 * 60_000;
+
+/** What the operations on webhooks take of the world. */
+export interface WebhookDesk extends AttemptGround {
+  surroundings: Surroundings;
+  records: WebhookRecords;
+  /** Told when something is to be delivered. */
+  ring(): void;
+}
+
+/** What one can do with a webhook besides what one can do with any resource. */
+export function webhookRoutes(desk: WebhookDesk): Router {
+  const router = Router();
+  const post = (path: string, status: number, answer: (target: Target) => Promise<JsonObject>) => {
+    router.post(path, async (request, response) => {
+      response.status(status).json({ data: await answer(targetOf(request, response)) });
+    });
+    router.all(path, forbidden);
+  };
+  post('/webhooks/:id/secret', 200, (target) => replaceSecret(desk, target));
+  post('/webhooks/:id/test', 200, (target) => test(desk, target));
+  post('/webhooks/:parentId/deliveries/:id/redeliver', 201, (target) => redeliver(desk, target));
+  return router;
+}
+
+function targetOf({ params }: Request, response: Response): Target {
+  const { parentId = '', id = '' } = params;
+  return { parentId: String(parentId), id: String(id), caller: callerOf(response) };
+}
+
+async function replaceSecret({ surroundings }: WebhookDesk, target: Target): Promise<JsonObject> {
+  return recorded(surroundings, [webhook.type], async (recorder) => {
+    const stored = await existing(webhook, recorder.within, target);
+    const lastEnds = surroundings.now() + BOTH_SIGN_MS;
+    const secret = await newSecret(webhookSecret, recorder, stored, lastEnds);
+    return { ...(await present(webhook, stored, recorder.within)), ...secret };
+  });
+}
+
+/** Tells what became of an event that is in no feed: that the webhook was updated, and that nothing changed. */
+async function test(desk: WebhookDesk, target: Target): Promise<JsonObject> {
+  const { surroundings, store } = desk;
+  const stored = await existing(webhook, store, target);
+  const doc = {
+    data: await present(webhook, stored, store),
+    kind: 'webhook.updated',
+    previousAttributes: {},
+  };
+  const made = {
+    type: event.type,
+    id: surroundings.newId('A'),
+    parentId: '',
+    createdAt: surroundings.now(),
+    doc,
+  };
+  const open = connections();
+  try {
+    const { signal } = new AbortController();
+    const url = String(stored.doc['url']);
+    const sent = { id: made.id, ...(await present(event, made, store)) };
+    const { attempt } = await attemptDelivery(
+      desk,
+      { webhookId: stored.id, url, connections: open, signal },
+      sent,
+    );
+    return presentedAttempt({ ...attempt });
+  } finally {
+    open.close();
+  }
+}
+
+async function redeliver(desk: WebhookDesk, target: Target): Promise<JsonObject> {
+  const { surroundings, store, records } = desk;
+  const delivery = await existing(webhookDelivery, store, target);
+  const to = await existing(webhook, store, { ...target, parentId: '', id: target.parentId });
+  if (to.doc['disabled'] === true) throw new ApiError('conflict', 'The webhook is disabled.');
+  const { eventId, kind } = delivery.doc;
+  if (!(await readOne(store, event.type, String(eventId))))
+    throw new ApiError('conflict', 'The event is not kept any more.');
+  const id = surroundings.newId('A');
+  const asked = { webhookId: to.id, eventId: String(eventId), kind: String(kind) };
+  await records.redeliver({ ...asked, id, createdAt: surroundings.now() });
+  desk.ring();
+  return retrieve({ resource: webhookDelivery, surroundings }, { ...target, id });
+}
