@@ -15,8 +15,9 @@ export function readBody(): RequestHandler[] {
   };
   const json = express.json({ type: types, limit: '1mb', verify });
   const onlyJson: RequestHandler = (request, _response, next) => {
-    // `is` answers null where there is no body: that is the fault of a missing `data`, not of its media type.
-    if (request.is(types) === false) {
+    // No body, or an empty one, is the fault of a missing `data`, not of its media type.
+    const isEmpty = request.get('content-length') === '0';
+    if (!isEmpty && request.is(types) === false) {
       throw new ApiError('badRequest', 'The body must be application/json.', { status: 415 });
     }
     next();

@@ -1,0 +1,47 @@
+import { catalog } from '../../../src/travel/catalog.ts';
+import { isObject, type Json, type JsonObject } from '../../../src/travel/json.ts';
+
+/** A copy of a body with a value at a path of names with dots. */
+export function withValue(body: JsonObject, path: string, value: Json): JsonObject {
+  const [name = '', ...deeper] = path.split('.');
+  const inner = body[name];
+  const below = isObject(inner) ? inner : {};
+  return { ...body, [name]: deeper.length === 0 ? value : withValue(below, deeper.join('.'), value) };
+}
+
+/** A patch that names one path only. */
+export function patchOf(path: string, value: Json): JsonObject {
+  return withValue({}, path, value);
+}
+
+/** Every value at a path, in every item where `[]` leads into a list. */
+export function valuesAt(value: Json | undefined, path: string): Json[] {
+  const parts = path.split('.').flatMap((part) => (part.endsWith('[]') ? [part.slice(0, -2), '[]'] : [part]));
+  let found: Json[] = value === undefined ? [] : [value];
+  for (const part of parts) {
+    found = found.flatMap((one) => {
+      if (part === '[]') return Array.isArray(one) ? one : [];
+      const inner = isObject(one) && Object.hasOwn(one, part) ? one[part] : undefined;
+      return inner === undefined ? [] : [inner];
+    });
+  }
+  return found;
+}
+
+/** Every path of a value that leads to something other than an object or a list of objects. */
+export function leavesOf(value: Json, path = ''): string[] {
+  if (Array.isArray(value)) {
+    return value.some(isObject) ? value.flatMap((one) => leavesOf(one, `${path}[]`)) : [path];
+  }
+  if (!isObject(value)) return [path];
+  return Object.entries(value).flatMap(([name, one]) =>
+    leavesOf(one, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** A type that can be made, with what the specification calls its example. */
+export function declared(type: string) {
+  const resource = catalog.find((one) => one.type === type);
+  if (!resource) throw new Error(`There is no resource ${type}.`);
+  return resource;
+}

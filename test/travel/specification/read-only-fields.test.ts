@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { type House, openHouse } from '../house.ts';
+import { formOf } from './forms.ts';
+import { leavesOf, valuesAt } from './reached.ts';
+import { rowsOf, type Section, sectionsOf } from './statements.ts';
+import { fullYear } from './world.ts';
+
+/** One year for all tests: nobody changes it. */
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+  await fullYear(house);
+});
+afterAll(() => house.close());
+
+/** Everything of a section's type, as it is listed. */
+async function all({ path }: Section): Promise<(JsonObject & { id: string })[]> {
+  const { body } = await house.send('get', `/${path}?limit=100`);
+  expect(body.data).toHaveLength(body.meta.total);
+  return body.data;
+}
+
+describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
+  test.each(rowsOf(section))('$statement', async (row) => {
+    const resources = await all(section);
+    const values = resources.flatMap((resource) => valuesAt(resource, row.field));
+    const form = formOf(row);
+    expect(values.filter((value) => !form?.isAnswered(value))).toEqual([]);
+    if (row.required) expect(values).toHaveLength(resources.length);
+    expect(values.length > 0).toBe(row.absent !== true);
+    if (row.form === 'open') expect(row.values).toEqual(expect.arrayContaining(values.slice(0, 1)));
+  });
+
+  test('nothing is answered that the table does not name, and an item is as it is listed', async () => {
+    const named = rowsOf(section).map(({ field }) => field);
+    for (const resource of await all(section)) {
+      expect(leavesOf(resource).filter((leaf) => !isNamed(leaf, named))).toEqual([]);
+      expect((await house.send('get', `/${section.path}/${resource.id}`)).body).toEqual({ data: resource });
+    }
+  });
+});
+
+/** An amount is named as a whole. */
+function isNamed(leaf: string, named: string[]): boolean {
+  const amount = leaf.replace(/\.(base|currency|tax|taxRate|total)$/, '');
+  return named.includes(leaf) || named.includes(amount);
+}

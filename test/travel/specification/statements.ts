@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json, JsonObject } from '../../../src/travel/json.ts';
+
+/** One statement of the specification; with a form it is a row of a table of fields. */
+export interface Statement {
+  statement: string;
+  /** Dots lead into objects, `[]` into the items of a list. */
+  field?: string;
+  form?: string;
+  required?: boolean;
+  /** The values that are named, or examples of an open form. */
+  values?: Json[];
+  /** True: this service never has a value to answer. */
+  absent?: boolean;
+  /** The type that a reference leads to. */
+  to?: string;
+}
+
+/** A row of a table of fields. */
+export type Row = Statement & { field: string; form: string };
+
+/** A section of the specification; one about a resource says how to reach it. */
+export interface Section {
+  section: string;
+  /** The file that holds the statements that name no test of their own. */
+  test: string;
+  type: string;
+  path: string;
+  idForm: 'A' | 'B';
+  /** The least body that creates one. */
+  least: JsonObject;
+  statements: Statement[];
+}
+
+const folder = join(__dirname, 'statements');
+
+/** Every section whose statements are held by the test in this file. */
+export function sectionsOf(test: string): Section[] {
+  const all: Section[] = readdirSync(folder).map((file) =>
+    JSON.parse(readFileSync(join(folder, file), 'utf8')),
+  );
+  return all.filter((section) => section.test === test);
+}
+
+/** The rows of a section's table. */
+export function rowsOf({ statements }: Section): Row[] {
+  return statements.filter((one): one is Row => one.form !== undefined);
+}

@@ -1,0 +1,181 @@
+import { type BackOffice, backOffice, type Stories } from '../../../src/travel/back-office/back-office.ts';
+import type { CarOffer, HotelOffer, TransportOffer } from '../../../src/travel/back-office/offer.ts';
+import type { House } from '../house.ts';
+
+/** Who travels and who pays, with a back office. */
+export interface Company {
+  /** Does stories, each call in a transaction of its own. */
+  office: BackOffice;
+  ada: string;
+  bob: string;
+  billingProfile: string;
+  costCenter: string;
+  projectCode: string;
+  /** Custom fields of trip projects and of users. */
+  tripField: string;
+  userField: string;
+}
+
+/** Makes a company of two, with everything set that goes along into bookings. */
+export async function openCompany(house: House): Promise<Company> {
+  const { id: billingProfile } = await house.make('/billing-profiles', {
+    email: 'billing@example.com',
+    lang: 'en',
+    name: 'Headquarters',
+  });
+  const { id: costCenter } = await house.make('/cost-centers', { name: 'Research' });
+  const { id: projectCode } = await house.make('/project-codes', { code: 'APOLLO' });
+  const field = { dataType: 'text', name: 'Reason' };
+  const { id: tripField } = await house.make('/custom-fields', { ...field, resourceType: 'tripProject' });
+  const { id: userField } = await house.make('/custom-fields', { ...field, resourceType: 'user' });
+  const person = {
+    billingProfileId: billingProfile,
+    costCenterId: costCenter,
+    customFields: [{ customFieldId: userField, values: [{ data: 'R 42' }] }],
+    lastName: 'King',
+  };
+  const { id: ada } = await house.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
+  const { id: bob } = await house.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
+  const office = backOffice({ ...house.surroundings, onChange: () => undefined });
+  return { office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
+}
+
+const price = (total: number) => ({ currency: 'EUR', total, taxRate: 10 });
+
+const paris = {
+  airport: { iataCode: 'CDG' },
+  country: { code: 'FR', name: 'France' },
+  geoloc: { lat: 49.0097, lng: 2.5479 },
+  name: 'Paris Charles de Gaulle',
+  type: 'airport',
+};
+
+const lisbon = {
+  airport: { iataCode: 'LIS' },
+  country: { code: 'PT', name: 'Portugal' },
+  geoloc: { lat: 38.7742, lng: -9.1342 },
+  name: 'Lisbon Humberto Delgado',
+  type: 'airport',
+};
+
+const segment = (from: typeof paris, to: typeof paris, day: string) => ({
+  arrival: { localeDateTime: `${day}T11:40:00`, place: to },
+  departure: { localeDateTime: `${day}T10:00:00`, place: from },
+  duration: 160,
+  operatingCarrier: { id: 'TP', name: 'TAP Air Portugal' },
+  transportNumber: 'TP 439',
+});
+
+/** There and back again. */
+export const flight: TransportOffer = {
+  kind: 'flight',
+  price: price(400),
+  legs: [
+    { summary: 'Paris to Lisbon', segments: [segment(paris, lisbon, '2026-12-01')] },
+    { summary: 'Lisbon to Paris', segments: [segment(lisbon, paris, '2026-12-03')] },
+  ],
+};
+
+/** Two nights. */
+export const hotel: HotelOffer = {
+  kind: 'hotel',
+  price: price(300),
+  stay: {
+    checkinLocaleDate: '2026-12-01',
+    checkoutLocaleDate: '2026-12-03',
+    hotelId: 'H 17',
+    place: { ...lisbon, name: 'Hotel do Chiado', type: 'hotel' },
+  },
+};
+
+/** Two days. */
+export const car: CarOffer = {
+  kind: 'car',
+  price: price(90),
+  rental: {
+    car: { acriss: 'ECMR', group: 'B', name: 'A small one' },
+    pickupLocaleDateTime: '2026-12-01T12:00:00',
+    pickupPlace: lisbon,
+    renterName: 'Ada King',
+    returnLocaleDateTime: '2026-12-03T08:00:00',
+    returnpPlace: lisbon,
+  },
+};
+
+/** What is looked for. */
+export const search = {
+  arrivalLocaleDateTime: '2026-12-01T11:40:00',
+  arrivalPlace: lisbon,
+  departureLocaleDateTime: '2026-12-01T10:00:00',
+  departurePlace: paris,
+  kind: 'roundTripWithHotel',
+  returnLocaleDateTime: '2026-12-03T10:00:00',
+};
+
+/** A flight, a hotel and a car for both, booked with all that can be said; the hotel is full. Answers the trip's id. */
+export async function bookedTrip(stories: Stories, company: Company): Promise<string> {
+  const { ada, bob, projectCode, tripField } = company;
+  const { id, doc } = await stories.searchTrip({
+    travelerIds: [ada, bob],
+    search,
+    offers: [flight, hotel, car],
+    projectCodeId: projectCode,
+    customFields: [{ customFieldId: tripField, values: [{ data: 'A fair' }] }],
+  });
+  const fare = { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false };
+  await stories.bookTrip({
+    tripProjectId: id,
+    orders: doc.rates.map(({ id: rateId, kind }) => ({
+      rateId,
+      fails: kind === 'hotel',
+      ...(kind === 'flight' ? { fare, budget: price(500), supplierName: 'TAP Air Portugal' } : {}),
+    })),
+  });
+  // The next hotel has a room.
+  const { rates } = (await stories.bookTrip({ tripProjectId: id })).trip.doc;
+  if (rates.length !== 3) throw new Error('Each offer has one rate.');
+  return id;
+}
+
+/** A year in which everything happens once that the specification tells of. */
+export async function fullYear(house: House): Promise<Company> {
+  const company = await openCompany(house);
+  const { office, ada, billingProfile, costCenter, projectCode } = company;
+  await office(async (stories) => {
+    const tripProjectId = await bookedTrip(stories, company);
+    const { trip } = await stories.bookTrip({ tripProjectId, orders: [] });
+    const flown = trip.doc.bookings?.find(({ kind, status }) => kind === 'flight' && status === 'succeeded');
+    const bookingId = flown?.id ?? '';
+    const [first] = trip.doc.transportLegs?.[0]?.segments ?? [];
+    const earlier = { ...flight, price: price(250), legs: flight.legs.slice(0, 1) };
+    await stories.modifyBooking({
+      ...{ tripProjectId, bookingId, offer: earlier },
+      transportSegmentIds: [first?.id ?? ''],
+    });
+    await stories.cancelBooking({ tripProjectId, bookingId, travelerIds: [ada] });
+    const stay = { travelerIds: [ada], search: { kind: 'hotelOnly', arrivalPlace: lisbon }, offers: [hotel] };
+    await stories.searchTrip(stay);
+    const hotelStay = { checkinLocaleDate: '2026-12-01', checkoutLocaleDate: '2026-12-02' };
+    await stories.bookOffline({
+      travelerId: ada,
+      kind: 'hotel',
+      price: price(120),
+      details: { hotel: { ...hotelStay, place: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' } } },
+    });
+    const charge = { billingProfileId: billingProfile, costCenterId: costCenter, projectCodeId: projectCode };
+    await stories.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
+    await stories.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
+  });
+  const [invoice] = await office((stories) =>
+    stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
+  );
+  const invoiceId = invoice?.id ?? '';
+  const { data } = (await house.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
+  const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
+  await office(async (stories) => {
+    await stories.payInvoice(invoiceId, 'TR-2026-117');
+    await stories.refundOperation({ billingOperationId: bought.id, total: 10 });
+    await stories.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
+  });
+  return company;
+}

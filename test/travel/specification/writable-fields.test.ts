@@ -1,0 +1,185 @@
+import type { Json, JsonObject } from '../../../src/travel/json.ts';
+import { type House, openHouse } from '../house.ts';
+import { collectionOf, sample } from '../samples.ts';
+import { formOf } from './forms.ts';
+import { declared, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
+import { type Row, rowsOf, type Section, sectionsOf } from './statements.ts';
+
+/** A row of a table, in a house with an empty collection of its resource. */
+interface Scene {
+  row: Row;
+  section: Section;
+  path: string;
+}
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
+  test.each(rowsOf(section))('$statement', async (row) => {
+    const scene = { row, section, path: await collectionOf(house, declared(section.type)) };
+    const check = notWritten.get(row.form);
+    if (check) return check(scene);
+    const { taken, refused } = formOf(row) ?? (await referenceTo(row.to ?? ''));
+    for (const value of taken) await isKept(scene, value);
+    await areRefused(scene, refused);
+    if (row.form === 'flag') await isFalseByDefault(scene);
+    else if (row.required) await mustBeGiven(scene);
+    else if (row.form !== 'choice') await mayBeLeftOut(scene, taken[0] ?? '');
+  });
+
+  test('nothing is answered that the table does not name', async () => {
+    const path = await collectionOf(house, declared(section.type));
+    const named = section.statements.flatMap(({ field = [] }) => field);
+    const full = { ...declared(section.type).example, ...flagsOf(section) };
+    const { id } = await house.make(path, full);
+    const { data } = (await house.send('get', `${path}/${id}`)).body;
+    expect(leavesOf(data).filter((leaf) => !named.some((field) => leaf.startsWith(field)))).toEqual([]);
+    expect(leavesOf(data)).toEqual(expect.arrayContaining(['id', 'type', 'createdAt']));
+  });
+});
+
+/** What a client never writes: how it is answered, and that it is refused. */
+const notWritten = new Map<string, (scene: Scene) => Promise<void>>([
+  [
+    'id',
+    (scene) =>
+      isAnsweredOnly(scene, scene.section.idForm === 'A' ? /^[0-9a-f]{24}$/ : /^[A-Za-z0-9_@~.-]{1,50}$/),
+  ],
+  ['type', (scene) => isAnsweredOnly(scene, new RegExp(`^${scene.section.type}$`))],
+  ['createdAt', (scene) => isAnsweredOnly(scene, /^2026-11-20T12:00:00Z$/)],
+  ['parent', (scene) => isAnsweredOnly(scene, new RegExp(`^${scene.path.split('/')[2]}$`))],
+  [
+    'readOnly',
+    async (scene) => {
+      const { id } = await house.make(scene.path, scene.section.least);
+      await isReadOnly(scene, id, 'x');
+    },
+  ],
+]);
+
+async function isAnsweredOnly(scene: Scene, shape: RegExp): Promise<void> {
+  const { row, section, path } = scene;
+  const created = await house.make(path, section.least);
+  expect(String(created[row.field])).toMatch(shape);
+  const item = `${path}/${created.id}`;
+  const read = (await house.send('get', item)).body.data;
+  const [listed] = (await house.send('get', `${path}?limit=100`)).body.data.filter(
+    (one: { id: string }) => one.id === created.id,
+  );
+  expect([read, listed]).toEqual([expect.objectContaining(picked(created, row.field)), read]);
+  await isReadOnly(scene, created.id, created[row.field] ?? 'x');
+}
+
+async function isReadOnly({ row, section, path }: Scene, id: string, value: Json): Promise<void> {
+  for (const answer of [
+    await house.send('post', path, { data: { ...section.least, [row.field]: value } }),
+    await house.send('patch', `${path}/${id}`, { data: { [row.field]: value } }),
+    await house.send('put', `${path}/${id}`, { data: { ...section.least, [row.field]: value } }),
+  ]) {
+    const invalid = [expect.objectContaining({ field: row.field, code: 'readOnly' })];
+    expect([answer.status, answer.body]).toMatchObject([422, { code: 'validationFailed', invalid }]);
+  }
+}
+
+/** A value is kept by POST, PATCH and PUT, and answered as it was given. */
+async function isKept({ row, section, path }: Scene, value: Json): Promise<void> {
+  const body = withValue(section.least, row.field, value);
+  const created = await house.send('post', path, { data: body });
+  expect([value, created.status, created.text]).toEqual([value, 201, created.text]);
+  const item = `${path}/${created.body.data.id}`;
+  const kept = async () => valuesAt((await house.send('get', item)).body.data, row.field);
+  expect(valuesAt(created.body.data, row.field)).toEqual([value]);
+  expect(await kept()).toEqual([value]);
+  if (row.form !== 'reference') await house.send('put', item, { data: section.least });
+  const patched = await house.send('patch', item, { data: patchOf(row.field, value) });
+  expect([patched.status, valuesAt(patched.body.data, row.field)]).toEqual([200, [value]]);
+  const replaced = await house.send('put', item, { data: body });
+  expect([replaced.status, valuesAt(replaced.body.data, row.field)]).toEqual([200, [value]]);
+  expect(await kept()).toEqual([value]);
+  expect((await house.send('delete', item)).status).toBe(200);
+}
+
+/** Values are refused by POST, PATCH and PUT with their codes, and nothing is kept of them. */
+async function areRefused({ row, section, path }: Scene, refused: [Json, string][]): Promise<void> {
+  const before = await house.make(path, section.least);
+  const item = `${path}/${before.id}`;
+  for (const [value, code] of refused) {
+    const body = withValue(section.least, row.field, value);
+    for (const answer of [
+      await house.send('post', path, { data: body }),
+      await house.send('patch', item, { data: patchOf(row.field, value) }),
+      await house.send('put', item, { data: body }),
+    ]) {
+      expect([value, answer.status, answer.body.code]).toEqual([value, 422, 'validationFailed']);
+      const faults = answer.body.invalid.map((one: { field: string; code: string }) => [one.field, one.code]);
+      expect([value, faults]).toEqual([value, [[expect.stringMatching(`^${row.field}`), code]]]);
+    }
+  }
+  expect((await house.send('get', item)).body.data).toEqual(before);
+  await house.send('delete', item);
+}
+
+async function isFalseByDefault({ row, section, path }: Scene): Promise<void> {
+  const created = await house.make(path, section.least);
+  expect(valuesAt(created, row.field)).toEqual([false]);
+  const item = `${path}/${created.id}`;
+  await house.send('patch', item, { data: patchOf(row.field, true) });
+  const removed = await house.send('patch', item, { data: patchOf(row.field, null) });
+  expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, [false]]);
+}
+
+async function mustBeGiven({ row, section, path }: Scene): Promise<void> {
+  const { id } = await house.make(path, section.least);
+  const { [row.field]: _, ...lacking } = section.least;
+  for (const answer of [
+    await house.send('post', path, { data: lacking }),
+    await house.send('post', path, { data: { ...lacking, [row.field]: null } }),
+    await house.send('put', `${path}/${id}`, { data: lacking }),
+    await house.send('patch', `${path}/${id}`, { data: { [row.field]: null } }),
+  ]) {
+    const invalid = [expect.objectContaining({ field: row.field, code: 'required' })];
+    expect([answer.status, answer.body]).toMatchObject([422, { code: 'validationFailed', invalid }]);
+  }
+}
+
+/** Without a value the field is not answered: neither before one is given, nor after it was removed. */
+async function mayBeLeftOut({ row, section, path }: Scene, value: Json): Promise<void> {
+  const created = await house.make(path, section.least);
+  expect(valuesAt(created, row.field)).toEqual([]);
+  const item = `${path}/${created.id}`;
+  for (const remove of [
+    () => house.send('patch', item, { data: patchOf(row.field, null) }),
+    () => house.send('put', item, { data: section.least }),
+  ]) {
+    const given = await house.send('patch', item, { data: patchOf(row.field, value) });
+    expect(valuesAt(given.body.data, row.field)).toEqual([value]);
+    const removed = await remove();
+    expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, []]);
+    expect((await house.send('get', item)).body).toEqual(removed.body);
+  }
+}
+
+async function referenceTo(type: string) {
+  const target = declared(type);
+  const { id } = await house.make(await collectionOf(house, target), sample(target, 5));
+  const refused: [Json, string][] = [
+    ['abcdefabcdefabcdefabcdef', 'reference'],
+    ['', 'reference'],
+    [7, 'type'],
+    [[id], 'type'],
+  ];
+  return { taken: [id], refused };
+}
+
+function flagsOf(section: Section): JsonObject {
+  const flags = rowsOf(section).filter(({ form }) => form === 'flag');
+  return Object.fromEntries(flags.map(({ field }) => [field, true]));
+}
+
+function picked(object: JsonObject, name: string): JsonObject {
+  return { [name]: object[name] ?? null };
+}
