@@ -4,14 +4,16 @@ import { Command } from 'commander';
 import { check } from './commands/check.ts';
 import { demo } from './commands/demo.ts';
 import { importTravelers } from './commands/import.ts';
+import { printOpenapi } from './commands/openapi.ts';
 import { preview } from './commands/preview.ts';
 import { previewPeople } from './commands/preview-people.ts';
 import { replayRecorded } from './commands/replay.ts';
+import { type RequestsAsked, showRequests } from './commands/requests.ts';
 import { serve } from './commands/serve.ts';
 import type { Shell } from './commands/shell.ts';
 import { addCredentials } from './credential-commands.ts';
 import { type Action, type Exit, exitOf } from './exit.ts';
-import { baseUrl, variable, wholeNumber } from './options.ts';
+import { baseUrl, moment, statuses, variable, wholeNumber } from './options.ts';
 
 /** Runs one command line and answers the exit code: 0 done, 1 found a fault, 2 wrong use. */
 export async function run(argv: string[], home: string): Promise<number> {
@@ -64,6 +66,11 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     )
     .action(action(() => importTravelers(shell)));
   addCredentials(program, shell, action);
+  addRequests(program, shell, action);
+  program
+    .command('openapi')
+    .description('print the contract of the embedded travel service as OpenAPI 3.1')
+    .action(action(() => printOpenapi(shell)));
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
@@ -115,6 +122,19 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
         replayRecorded(shell, path, options),
       ),
     );
+}
+
+function addRequests(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('requests')
+    .description('what was asked of the embedded travel service, newest first')
+    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', moment)
+    .option('--status <status>', 'e.g. 404, or 4xx for all of them', statuses)
+    .option('--path <path>', 'that path and what lies below it, e.g. /api/users')
+    .option('--user <email>', 'on whose behalf; an address or an id')
+    .option('--limit <number>', 'how many', wholeNumber, 50)
+    .option('--json', 'one JSON object for each, bodies included')
+    .action(action((options: RequestsAsked) => showRequests(shell, options)));
 }
 
 function versionOf(home: string): string {

@@ -126,11 +126,9 @@ describe('no secret is recorded:', () => {
   });
 
   test('not in a body, nor in the answer that repeats it', async () => {
-    const answer = await house
-      .send('post', '/api/users')
-      .send({
-        data: { email: 'a@example.com', secret: 'hush-1', apiKey: ['hush-2'], x: [{ PassWord: 'hush-3' }] },
-      });
+    const answer = await house.send('post', '/api/users').send({
+      data: { email: 'a@example.com', secret: 'hush-1', apiKey: ['hush-2'], x: [{ PassWord: 'hush-3' }] },
+    });
     expect(answer.text).toContain('hush');
     const text = await whole();
     expect(text).not.toContain('hush');
@@ -163,8 +161,8 @@ describe('no secret is recorded:', () => {
       .set('Content-Type', 'application/json; charset=utf-16le')
       .serialize(() => body as unknown as string)
       .send(body);
-    const text = await whole();
-    expect(text.replaceAll('\\u0000', '')).not.toContain('hush');
+    const [row] = await house.recorded();
+    expect(row?.requestBody).toEqual({ text: `(left out: ${body.length} bytes of utf-16le)`, cut: false });
   });
 
   test('not in a query', async () => {
