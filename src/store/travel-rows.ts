@@ -33,7 +33,8 @@ export function toResource(row: Selectable<Tables['travel_resource']>): StoredRe
 
 async function read(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredResource[]> {
   const [first, second] = refs;
-  if (first && !second) return (await readOne(db, { type: first.type, id: first.id })).rows.map(toResource);
+  if (first && !second && first.type !== DELIVERY)
+    return (await readOne(db, { type: first.type, id: first.id })).rows.map(toResource);
   const found: StoredResource[] = [];
   for (const [type, ids] of byType(refs)) {
     for (const some of batches([...ids])) {
