@@ -50,7 +50,7 @@ module.exports = {
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|errors|json).ts$',
+      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|openapi/document).ts$',
     ),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
@@ -72,7 +72,7 @@ module.exports = {
     builtin('bridge/', 'crypto|util'),
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
-    builtin('travel/', 'crypto|http|https|dns|net|stream'),
+    builtin('travel/', 'crypto|dns|events|http|https|net'),
     builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),

@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../src/travel/json.ts';
+import { recorded } from '../../src/travel/record.ts';
 import { keysOf, type Resource } from '../../src/travel/resource.ts';
 import { customField } from '../../src/travel/resources/custom-field.ts';
+import { invoice } from '../../src/travel/resources/invoice.ts';
+import { webhookDelivery } from '../../src/travel/resources/webhook-delivery.ts';
 import { validated } from '../../src/travel/validation.ts';
 import { at } from './contract.ts';
 import type { House } from './house.ts';
@@ -19,8 +22,16 @@ type Content = {
   'application/json': { examples: { example: { value: { data: JsonObject & { id: string } } } } };
 };
 
+/** Where something is. */
+export interface Place {
+  /** Of its collection. */
+  path: string;
+  id: string;
+}
+
 /** Keeps what the contract shows of a resource that no client can make, without looking at what it refers to. */
-export async function keepExample(house: House, resource: Resource): Promise<JsonObject & { id: string }> {
+export async function keepExample(house: House, resource: Resource): Promise<Place> {
+  if (resource === webhookDelivery) return deliver(house);
   const example = answeredExample(resource);
   const isKept = ([name]: [string, unknown]) => Object.hasOwn(resource.schema.shape, name);
   const doc = Object.fromEntries(Object.entries(example).filter(isKept));
@@ -29,7 +40,7 @@ export async function keepExample(house: House, resource: Resource): Promise<Jso
     const field = validated(customField, { ...customField.example, name: name ?? '' });
     await keep(house, { resource: customField, id: String(customFieldId), doc: field });
   }
-  return example;
+  return { path: `/${resource.path}`, id: example.id };
 }
 
 async function keep(
@@ -39,4 +50,21 @@ async function keep(
   const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
   const keys = { ...keysOf(resource, stored), references: [] };
   await store.write([resource.type], (within) => within.insert(stored, keys));
+}
+
+/** An event is delivered as the example of a delivery tells. */
+async function deliver({ make, surroundings, queue }: House): Promise<Place> {
+  const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
+  const data = answeredExample(invoice);
+  await recorded({ ...surroundings, onChange: () => {} }, [invoice.type], ({ tell }) =>
+    tell('invoice.created', data),
+  );
+  const lease = { webhookId: webhook.id, token: 'example', until: surroundings.now() + 1000 };
+  await queue.take(lease, surroundings.now());
+  const { id = '' } = (await queue.next(webhook.id, surroundings.now())) ?? {};
+  const { attempts } = webhookDelivery.example as { attempts: { at: string; latencyMs: number }[] };
+  const kept = attempts.map((attempt) => ({ ...attempt, at: Date.parse(attempt.at) }));
+  await queue.finish(lease, id, { status: 'succeeded', attempts: kept });
+  await queue.release(lease, surroundings.now());
+  return { path: `/webhooks/${webhook.id}/deliveries`, id };
 }

@@ -9,9 +9,9 @@ import { spoken } from '../../src/travel/openapi/words.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } from './contract.ts';
-import { keepExample } from './examples.ts';
+import { keepExample, type Place } from './examples.ts';
 import { type House, openHouse } from './house.ts';
-import { collectionOf, sample } from './samples.ts';
+import { collectionOf, sample, without } from './samples.ts';
 
 /** How often each operation is tried in each way; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` takes its time. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
@@ -40,18 +40,18 @@ const ids: Ids = (description) => {
 };
 
 beforeAll(async () => {
-  house = await openHouse();
+  // Nothing is sent: no name has an address.
+  house = await openHouse({ resolve: async () => [] });
   for (const resource of catalog) {
     const { path, parent } = resource;
     const place = parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
-    const collection = await collectionOf(house, resource);
-    const one = resource.operations.includes('create')
-      ? await house.make(collection, sample(resource, 0))
+    const { path: collection, id } = resource.operations.includes('create')
+      ? await madeSample(resource)
       : await keepExample(house, resource);
-    made.push({ type: resource.type, id: one.id });
+    made.push({ type: resource.type, id });
     resources.set(place, resource);
     // The parent's id comes first.
-    known.set(place, [...(parent ? [String(collection.split('/')[2])] : []), one.id]);
+    known.set(place, [...(parent ? [String(collection.split('/')[2])] : []), id]);
   }
   server = house.app.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -140,7 +140,7 @@ async function answered(operation: Operation, { path, query = '', ...call }: Cal
   const answer = await asked({ ...call, method, path: place + query });
   checkAnswer(method, (place + query).replace(/^\/api/, ''), answer);
   if (answer.status >= 400 || method === 'get') expect(await house.dump()).toBe(before);
-  else await isKept(method, place, answer);
+  else if (method !== 'post' || known.has(operation.path)) await isKept(method, place, answer);
   if (path === FRESH && answer.status >= 400) await asked({ method: 'delete', path: place });
   return answer;
 }
@@ -150,7 +150,8 @@ async function isKept(method: string, path: string, { status, text }: Answer): P
   const item = status === 201 ? `${path}/${JSON.parse(text).data.id}` : path;
   const read = await asked({ method: 'get', path: item });
   if (method === 'delete') return expect(read.status).toBe(404);
-  expect(JSON.parse(read.text)).toEqual(JSON.parse(text));
+  // A secret is told once.
+  expect(JSON.parse(read.text).data).toEqual(without(JSON.parse(text).data, 'secret'));
   if (status === 201) expect((await asked({ method: 'delete', path: item })).status).toBe(200);
 }
 
@@ -193,6 +194,11 @@ function knownPath({ path }: Operation): string {
 function filled(path: string, values: string[]): string {
   const rest = [...values];
   return path.replace(/\{\w+\}/g, () => rest.shift() ?? 'nobody');
+}
+
+async function madeSample(resource: Resource): Promise<Place> {
+  const path = await collectionOf(house, resource);
+  return { path, id: (await house.make(path, sample(resource, 0))).id };
 }
 
 /** Makes an item of the collection that an operation deletes from. */

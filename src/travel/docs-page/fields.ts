@@ -16,7 +16,7 @@ export function fieldsTable(document: JsonObject, type: string): Markup {
 /** The type of a schema in words. */
 export function typeOf(schema: JsonObject): string {
   const { type, items, format, anyOf, oneOf, $ref } = schema;
-  if (textIn($ref)?.endsWith('/Anything')) return 'anything';
+  if ($ref !== undefined) return textIn($ref)?.endsWith('/Anything') ? 'anything' : 'object';
   if (type === 'array') return `list of ${typeOf(objectIn(items))}`;
   const choices = objectsIn(anyOf ?? oneOf).map(typeOf);
   if (choices.length > 0) return [...new Set(choices)].join(' or ');

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import request from 'supertest';
+import { docsPage } from '../../src/travel/docs-page/page.ts';
+import type { JsonObject } from '../../src/travel/json.ts';
+import { at, contract, operations } from './contract.ts';
+import { openHouse } from './house.ts';
+
+const page = docsPage(contract);
+
+/** The section of an operation, or of anything else that has an id. */
+function sectionOf(id: string): string {
+  const begin = page.indexOf(`id="${id}"`);
+  const end = page.indexOf('</section>', begin);
+  return begin < 0 ? '' : page.slice(begin, end);
+}
+
+/** A text as it stands in the page. */
+function shown(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+test('is served to everybody, as HTML that may load and run nothing', async () => {
+  const house = await openHouse();
+  const answer = await request(house.app).get('/api/docs');
+  await house.close();
+  expect([answer.status, answer.type, answer.text]).toEqual([200, 'text/html', page]);
+  const [, style = ''] = page.match(/<style>([^]*?)<\/style>/) ?? [];
+  const hash = createHash('sha256').update(style).digest('base64');
+  expect(answer.get('Content-Security-Policy')).toBe(
+    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+});
+
+test('has no script, no style in attributes, and nothing from elsewhere', () => {
+  expect(page).not.toMatch(/<script|<link|<img|<iframe|\sstyle=|\son\w+=|javascript:|url\(|@import/i);
+  const targets = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, target = '']) => target);
+  expect(new Set(targets.filter((target) => !target.startsWith('#')))).toEqual(new Set(['openapi.json']));
+  const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const target of targets.filter((one) => one.startsWith('#'))) expect(ids).toContain(target.slice(1));
+});
+
+test.each(operations)('shows $id with its parameters, its answer, its failures, and a call', (operation) => {
+  const section = sectionOf(operation.id);
+  const { summary } = at(operation.pointer);
+  expect(section).toContain(shown(String(summary)));
+  expect(section).toContain(`<code>${operation.path}</code>`);
+  for (const { name } of operation.parameters) expect(section).toContain(`<td><code>${name}</code></td>`);
+  for (const status of operation.statuses) expect(section).toContain(`>${status}<`);
+  expect(section).toContain(shown('-H "Authorization: Bearer $TRAVEL_API_KEY"'));
+  expect(page).toContain(`<li><a href="#${operation.id}">`);
+});
+
+test('shows every field, nested ones too, and what can stand in it', () => {
+  const [users, policies, trips] = ['users', 'travel-policies', 'trip-projects'].map((id) => {
+    const begin = page.indexOf(`<section id="${id}">`);
+    return page.slice(begin, page.indexOf('<section class="operation"', begin));
+  });
+  expect(users).toContain(
+    '<td class="in-0"><code>email</code></td><td>string (email)</td><td>required</td><td>always</td>',
+  );
+  expect(users).toContain('<td class="in-1"><code>countryCode</code></td>');
+  expect(users).toContain('<td class="in-2"><code>customFieldOptionId</code></td>');
+  expect(users).toContain('<code>guestCreator</code>');
+  expect(policies).toContain('<td class="in-4"><code>cabinClass</code></td>');
+  expect(trips).toContain('<code>returnpPlace</code>');
+  expect(trips).not.toContain('required');
+});
+
+test('escapes what the contract says', () => {
+  const hostile = '<script>alert("&\'")</script>';
+  const info = { ...(contract['info'] as JsonObject), title: hostile, description: hostile };
+  const tags = [{ name: 'Users', description: hostile }];
+  const told = docsPage({ ...contract, info, tags });
+  expect(told).not.toContain('<script');
+  expect(told).toContain(shown(hostile));
+});
+
+test('a call can be pasted: its body is quoted for the shell', () => {
+  expect(sectionOf('updateUser')).toContain(
+    shown(`curl -sS -X PATCH "$JETBRIDGE/api/users/$USER_ID" \\
+  -H "Authorization: Bearer $TRAVEL_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+  "data": {`),
+  );
+});
