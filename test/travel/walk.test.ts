@@ -1,0 +1,63 @@
+import { type House, openHouse } from './house.ts';
+
+const EVENTS = 100_000;
+const IN_ONE_TRANSACTION = 5_000;
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+  const { store, now } = house.surroundings;
+  for (let first = 1; first < EVENTS; first += IN_ONE_TRANSACTION) {
+    const end = Math.min(EVENTS, first + IN_ONE_TRANSACTION);
+    await store.write([], async (within) => {
+      for (let n = first; n < end; n++) {
+        const data = { id: `c${n}`, type: 'costCenter', createdAt: '2026-11-20T12:00:00Z', archived: false };
+        const doc = { kind: 'costCenter.created', data };
+        // Several in one millisecond, so that the time alone does not tell their order.
+        const createdAt = now() + Math.floor(n / 7);
+        await within.append({
+          ...{ type: 'event', parentId: '', createdAt, doc },
+          id: n.toString(16).padStart(24, '0'),
+        });
+      }
+    });
+  }
+}, 120_000);
+afterAll(() => house.close());
+
+interface Walked {
+  /** Every item that was shown, as often as it was. */
+  shown: number;
+  different: number;
+  /** The cursor that the last page was asked with. */
+  last: string | undefined;
+}
+
+async function page(query: string) {
+  return (await house.send('get', `/events?pageKind=cursor&${query}`)).body;
+}
+
+/** Walks on from a cursor, none: from the beginning, as far as the pages name another. */
+async function walk(order: string, by: 'after' | 'before', from?: string): Promise<Walked> {
+  const seen = new Set<string>();
+  let shown = 0;
+  for (let cursor = from, pages = 0; pages <= EVENTS / 100; pages++) {
+    const { data, meta } = await page(`limit=100&order=${order}${cursor ? `&${by}=${cursor}` : ''}`);
+    for (const { id } of data) seen.add(id);
+    shown += data.length;
+    const next = by === 'after' ? meta.nextAfter : meta.prevBefore;
+    if (next === undefined) return { shown, different: seen.size, last: cursor };
+    cursor = next;
+  }
+  throw new Error('the walk does not end');
+}
+
+test('a walk of 100,000 shows every item exactly once, in either order and from either end', async () => {
+  const all = { shown: EVENTS, different: EVENTS };
+  const forwards = await walk('asc', 'after');
+  expect(forwards).toMatchObject(all);
+  expect(await walk('desc', 'after')).toMatchObject(all);
+  // The last page is full: without its last item it names the cursor of that.
+  const { meta } = await page(`limit=99&order=asc&after=${forwards.last}`);
+  expect(await walk('asc', 'before', meta.nextAfter)).toMatchObject(all);
+}, 120_000);
