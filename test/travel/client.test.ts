@@ -47,9 +47,9 @@ test('a client that is generated from the published contract is typed, and does 
 
 /** As somebody would who wants to build against the service. */
 async function generate(): Promise<void> {
-  const generator = join(packages, '.bin/swagger-typescript-api');
+  const generator = require.resolve('swagger-typescript-api/cli');
   const wanted = ['-p', 'openapi.json', '-o', '.', '-n', 'Api.ts', '--enum-style=union', '--silent'];
-  await run(generator, ['generate', ...wanted], { cwd: workplace });
+  await run(process.execPath, [generator, 'generate', ...wanted], { cwd: workplace });
 }
 
 /** A fault in the types ends this with what the compiler says. */

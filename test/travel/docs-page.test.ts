@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import request from 'supertest';
 import { docsPage } from '../../src/travel/docs-page/page.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
@@ -76,12 +80,40 @@ test('escapes what the contract says', () => {
   expect(told).toContain(shown(hostile));
 });
 
-test('a call can be pasted: its body is quoted for the shell', () => {
-  expect(sectionOf('updateUser')).toContain(
-    shown(`curl -sS -X PATCH "$JETBRIDGE/api/users/$USER_ID" \\
+describe('a call', () => {
+  test('has its body quoted for the shell, and a variable for what is to be filled in', () => {
+    expect(callOf('updateUser')).toBe(`curl -sS -X PATCH "$JETBRIDGE/api/users/$USER_ID" \\
   -H "Authorization: Bearer $TRAVEL_API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{
-  "data": {`),
-  );
+  "data": {
+    "email": "Ada.Lovelace@example.com",
+    "billingProfileId": null
+  }
+}'`);
+    expect(callOf('retrieveCustomFieldOption')).toContain(
+      '/api/custom-fields/$CUSTOM_FIELD_ID/options/$CUSTOM_FIELD_OPTION_ID"',
+    );
+  });
+
+  test('works when it is pasted', async () => {
+    const house = await openHouse();
+    const server = house.app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const env = { ...process.env, JETBRIDGE: `http://127.0.0.1:${port}`, TRAVEL_API_KEY: house.key };
+    for (const { id, path, statuses } of operations.filter((one) => !one.path.includes('{'))) {
+      const call = `${callOf(id)} -o /dev/null -w '%{http_code}'`;
+      const { stdout } = await promisify(execFile)('bash', ['-euc', call], { env });
+      expect([id, path, stdout]).toEqual([id, path, statuses[0]]);
+    }
+    server.close();
+    await house.close();
+  });
 });
+
+/** The call of an operation, as a browser copies it. */
+function callOf(id: string): string {
+  const [, call = ''] = sectionOf(id).match(/<pre class="curl"><code>([^]*?)<\/code>/) ?? [];
+  return call.replace(/&#(\d+);/g, (_whole, code) => String.fromCharCode(Number(code)));
+}
