@@ -50,7 +50,7 @@ module.exports = {
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|openapi/document).ts$',
+      'bridge/(identity|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|openapi/document|sample-data/sample-data).ts$',
     ),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
     types(
@@ -61,6 +61,7 @@ module.exports = {
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
     packages('oauth/', 'express|@types/express|express-rate-limit'),
+    packages('travel/sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose'),
     packages('bridge/', 'pino'),
@@ -76,7 +77,7 @@ module.exports = {
     builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
-    builtin('commands/', 'fs|path|crypto|events|os'),
+    builtin('commands/', 'fs|path|crypto|events|os|timers/promises'),
     builtin('replay/', 'fs|path|http|https|util|zlib'),
 
     { from: { path: '^src/[^/]+\\.ts$' }, to: { path: '^src/' } },

@@ -15,8 +15,7 @@ const url = checked(
   `must be an http or https URL without credentials, at most ${LONGEST_URL} characters long`,
   isReceiver,
 ).meta({
-  format: 'uri',
-  pattern: '^https?://',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
   maxLength: LONGEST_URL,
   examples: ['https://example.com/travel'],
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Log } from '../ports.ts';
 import { cancelWaiting } from './disable.ts';
 import { type DeliveryGround, workFor } from './lane.ts';
@@ -46,13 +47,16 @@ interface Office {
 
 /** Makes a dispatcher; nothing happens before somebody looks. */
 export function dispatcher(ground: DispatchGround, sizes = SIZES): Dispatcher {
+  const cut = new AbortController();
+  // Everybody who is served listens for it.
+  setMaxListeners(0, cut.signal);
   const office: Office = {
     ground,
     places: new Places(sizes),
     changed: new Set(),
     bell: newBell(),
     isEnding: false,
-    cut: new AbortController(),
+    cut,
   };
   return {
     ring: (type, id) => {

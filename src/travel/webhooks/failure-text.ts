@@ -17,11 +17,16 @@ const texts = new Map([
 /** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
 export function failureText(error: unknown): string {
   if (error instanceof PrivateAddress) return 'the host leads to a private address';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const known = texts.get(code);
   if (known) return known;
   if (code.startsWith('HPE_')) return 'the answer is no HTTP';
-  if (/CERT|SSL|TLS|ISSUER|SIGNATURE/.test(code))
+  if (/CERT|SSL|TLS|ISSUER|SIGNATURE|EPROTO/.test(code))
     return `the certificate or the encryption is not accepted (${code})`;
   return code === '' ? 'the request failed' : `the request failed (${code})`;
+}
+
+/** The code by which Node tells its errors apart; '' where there is none. */
+export function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

@@ -1,4 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
+import { codeOf } from './failure-text.ts';
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
@@ -25,7 +26,5 @@ function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): Looku
 }
 
 function isUnknown(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
-  );
+  return ['ENOTFOUND', 'ENODATA'].includes(codeOf(error));
 }

@@ -1,6 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { failureText } from './failure-text.ts';
+import { codeOf, failureText } from './failure-text.ts';
 import { guarded } from './guard.ts';
 import type { Resolve } from './lookup.ts';
 
@@ -124,5 +124,5 @@ function drain(response: IncomingMessage, done: () => void): void {
 }
 
 function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
 }

@@ -1,0 +1,218 @@
+import { isPrivateHost, isPublicAddress } from '../../../src/travel/webhooks/address.ts';
+import { guarded, PrivateAddress } from '../../../src/travel/webhooks/guard.ts';
+import { deskOf } from './desk.ts';
+
+const inner = [
+  // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast
+  ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1'],
+  ...['100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255', '169.254.0.1', '169.254.169.254'],
+  ...['192.0.0.8', '192.0.2.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1'],
+  ...['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
+  // IPv6: the same
+  ...['::', '::1', 'fe80::1', 'febf::1', 'fec0::1', 'fc00::1', 'fd12:3456::1', 'ff02::1', '100::1'],
+  ...['2001:db8::1', '2001::1', '2001:2::1', '3fff::1', '5f00::1', '4000::1', '::2', 'fe80::1%eth0'],
+  // Addresses inside of addresses: mapped, compatible, translated, NAT64, 6to4
+  ...['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::127.0.0.1', '::ffff:0:10.0.0.1'],
+  ...['64:ff9b::127.0.0.1', '64:ff9b::10.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::1'],
+  ...['2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101::1', '2002:a9fe:a9fe::1'],
+];
+const outer = [
+  ...['1.1.1.1', '8.8.8.8', '93.184.216.34', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1'],
+  ...['2606:4700::1111', '2a00:1450:4001::1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1'],
+];
+
+describe('an address', () => {
+  test.each(inner)('%s is not one of the Internet', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  test.each(outer)('%s is one of the Internet', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+
+  test('what is no address is none of the Internet', () => {
+    for (const text of ['', 'example.com', '300.1.1.1', '::g']) expect(isPublicAddress(text)).toBe(false);
+  });
+});
+
+/** As they may be written in a URL; the URL parser reads them as browsers do (WHATWG URL, "host parsing"). */
+const spellings = [
+  ...[
+    '127.0.0.1',
+    '127.1',
+    '127.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '017700000001',
+  ],
+  ...['0', '0.0.0.0', '0x0', '127.0.0.1.', '127%2e0%2e0%2e1', '１２７.0.0.1', '①②⑦.⓪.⓪.①'],
+  ...['10.1', '0xa.1', '012.1', '167772161', '172.16.1', '192.168.257', '3232235777', '0xc0a80101'],
+  ...[
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '0251.0376.0251.0376',
+    '100.64.1',
+    '224.1',
+    '255.255.255.255',
+  ],
+  ...[
+    '[::1]',
+    '[::]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[fe80::1]',
+    '[fd00::1]',
+  ],
+  ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]', '[ff02::1]', '[2001:db8::1]'],
+  ...['localhost', 'LOCALHOST', 'localhost.', 'a.b.localhost', 'ｌocalhost', 'loc%61lhost'],
+];
+
+describe('a URL', () => {
+  const desk = deskOf({ privateReceivers: false });
+  const post = (url: string) => desk.house.send('post', '/webhooks', { data: { url } });
+
+  test.each(spellings)('that names %s names no address of the Internet', (host) => {
+    expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
+  });
+
+  test('that names such an address is refused, however it is spelled', async () => {
+    for (const url of spellings.flatMap((host) => [`http://${host}/`, `https://${host}:8443/events`])) {
+      const answer = await post(url);
+      const fault = { field: 'url', value: url, code: 'url', message: expect.any(String) };
+      expect([answer.status, answer.body.invalid]).toEqual([422, [fault]]);
+    }
+  });
+
+  test('must be absolute, http or https, without credentials and of some length', async () => {
+    const wrong = [
+      ...['', 'example.com/events', '//example.com/events', 'ftp://example.com/', 'file:///etc/passwd'],
+      ...[
+        'javascript:alert(1)',
+        'data:text/plain,x',
+        'gopher://example.com/',
+        'http:example.com',
+        'http:///',
+      ],
+      ...['https://', 'https://exa mple.com/', 'https://example.com/a b', 'https:\\\\example.com\\'],
+      ...['http://[::1', 'https://user:password@example.com/', 'https://user@example.com/'],
+      ...['https://example.com:99999/', ' https://example.com/', 'https://example.com/\n'],
+      `https://example.com/${'x'.repeat(2048)}`,
+    ];
+    for (const url of wrong) {
+      const answer = await post(url);
+      expect([url, answer.status, answer.body.invalid]).toMatchObject([
+        url,
+        422,
+        [{ field: 'url', code: 'url' }],
+      ]);
+    }
+  });
+
+  test('that is fine is taken as it is', async () => {
+    const right = [
+      ...['https://example.com', 'http://example.com:8080/a/b?c=d#e', 'https://93.184.216.34/'],
+      ...['HTTPS://EXAMPLE.COM/', 'https://[2606:4700::1111]/', 'https://bücher.example/'],
+      'https://sub.localhost.example/',
+    ];
+    for (const url of right) {
+      const answer = await post(url);
+      expect([answer.status, answer.body.data?.url]).toEqual([201, url]);
+    }
+  });
+
+  test('that was fine stays so when other things are changed, and cannot be changed to a private one', async () => {
+    const { id } = await desk.webhook({ url: 'https://example.com/' });
+    const change = (data: object) => desk.house.send('patch', `/webhooks/${id}`, { data });
+    expect((await change({ disabled: true })).status).toBe(200);
+    expect((await change({ url: 'http://127.1/' })).status).toBe(422);
+    const put = await desk.house.send('put', `/webhooks/${id}`, { data: { url: 'http://[::1]/' } });
+    expect(put.status).toBe(422);
+  });
+});
+
+describe('a name', () => {
+  const answers = new Map<string, string[]>();
+  let asked: string[] = [];
+  const desk = deskOf({
+    privateReceivers: false,
+    resolve: async (hostname) => {
+      asked.push(hostname);
+      return (answers.get(hostname) ?? []).map((address) => ({
+        address,
+        family: address.includes(':') ? 6 : 4,
+      }));
+    },
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+
+  test.each([
+    [['127.0.0.1']],
+    [['::1']],
+    [['10.0.0.1', '93.184.216.34']],
+    [['93.184.216.34', '169.254.169.254']],
+    [['64:ff9b::7f00:1']],
+    [['::ffff:127.0.0.1']],
+  ])('that leads to %j is not connected to, and the history says why', async (addresses) => {
+    const receiver = await desk.receiver();
+    answers.set('hooks.example.com', addresses);
+    const { id } = await desk.webhook({
+      url: `http://hooks.example.com:${receiver.port}/`,
+      events: ['costCenter.created'],
+    });
+    await desk.happen('one');
+    await desk.settle();
+    const [delivery] = await desk.deliveries(id);
+    expect(delivery).toMatchObject({
+      status: 'pending',
+      attempts: [{ error: 'the host leads to a private address' }],
+    });
+    expect([asked, receiver.received.length]).toEqual([['hooks.example.com'], 0]);
+  });
+
+  test('that nobody knows', async () => {
+    const { id } = await desk.webhook({ url: 'http://nobody.example.com/', events: ['costCenter.created'] });
+    await desk.happen('one');
+    await desk.settle();
+    expect(await desk.deliveries(id)).toMatchObject([{ attempts: [{ error: 'the host is not known' }] }]);
+  });
+});
+
+describe('where private addresses are allowed', () => {
+  const names: string[] = [];
+  const desk = deskOf({
+    resolve: async (hostname) => {
+      names.push(hostname);
+      return [{ address: '127.0.0.1', family: 4 }];
+    },
+  });
+
+  test('the address that was looked up is the one that is connected to', async () => {
+    const receiver = await desk.receiver();
+    await desk.webhook({ url: `http://hooks.example.com:${receiver.port}/`, events: ['costCenter.created'] });
+    await desk.happen('one');
+    await desk.settle();
+    expect(receiver.received.map(({ headers }) => headers.host)).toEqual([
+      `hooks.example.com:${receiver.port}`,
+    ]);
+    expect(names).toEqual(['hooks.example.com']);
+  });
+});
+
+test('the look-up answers one address, or all where all are wanted', async () => {
+  const found = ['1.1.1.1', '2606:4700::1111', '1.1.1.1'].map((address) => ({
+    address,
+    family: address.includes(':') ? 6 : 4,
+  }));
+  const lookup = guarded(new URL('http://example.com/'), async () => found, false);
+  const ask = (all: boolean) =>
+    new Promise((resolve) => lookup('example.com', { all }, (...answer) => resolve(answer)));
+  expect(await ask(false)).toEqual([null, '1.1.1.1', 4]);
+  expect(await ask(true)).toEqual([null, found.slice(0, 2)]);
+  expect(() => guarded(new URL('http://[::1]/'), async () => found, false)).toThrow(PrivateAddress);
+});

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { recorded } from '../../../src/travel/record.ts';
+import { costCenter } from '../../../src/travel/resources/cost-center.ts';
+import { type House, type HouseOptions, openHouse } from '../house.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+/** A house with webhooks, and the receivers that they lead to. */
+export interface Desk {
+  readonly house: House;
+  /** A receiver of its own. */
+  receiver(): Promise<Receiver>;
+  /** Makes a webhook; answers it with its secret. */
+  webhook(fields: JsonObject): Promise<JsonObject & { id: string; secret: string }>;
+  /** Something happens: a cost center of that name comes. */
+  happen(name: string): Promise<JsonObject & { id: string }>;
+  /** The same many times, in one transaction. */
+  happenAtOnce(names: string[]): Promise<void>;
+  deliveries(webhookId: string, query?: string): Promise<Delivery[]>;
+  /** Waits until all that is due was delivered, or tried. */
+  settle(): Promise<void>;
+}
+
+export interface Delivery {
+  id: string;
+  type: string;
+  createdAt: string;
+  eventId: string;
+  kind: string;
+  status: string;
+  nextAttemptAt?: string;
+  attempts: { at: string; status?: number; latencyMs: number; error?: string }[];
+}
+
+/** Gives every test of a file a desk of its own. */
+export function deskOf(options: HouseOptions = {}): Desk {
+  let house: House;
+  let receivers: Receiver[] = [];
+  beforeEach(async () => {
+    house = await openHouse(options);
+  });
+  afterEach(async () => {
+    for (const receiver of receivers) await receiver.close();
+    receivers = [];
+    await house.close();
+  });
+  return {
+    get house() {
+      return house;
+    },
+    receiver: async () => {
+      const receiver = await openReceiver();
+      receivers.push(receiver);
+      return receiver;
+    },
+    webhook: async (fields) => {
+      const made = await house.make('/webhooks', fields);
+      return { ...made, secret: String(made['secret']) };
+    },
+    happen: (name) => house.make('/cost-centers', { name }),
+    happenAtOnce: async (names) => {
+      const { now, newId } = house.surroundings;
+      await recorded({ ...house.surroundings, onChange: () => {} }, ['costCenter'], async (recorder) => {
+        for (const name of names) {
+          const doc = { archived: false, name };
+          const made = { type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc };
+          await recorder.insert(costCenter, made);
+        }
+      });
+    },
+    deliveries: async (webhookId, query = 'limit=100') =>
+      (await house.send('get', `/webhooks/${webhookId}/deliveries?${query}`)).body.data,
+    settle: () => house.webhooks.settle(),
+  };
+}
+
+/** The names of the cost centers that a receiver was told of, in the order of the requests. */
+export function names({ received }: Pick<Receiver, 'received'>): unknown[] {
+  return received.map(({ event }) => (event['data'] as JsonObject)['name']);
+}
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;

@@ -1,0 +1,256 @@
+import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
+import type { Mood } from './receiver.ts';
+
+const desk = deskOf();
+const created = { events: ['costCenter.created'] };
+
+/** A receiver of that mood, a webhook that leads to it, and an event that was tried once. */
+async function tried(mood: Mood) {
+  const receiver = await desk.receiver();
+  receiver.feel(mood);
+  const { id } = await desk.webhook({ url: receiver.url, ...created });
+  await desk.happen('one');
+  await desk.settle();
+  return { id, receiver };
+}
+
+async function only(id: string) {
+  const [delivery, ...more] = await desk.deliveries(id);
+  if (!delivery) throw new Error('there is no delivery');
+  expect(more).toEqual([]);
+  return delivery;
+}
+
+describe('2xx is a success, and everything else is none', () => {
+  test.each([200, 201, 202, 204, 299])('%d', async (status) => {
+    const { id } = await tried(status);
+    expect(await only(id)).toMatchObject({ status: 'succeeded', attempts: [{ status }] });
+    expect((await only(id)).attempts[0]).not.toHaveProperty('error');
+    expect(await only(id)).not.toHaveProperty('nextAttemptAt');
+  });
+
+  test.each([
+    [301, 'redirects are not followed'],
+    [302, 'redirects are not followed'],
+    [307, 'redirects are not followed'],
+    [308, 'redirects are not followed'],
+    [304, 'redirects are not followed'],
+    [400, 'the endpoint answered 400'],
+    [401, 'the endpoint answered 401'],
+    [404, 'the endpoint answered 404'],
+    [409, 'the endpoint answered 409'],
+    [429, 'the endpoint answered 429'],
+    [500, 'the endpoint answered 500'],
+    [503, 'the endpoint answered 503'],
+  ])('%d', async (status, error) => {
+    const target = await desk.receiver();
+    const { id, receiver } = await tried({ status, headers: { location: target.url } });
+    expect(await only(id)).toMatchObject({ status: 'pending', attempts: [{ status, error }] });
+    expect([receiver.received.length, target.received.length]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ['close', 'the connection was closed without an answer'],
+    ['noise', 'the answer is no HTTP'],
+  ] as const)('a receiver that makes %s', async (mood, error) => {
+    const { id } = await tried(mood);
+    const { status, attempts } = await only(id);
+    expect([status, attempts]).toEqual(['pending', [{ at: expect.any(String), latencyMs: 0, error }]]);
+  });
+
+  test('a receiver that is not there', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url.replace(/:\d+/, ':1'), ...created });
+    await desk.happen('one');
+    await desk.settle();
+    expect((await only(id)).attempts).toMatchObject([{ error: 'the connection was refused' }]);
+  });
+
+  test('a receiver that speaks no TLS where https was given', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url.replace('http:', 'https:'), ...created });
+    await desk.happen('one');
+    await desk.settle();
+    const [attempt] = (await only(id)).attempts;
+    expect(attempt?.error).toMatch(/^the certificate or the encryption is not accepted \(\w+\)$/);
+  });
+
+  test('of an endless answer a little is read, and its status counts', async () => {
+    const { id } = await tried('endless');
+    expect(await only(id)).toMatchObject({ status: 'succeeded', attempts: [{ status: 200 }] });
+  });
+
+  test('an answer that does not come within ten seconds', async () => {
+    const receiver = await desk.receiver();
+    receiver.feel('hang');
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happen('one');
+    const settled = desk.settle();
+    await receiver.waitFor(1);
+    desk.house.pass(10 * SECOND - 1);
+    expect(await desk.house.webhooks.look()).toBe(1);
+    desk.house.pass(1);
+    await settled;
+    expect((await only(id)).attempts).toMatchObject([
+      { latencyMs: 10_000, error: 'no complete answer within 10 seconds' },
+    ]);
+  });
+});
+
+describe('what failed is tried again', () => {
+  /** With a random number in the middle there is no jitter. */
+  const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR];
+
+  test('after 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, and then every 2 h, not a moment earlier', async () => {
+    const { id, receiver } = await tried(500);
+    let attempts = 1;
+    for (const wait of [...waits, 2 * HOUR, 2 * HOUR]) {
+      const { nextAttemptAt } = await only(id);
+      const due = desk.house.surroundings.now() + wait;
+      expect(nextAttemptAt).toBe(`${new Date(due).toISOString().slice(0, 19)}Z`);
+      desk.house.pass(wait - 1);
+      await desk.settle();
+      expect(receiver.received).toHaveLength(attempts);
+      desk.house.pass(1);
+      await desk.settle();
+      attempts += 1;
+      expect(receiver.received).toHaveLength(attempts);
+    }
+    receiver.feel(204);
+    desk.house.pass(2 * HOUR);
+    await desk.settle();
+    expect(await only(id)).toMatchObject({ status: 'succeeded' });
+    expect((await only(id)).attempts).toHaveLength(attempts + 1);
+  });
+
+  test('for 24 hours from the first attempt; then it failed, and the next in order goes on', async () => {
+    const { id, receiver } = await tried(500);
+    await desk.happen('two');
+    const begun = desk.house.surroundings.now();
+    for (let passed = 0; passed <= 24 * HOUR; passed += 5 * MINUTE) {
+      if ((await desk.deliveries(id))[0]?.status === 'failed') break;
+      desk.house.pass(5 * MINUTE);
+      await desk.settle();
+    }
+    const [one, two] = await desk.deliveries(id);
+    expect(one).toMatchObject({ status: 'failed' });
+    expect(one).not.toHaveProperty('nextAttemptAt');
+    expect(one?.attempts.length).toBeGreaterThan(15);
+    const last = Date.parse(one?.attempts.at(-1)?.at ?? '') - begun;
+    expect(last).toBeGreaterThan(21 * HOUR);
+    expect(last).toBeLessThanOrEqual(24 * HOUR);
+    expect(two?.attempts).toHaveLength(1);
+    expect(names(receiver).at(-1)).toBe('two');
+  });
+
+  test.each([
+    ['as many seconds', '3600', HOUR],
+    ['a date', new Date(Date.UTC(2026, 10, 20, 12, 30)).toUTCString(), 30 * MINUTE - 789],
+    ['more than two hours, which is too much', '999999', 2 * HOUR],
+    ['less than it is waited anyway', '1', 5 * SECOND],
+    ['the past', new Date(0).toUTCString(), 5 * SECOND],
+    ['nonsense', 'soon', 5 * SECOND],
+  ])('Retry-After is heeded: %s', async (_, retryAfter, wait) => {
+    const { receiver } = await tried({ status: 503, headers: { 'retry-after': retryAfter } });
+    receiver.feel(204);
+    desk.house.pass(wait - 1);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(1);
+    desk.house.pass(1);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe('a webhook is disabled', () => {
+  const disabledEvents = async () => {
+    const { data } = (await desk.house.send('get', '/events?limit=100')).body;
+    return data.filter(({ kind }: { kind: string }) => kind === 'webhook.updated');
+  };
+  const isDisabled = async (id: string) =>
+    (await desk.house.send('get', `/webhooks/${id}`)).body.data.disabled;
+
+  test('after five days without one success, with an event; what waited is canceled', async () => {
+    const { id, receiver } = await tried(500);
+    // One a day is tried for a day, and so something fails all the time.
+    await desk.happenAtOnce(['two', 'three', 'four', 'five', 'six', 'seven']);
+    const watcher = await desk.receiver();
+    await desk.webhook({ url: watcher.url, events: ['webhook.updated'] });
+    // Retries are at most two hours apart.
+    for (let passed = 0; passed < 5 * DAY - 2 * HOUR; passed += 2 * HOUR) {
+      desk.house.pass(2 * HOUR);
+      await desk.settle();
+    }
+    expect(await isDisabled(id)).toBe(false);
+    desk.house.pass(2 * HOUR);
+    await desk.settle();
+    desk.house.pass(2 * HOUR);
+    await desk.settle();
+    expect(await isDisabled(id)).toBe(true);
+    const [event] = await disabledEvents();
+    expect(event).toMatchObject({ data: { id, disabled: true }, previousAttributes: { disabled: false } });
+    expect(watcher.received.map((one) => one.event)).toEqual([event]);
+    const statuses = (await desk.deliveries(id)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(['failed', 'canceled']));
+    const before = receiver.received.length;
+    await desk.happen('eight');
+    desk.house.pass(DAY);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(before);
+    expect(desk.house.changes.at(-2)).toBe(`webhook ${id}`);
+  });
+
+  test('not after five days in which something arrived', async () => {
+    const { id, receiver } = await tried(500);
+    for (let day = 0; day < 8; day++) {
+      for (let hour = 0; hour < 24; hour += 2) {
+        desk.house.pass(2 * HOUR);
+        await desk.settle();
+      }
+      receiver.feel(day % 2 === 0 ? 204 : 500);
+      await desk.happen(`day ${day}`);
+    }
+    expect(await isDisabled(id)).toBe(false);
+  });
+
+  test('at once by 410 Gone; an admin can enable it again, and what happens from then on is sent', async () => {
+    const { id, receiver } = await tried(500);
+    await desk.happen('two');
+    receiver.feel(410);
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    expect(await isDisabled(id)).toBe(true);
+    expect(await disabledEvents()).toHaveLength(1);
+    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
+    await desk.happen('three');
+    receiver.feel(204);
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    await desk.happen('four');
+    desk.house.pass(DAY);
+    await desk.settle();
+    expect(names(receiver)).toEqual(['one', 'one', 'four']);
+  });
+
+  test('by an admin: what waits is canceled, long before its next attempt, and nothing counts as failing', async () => {
+    const { id, receiver } = await tried(500);
+    await desk.happen('two');
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    await desk.settle();
+    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    desk.house.pass(6 * DAY);
+    await desk.happen('three');
+    await desk.settle();
+    expect(await isDisabled(id)).toBe(false);
+    expect(names(receiver)).toEqual(['one', 'three']);
+  });
+
+  test('and when it is deleted, nothing of it is sent any more', async () => {
+    const { id, receiver } = await tried(500);
+    await desk.house.send('delete', `/webhooks/${id}`);
+    desk.house.pass(DAY);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(1);
+    expect((await desk.house.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
+  });
+});

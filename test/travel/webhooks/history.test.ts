@@ -1,0 +1,261 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { DAY, deskOf, HOUR, names, SECOND } from './desk.ts';
+
+const desk = deskOf();
+const created = { events: ['costCenter.created'] };
+
+describe('the history', () => {
+  test('tells of each event that the webhook selects what became of it', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    receiver.feel(({ event }) => {
+      desk.house.pass(150);
+      return (event['data'] as JsonObject)['name'] === 'two' && receiver.received.length === 2 ? 503 : 200;
+    });
+    await desk.happen('one');
+    await desk.happen('two');
+    await desk.happen('three');
+    await desk.settle();
+    const events = (await desk.house.send('get', '/events?limit=100')).body.data as JsonObject[];
+    const [one, two, three] = await desk.deliveries(id);
+    const event = events.find(({ kind }) => kind === 'costCenter.created');
+    expect(one).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      type: 'webhookDelivery',
+      createdAt: '2026-11-20T12:00:00Z',
+      attempts: [{ at: '2026-11-20T12:00:00Z', latencyMs: 150, status: 200 }],
+      eventId: event?.['id'],
+      kind: 'costCenter.created',
+      status: 'succeeded',
+    });
+    expect(two).toMatchObject({
+      attempts: [{ status: 503, latencyMs: 150, error: 'the endpoint answered 503' }],
+      nextAttemptAt: '2026-11-20T12:00:06Z',
+      status: 'pending',
+    });
+    expect(three).toMatchObject({ attempts: [], nextAttemptAt: '2026-11-20T12:00:00Z', status: 'pending' });
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    const item = `/webhooks/${id}/deliveries/${two?.id}`;
+    const { data } = (await desk.house.send('get', item)).body;
+    expect(data).toMatchObject({ status: 'succeeded', attempts: [{ status: 503 }, { status: 200 }] });
+  });
+
+  test('is paged by offset with an exact total, in either order, and narrowed by status', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    const other = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happenAtOnce(Array.from({ length: 7 }, (_, number) => `well ${number}`));
+    await desk.settle();
+    receiver.feel(500);
+    await desk.happenAtOnce(['late 1', 'late 2', 'late 3']);
+    await desk.settle();
+    const list = async (query: string) =>
+      (await desk.house.send('get', `/webhooks/${id}/deliveries?${query}`)).body;
+    const all = await list('limit=100');
+    expect(all.meta).toEqual({
+      ...{ pageKind: 'offset', limit: 100, offset: 0, total: 10, order: 'asc', sortBy: 'createdAt' },
+    });
+    expect((await list('limit=3&offset=4')).data).toEqual(all.data.slice(4, 7));
+    expect((await list('limit=100&order=desc')).data).toEqual(all.data.toReversed());
+    const pending = await list('status=pending&limit=2');
+    expect([pending.meta.total, pending.data]).toEqual([3, all.data.slice(7, 9)]);
+    expect((await list('status=succeeded')).meta.total).toBe(7);
+    expect((await list('status=failed')).meta.total).toBe(0);
+    expect((await list('status=canceled')).data).toEqual([]);
+    expect((await desk.house.send('get', `/webhooks/${other.id}/deliveries`)).body.meta.total).toBe(10);
+  });
+
+  test.each(['asc', 'desc'])(
+    'is paged by cursor from either end (%s), narrowed or not, each delivery once',
+    async (order) => {
+      const receiver = await desk.receiver();
+      const { id } = await desk.webhook({ url: receiver.url, ...created });
+      await desk.webhook({ url: receiver.url, ...created });
+      await desk.happenAtOnce(Array.from({ length: 9 }, (_, number) => `center ${number}`));
+      await desk.settle();
+      for (const narrowed of ['', '&status=succeeded']) {
+        const query = `limit=100&order=${order}${narrowed}`;
+        const wanted = (await desk.deliveries(id, query)).map((one) => one.id);
+        expect(wanted).toHaveLength(9);
+        for (const [edge, step] of [
+          ['after', 'nextAfter'],
+          ['before', 'prevBefore'],
+        ] as const) {
+          const page = async (from: string) => {
+            const { body } = await desk.house.send(
+              'get',
+              `/webhooks/${id}/deliveries?pageKind=cursor&limit=4&order=${order}${narrowed}${from}`,
+            );
+            return { ids: body.data.map((one: JsonObject) => one['id']), next: body.meta[step] };
+          };
+          const walked: string[] = [];
+          // Backwards begins at the last one, whose cursor a walk forwards tells.
+          let from = edge === 'after' ? '' : `&before=${await lastCursor(id, order, narrowed)}`;
+          for (let pages = 0; pages < 10; pages++) {
+            const { ids, next } = await page(from);
+            if (edge === 'after') walked.push(...ids);
+            else walked.unshift(...ids);
+            if (next === undefined) break;
+            from = `&${edge}=${encodeURIComponent(next)}`;
+          }
+          expect(walked).toEqual(wanted);
+        }
+      }
+    },
+  );
+
+  test('refuses a status that there is not, and everything that lists do not take', async () => {
+    const { id } = await desk.webhook({ url: 'https://example.com/' });
+    for (const query of [
+      'status=done',
+      'status=',
+      'sortBy=createdAt',
+      'limit=0',
+      'after=x&pageKind=cursor',
+    ]) {
+      const answer = await desk.house.send('get', `/webhooks/${id}/deliveries?${query}`);
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalidParam']);
+    }
+  });
+
+  test('is of its webhook alone, and nobody writes it', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    const other = await desk.webhook({ url: receiver.url, events: ['user.created'] });
+    await desk.happen('one');
+    const [delivery] = await desk.deliveries(id);
+    const own = `/webhooks/${id}/deliveries/${delivery?.id}`;
+    expect((await desk.house.send('get', own)).status).toBe(200);
+    for (const path of [
+      `/webhooks/${other.id}/deliveries/${delivery?.id}`,
+      `/webhooks/${id}/deliveries/abcdefabcdefabcdefabcdef`,
+      '/webhooks/abcdefabcdefabcdefabcdef/deliveries',
+    ]) {
+      expect((await desk.house.send('get', path)).status).toBe(404);
+    }
+    for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+      expect((await desk.house.send(method, own, { data: {} })).status).toBe(403);
+    }
+  });
+});
+
+/** The cursor of the last delivery in an order. */
+async function lastCursor(id: string, order: string, narrowed: string): Promise<string> {
+  const list = `/webhooks/${id}/deliveries?pageKind=cursor&order=${order}${narrowed}`;
+  const { meta } = (await desk.house.send('get', `${list}&limit=8`)).body;
+  return encodeURIComponent(meta.nextAfter);
+}
+
+describe('redelivery', () => {
+  const again = (id: string, delivery: string | undefined) =>
+    desk.house.send('post', `/webhooks/${id}/deliveries/${delivery}/redeliver`);
+
+  test('sends the same event with the same id again, as a delivery of its own', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happen('one');
+    await desk.settle();
+    const [delivery] = await desk.deliveries(id);
+    const answer = await again(id, delivery?.id);
+    expect(answer.status).toBe(201);
+    const { id: newId, eventId, kind } = answer.body.data;
+    expect([eventId, kind]).toEqual([delivery?.eventId, 'costCenter.created']);
+    expect(newId).not.toBe(delivery?.id);
+    await desk.settle();
+    const [first, second] = receiver.received;
+    expect([second?.body, second?.headers['webhook-id']]).toEqual([
+      first?.body,
+      first?.headers['webhook-id'],
+    ]);
+    expect(await desk.deliveries(id)).toMatchObject([
+      { id: delivery?.id, status: 'succeeded' },
+      { id: newId, status: 'succeeded' },
+    ]);
+  });
+
+  test('waits for nothing that waits, and keeps nothing waiting', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happen('one');
+    await desk.settle();
+    receiver.feel(500);
+    await desk.happen('two');
+    await desk.settle();
+    const [delivery] = await desk.deliveries(id);
+    await again(id, delivery?.id);
+    await desk.settle();
+    expect(names(receiver)).toEqual(['one', 'two', 'one']);
+    receiver.feel(({ event }) => ((event['data'] as JsonObject)['name'] === 'one' ? 500 : 200));
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    // Both were due; that which was asked for fails again, and the other arrives.
+    expect(names(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
+  });
+
+  test('is refused for a webhook that is disabled, an event that is gone, and what there is not', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happen('one');
+    await desk.settle();
+    const [delivery] = await desk.deliveries(id);
+    expect((await again(id, 'abcdefabcdefabcdefabcdef')).status).toBe(404);
+    expect((await again('abcdefabcdefabcdefabcdef', delivery?.id)).status).toBe(404);
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    expect((await again(id, delivery?.id)).body.code).toBe('conflict');
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    desk.house.pass(31 * DAY);
+    await desk.house.surroundings.store.expire('event', desk.house.surroundings.now() - HOUR, 100);
+    expect((await again(id, delivery?.id)).status).toBe(409);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('a test delivery', () => {
+  test('is sent at once, signed, once, and told what came back; it is in no feed and no history', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    const webhook = (await desk.house.send('get', `/webhooks/${id}`)).body.data;
+    receiver.feel(() => {
+      desk.house.pass(70);
+      return 202;
+    });
+    const answer = await desk.house.send('post', `/webhooks/${id}/test`);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { data: { at: '2026-11-20T12:00:00Z', latencyMs: 70, status: 202 } },
+    ]);
+    await desk.settle();
+    expect(receiver.received.map(({ event }) => event)).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{24}$/),
+        type: 'event',
+        createdAt: '2026-11-20T12:00:00Z',
+        kind: 'webhook.updated',
+        data: webhook,
+        previousAttributes: {},
+      },
+    ]);
+    const [sent] = receiver.received;
+    expect(sent?.headers).toMatchObject({
+      'webhook-id': sent?.event.id,
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    });
+    expect((await desk.house.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
+    expect(await desk.deliveries(id)).toEqual([]);
+  });
+
+  test('tells why it failed, and is sent to a webhook that is disabled, too', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, disabled: true });
+    receiver.feel('close');
+    const failed = (await desk.house.send('post', `/webhooks/${id}/test`)).body.data;
+    expect(failed).toMatchObject({ error: 'the connection was closed without an answer' });
+    receiver.feel({ status: 302, headers: { location: receiver.url } });
+    const redirected = (await desk.house.send('post', `/webhooks/${id}/test`)).body.data;
+    expect(redirected).toMatchObject({ status: 302, error: 'redirects are not followed' });
+    expect(receiver.received).toHaveLength(2);
+    expect((await desk.house.send('post', '/webhooks/abcdefabcdefabcdefabcdef/test')).status).toBe(404);
+    expect((await desk.house.send('get', `/webhooks/${id}/test`)).status).toBe(403);
+  });
+});

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { JsonObject } from '../../../src/travel/json.ts';
+
+/** How a receiver answers: with a status, never, by closing the connection, with a body that does not end, or with no HTTP. */
+export type Mood =
+  | number
+  | { status: number; headers: Record<string, string> }
+  | 'hang'
+  | 'close'
+  | 'endless'
+  | 'noise';
+
+/** A request as it came. */
+export interface Received {
+  method: string | undefined;
+  path: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: string;
+  event: JsonObject & { id: string; kind: string };
+  /** True: not the first one of its connection. */
+  reused: boolean;
+}
+
+/** The endpoint of an application, on a free port. */
+export interface Receiver {
+  url: string;
+  port: number;
+  received: Received[];
+  /** How it answers from now on; 204 at first. */
+  feel(mood: Mood | ((request: Received) => Mood)): void;
+  /** How many connections it has had, and how many requests at once at the most. */
+  connections(): number;
+  mostAtOnce(): number;
+  /** Resolves when so many requests have come. */
+  waitFor(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openReceiver(): Promise<Receiver> {
+  let mood: (request: Received) => Mood = () => 204;
+  let connected = 0;
+  let most = 0;
+  const open = new Set<ServerResponse>();
+  const used = new WeakSet<Socket>();
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    open.add(response);
+    most = Math.max(most, open.size);
+    response.on('close', () => open.delete(response));
+    const reused = used.has(request.socket);
+    used.add(request.socket);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString('utf8');
+    const { method, url: path, headers } = request;
+    const one = { method, path, headers, body, event: JSON.parse(body), reused };
+    received.push(one);
+    server.emit('received');
+    answer(response, mood(one));
+  }).on('connection', () => {
+    connected += 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/events?from=travel`,
+    port,
+    received,
+    feel: (next) => {
+      mood = typeof next === 'function' ? next : () => next;
+    },
+    connections: () => connected,
+    mostAtOnce: () => most,
+    waitFor: async (count) => {
+      while (received.length < count) await once(server, 'received');
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function answer(response: ServerResponse, mood: Mood): void {
+  if (mood === 'close') response.socket?.destroy();
+  else if (mood === 'noise') response.socket?.end('this is not HTTP\r\n\r\n');
+  else if (mood === 'endless') endless(response);
+  else if (typeof mood === 'number') response.writeHead(mood).end();
+  else if (mood !== 'hang') response.writeHead(mood.status, mood.headers).end();
+}
+
+/** Writes as long as somebody reads. */
+function endless(response: ServerResponse): void {
+  response.writeHead(200);
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const write = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', write);
+  write();
+}
+
+/** The signature by the text of the Standard Webhooks specification, made by hand. */
+export function signatureByHand(secret: string, { headers, body }: Received): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+}
