@@ -84,8 +84,18 @@ export function checkAnswer(method: string, url: string, { status, text, headers
   if (!/^application\/json(; charset=utf-8)?$/.test(headers['content-type'] ?? '')) throw says('is not JSON');
   const schema =
     operation && status < 300 ? bodyPointer(operation, String(status)) : '#/components/schemas/ErrorBody';
-  const [fault] = faultsBy(schema, JSON.parse(text), { closed: true });
+  const body = JSON.parse(text);
+  const [fault] = [...faultsBy(schema, body, { closed: true }), ...eventFaults(body.data)];
   if (fault !== undefined) throw says(fault);
+}
+
+/** What is wrong with the events among the data: each kind embeds a resource of its own. */
+function eventFaults(data: Json): string[] {
+  const events = [data].flat().filter((one) => isObject(one) && one['type'] === 'event');
+  return (events as JsonObject[]).flatMap((event) => {
+    const pointer = `#/webhooks/${event['kind']}/post/requestBody/content/application~1json/schema`;
+    return faultsBy(pointer, event, { closed: true });
+  });
 }
 
 type Answer = Pick<Response, 'status' | 'text' | 'headers'>;

@@ -78,6 +78,13 @@ describe('its examples', () => {
     }
   });
 
+  test.each(Object.keys(at('#/webhooks')))('are valid: the event %s', (kind) => {
+    const content = `#/webhooks/${kind}/post/requestBody/content/application~1json`;
+    const { value } = at(`${content}/examples/example`);
+    expect(value).toMatchObject({ type: 'event', kind });
+    expect(faultsBy(`${content}/schema`, value, { closed: true })).toEqual([]);
+  });
+
   test('have no null but where a patch removes something', () => {
     for (const operation of operations) {
       for (const status of operation.statuses) {

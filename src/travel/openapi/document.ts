@@ -18,7 +18,7 @@ const VERSION = '1.0.0';
 export function openapi(catalog: Resource[], url = '/'): JsonObject {
   const schemas = Object.assign({}, ...catalog.map((resource) => shapesOf(resource, catalog)));
   const documented = catalog.map((resource) => documentedResource(resource, catalog, schemas));
-  const webhooks = eventWebhooks(catalog);
+  const webhooks = eventWebhooks(documented, schemas);
   return {
     openapi: '3.1.0',
     info: { title: 'Jetbridge travel API', version: VERSION, description: INTRODUCTION },
