@@ -28,7 +28,7 @@ test('is served to everybody, as HTML that may load and run nothing', async () =
   const answer = await request(house.app).get('/api/docs');
   await house.close();
   expect([answer.status, answer.type, answer.text]).toEqual([200, 'text/html', page]);
-  const [, style = ''] = page.match(/<style>([^]*?)<\/style>/) ?? [];
+  const [, style = ''] = page.match(/<style>(.*?)<\/style>/s) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');
   expect(answer.get('Content-Security-Policy')).toBe(
     `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -69,6 +69,14 @@ test('shows every field, nested ones too, and what can stand in it', () => {
   expect(policies).toContain('<td class="in-4"><code>cabinClass</code></td>');
   expect(trips).toContain('<code>returnpPlace</code>');
   expect(trips).not.toContain('required');
+});
+
+test('shows what a webhook is sent, kind by kind', () => {
+  const section = sectionOf('deliveries-sent');
+  for (const kind of Object.keys(at('#/webhooks')))
+    expect(section).toContain(`<summary><code>${kind}</code>`);
+  expect(section).toContain('<code>webhook-signature</code>');
+  expect(section).toContain(shown('"kind": "tripProject.booking.failed"'));
 });
 
 test('escapes what the contract says', () => {
@@ -114,6 +122,6 @@ describe('a call', () => {
 
 /** The call of an operation, as a browser copies it. */
 function callOf(id: string): string {
-  const [, call = ''] = sectionOf(id).match(/<pre class="curl"><code>([^]*?)<\/code>/) ?? [];
+  const [, call = ''] = sectionOf(id).match(/<pre class="curl"><code>(.*?)<\/code>/s) ?? [];
   return call.replace(/&#(\d+);/g, (_whole, code) => String.fromCharCode(Number(code)));
 }

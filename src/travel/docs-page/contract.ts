@@ -70,7 +70,8 @@ function readOperation(
   };
 }
 
-function exampleIn({ content }: JsonObject): Json | undefined {
+/** The first example of a request body or an answer. */
+export function exampleIn({ content }: JsonObject): Json | undefined {
   const { examples } = objectIn(objectIn(content)['application/json']);
   const [first] = membersOf(examples);
   return first && objectIn(first[1])['value'];

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { objectIn, objectsIn, operationsIn, type ReadOperation, textIn } from './contract.ts';
+import { deliveriesSection } from './deliveries.ts';
 import { fieldsTable } from './fields.ts';
 import { html, type Markup } from './markup.ts';
 import { answerDetails, operationSection } from './operation.ts';
@@ -22,6 +23,7 @@ export function docsPage(document: JsonObject): string {
 <nav aria-label="Contents">
 <p><a href="#top">${textIn(title)}</a></p>
 ${chapters.map(contentsOf)}
+${document['webhooks'] !== undefined && html`<p><a href="#deliveries-sent">What a webhook is sent</a></p>`}
 <p><a href="#failures">Failures</a></p>
 </nav>
 <main id="top">
@@ -29,6 +31,7 @@ ${chapters.map(contentsOf)}
 ${paragraphs(textIn(description) ?? '')}
 <p>The same for programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). The calls below are for a shell with <code>JETBRIDGE</code>, the address of the service, and <code>TRAVEL_API_KEY</code>; a click selects one.</p>
 ${chapters.map((chapter) => chapterSection(document, chapter))}
+${deliveriesSection(document)}
 ${failures(document, operations)}
 </main>
 </body>
