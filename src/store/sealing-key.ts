@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { types } from 'node:util';
 
 const KEY_BYTES = 32;
 
@@ -62,5 +63,5 @@ function make(file: string): string {
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return types.isNativeError(error) && 'code' in error && error.code === code;
 }

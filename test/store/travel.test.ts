@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { apiKeys } from '../../src/store/api-keys.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { deliveryQueue } from '../../src/store/delivery-queue.ts';
+import { sealing } from '../../src/store/sealed.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
+import { webhookRecords } from '../../src/store/webhook-records.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
+import { describeDeliveries } from './conformance/deliveries.ts';
 import { NOW } from './conformance/house.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
@@ -26,6 +30,7 @@ async function open(): Promise<Database> {
 
 describe('the embedded database', () => {
   describeTravel(open);
+  describeDeliveries(open);
   describeTravelPages(open);
 });
 
@@ -92,6 +97,65 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
 it('a key is answered by an index', async () => {
   const plans = await plansOf(await open(), (spied) => apiKeys(spied).active('h'));
   expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);
+});
+
+const deliveries = { type: 'webhookDelivery', parentId: 'w', order: 'asc', offset: 0, limit: 10 } as const;
+const lease = { webhookId: 'w', token: 't', until: NOW + 1 };
+const outcome = { status: 'succeeded' as const, attempts: [{ at: NOW, latencyMs: 1, status: 200 }] };
+
+/** What happens with deliveries all the time. Of queues there are as many as webhooks, and each is looked at. */
+const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
+  ['due', (database) => deliveryQueue(database).due({ now: NOW, failing: false, limit: 9 })],
+  ['take', (database) => deliveryQueue(database).take(lease, NOW)],
+  ['next', (database) => deliveryQueue(database).next('w', NOW)],
+  [
+    'finish',
+    async (database) => {
+      await deliveryQueue(database).take(lease, NOW);
+      await deliveryQueue(database).finish(lease, 'd', outcome);
+    },
+  ],
+  ['release', (database) => deliveryQueue(database).release(lease, NOW)],
+  ['cancel', (database) => deliveryQueue(database).cancel('w', 9)],
+  ['a page', (database) => travelResources(database).page(deliveries)],
+  ['a page by status', (database) => travelResources(database).page({ ...deliveries, status: 'failed' })],
+  [
+    'a page from a place, by status',
+    (database) =>
+      travelResources(database).pageFrom(
+        { ...deliveries, status: 'failed' },
+        { after: { value: NOW, seq: 1 } },
+      ),
+  ],
+  [
+    'what is put on its way',
+    (database) =>
+      travelResources(database).write([], (within) =>
+        within.append({ ...user, type: 'event' }, { kind: 'a', newId: () => 'd' }),
+      ),
+  ],
+  [
+    'removing old ones',
+    (database) => webhookRecords(database, sealing(new Uint8Array(32))).expireDeliveries(NOW, 9),
+  ],
+  ['secrets', (database) => webhookRecords(database, sealing(new Uint8Array(32))).secrets('w', NOW)],
+];
+
+it.each(deliveryCalls)('of deliveries, %s is answered by an index', async (_, call) => {
+  const database = await open();
+  const store = travelResources(database);
+  const webhook = { ...user, type: 'webhook', id: 'w' };
+  const found = { archived: false, unique: [], index: [{ name: 'kind', value: '*' }], references: [] };
+  await store.write(['webhook'], (within) => within.insert(webhook, found));
+  await store.write([], (within) =>
+    within.append({ ...user, type: 'event', id: 'e' }, { kind: 'a', newId: () => 'd0' }),
+  );
+  const plans = await plansOf(database, call);
+  expect(plans.length).toBeGreaterThan(0);
+  // The list is read in its order, from its beginning, as far as a page goes.
+  const slow =
+    /^SCAN (?!travel_delivery_queue)|^SEARCH travel_delivery USING INDEX (?!travel_delivery_list)\S+ \(webhook_id=\?\)$|\(type=\?\)/;
+  expect(plans.filter((plan) => slow.test(plan))).toEqual([]);
 });
 
 /** How the database finds what a call asks for. */

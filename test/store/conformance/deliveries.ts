@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
+import { sealing } from '../../../src/store/sealed.ts';
+import { travelResources } from '../../../src/store/travel-resources.ts';
+import { webhookRecords } from '../../../src/store/webhook-records.ts';
+import type { Keys, StoredResource } from '../../../src/travel/ports.ts';
+import type { Attempt, DeliveryOutcome } from '../../../src/travel/webhooks/ports.ts';
+import { NOW, type Open } from './house.ts';
+
+const HOUR = 3_600_000;
+const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+
+function resource(type: string, id: string): StoredResource {
+  return { type, id, parentId: '', createdAt: NOW, doc: {} };
+}
+
+/** A store in which events can happen that webhooks select. */
+async function office(open: Open) {
+  const database = await open();
+  const sealed = sealing(randomBytes(32));
+  const store = travelResources(database, sealed);
+  const queue = deliveryQueue(database);
+  let ids = 0;
+  const keysFor = (kinds: string[]) => ({ ...bare, index: kinds.map((value) => ({ name: 'kind', value })) });
+  const list = { type: 'webhookDelivery', order: 'asc' as const, limit: 100, offset: 0 };
+  return {
+    store,
+    queue,
+    records: webhookRecords(database, sealed),
+    webhook: (id: string, ...kinds: string[]) =>
+      store.write(['webhook'], (within) => within.insert(resource('webhook', id), keysFor(kinds))),
+    select: (id: string, ...kinds: string[]) =>
+      store.write(['webhook'], (within) => within.replace(resource('webhook', id), keysFor(kinds))),
+    happen: (kind: string, id: string, createdAt = NOW) =>
+      store.write([], (within) =>
+        within.append({ ...resource('event', id), createdAt }, { kind, newId: () => `d${++ids}` }),
+      ),
+    page: async (parentId: string, status?: string) =>
+      store.page({ ...list, parentId, ...(status === undefined ? {} : { status }) }),
+    states: async (parentId: string) =>
+      (await store.page({ ...list, parentId })).resources.map(({ doc }) => [doc['eventId'], doc['status']]),
+    /** Takes the lease, which must be free. */
+    take: async (webhookId: string, token = 'mine', now = NOW) => {
+      const lease = { webhookId, token, until: now + 1000 };
+      expect(await queue.take(lease, now)).toBe(true);
+      return lease;
+    },
+  };
+}
+
+const attempt = (at: number, error?: string): Attempt =>
+  error === undefined ? { at, latencyMs: 1, status: 200 } : { at, latencyMs: 1, error };
+const arrived = (at = NOW): DeliveryOutcome => ({ status: 'succeeded', attempts: [attempt(at)] });
+const later = (at: number, nextAttemptAt: number): DeliveryOutcome => ({
+  status: 'pending',
+  attempts: [attempt(at, 'x')],
+  nextAttemptAt,
+});
+
+/** Deliveries, on any database. */
+export function describeDeliveries(open: Open): void {
+  describe('an event', () => {
+    it('is put on its way to the webhooks that select its kind, or every kind, and to no other', async () => {
+      const { webhook, happen, states, page } = await office(open);
+      await webhook('some', 'a', 'b');
+      await webhook('all', '*');
+      await webhook('disabled');
+      await happen('a', 'e1');
+      await happen('c', 'e2');
+      await happen('b', 'e3');
+      const both = [
+        ['e1', 'pending'],
+        ['e3', 'pending'],
+      ];
+      expect(await states('some')).toEqual(both);
+      expect(await states('all')).toEqual([both[0], ['e2', 'pending'], both[1]]);
+      expect((await page('disabled')).total).toBe(0);
+    });
+
+    it('takes its deliveries along when its transaction is undone', async () => {
+      const { webhook, store, page, queue } = await office(open);
+      await webhook('w', '*');
+      const undone = store.write([], async (within) => {
+        await within.append(resource('event', 'e'), { kind: 'a', newId: () => 'd' });
+        throw new Error('no');
+      });
+      await expect(undone).rejects.toThrow('no');
+      expect((await page('w')).total).toBe(0);
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+    });
+  });
+
+  describe('a queue', () => {
+    it('hands out the first in order, one after the other, to whoever has the lease', async () => {
+      const { webhook, happen, queue, take, states } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      await happen('a', 'e2');
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      const lease = await take('w');
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.take({ ...lease, token: 'yours' }, NOW)).toBe(false);
+      expect(await queue.next('w', NOW)).toEqual({ id: 'd1', webhookId: 'w', eventId: 'e1', attempts: [] });
+      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.next('w', NOW)).toMatchObject({ eventId: 'e2' });
+      await queue.release(lease, NOW);
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect(await states('w')).toEqual([
+        ['e1', 'succeeded'],
+        ['e2', 'pending'],
+      ]);
+    });
+
+    it('lets nobody pass the first, whose time has not come, and tells since when it fails', async () => {
+      const { webhook, happen, queue, take } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      await happen('a', 'e2');
+      const lease = await take('w');
+      expect(await queue.finish(lease, 'd1', later(NOW, NOW + 50))).toEqual({ failingSince: NOW });
+      expect(await queue.next('w', NOW + 49)).toBeUndefined();
+      await queue.release(lease, NOW);
+      expect(await queue.due({ now: NOW + 49, failing: true, limit: 9 })).toEqual([]);
+      expect(await queue.due({ now: NOW + 50, failing: true, limit: 9 })).toEqual(['w']);
+      expect(await queue.due({ now: NOW + 50, failing: false, limit: 9 })).toEqual([]);
+      const again = await take('w', 'again', NOW + 50);
+      expect((await queue.next('w', NOW + 50))?.attempts).toEqual([attempt(NOW, 'x')]);
+      expect(await queue.finish(again, 'd1', later(NOW + 50, NOW + 90))).toEqual({ failingSince: NOW });
+      expect(await queue.finish(again, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.next('w', NOW + 50)).toMatchObject({ eventId: 'e2' });
+    });
+
+    it('is taken over when a lease has run out, and then keeps nothing of the one before', async () => {
+      const { webhook, happen, queue, take, states } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      const dead = await take('w', 'dead');
+      expect(await queue.due({ now: NOW + 999, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.due({ now: NOW + 1000, failing: false, limit: 9 })).toEqual(['w']);
+      await take('w', 'heir', NOW + 1000);
+      expect(await queue.finish(dead, 'd1', arrived())).toBe('lost');
+      await queue.release(dead, NOW + 1000);
+      expect(await queue.due({ now: NOW + 1001, failing: false, limit: 9 })).toEqual([]);
+      expect(await states('w')).toEqual([['e1', 'pending']]);
+    });
+
+    it('is free again when all leases are given back, as after a crash', async () => {
+      const { webhook, happen, queue, take } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      await take('w');
+      await queue.release('all', NOW);
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+    });
+
+    it('serves those first who were served the longest ago', async () => {
+      const { webhook, happen, queue, take } = await office(open);
+      for (const id of ['v', 'w', 'x']) await webhook(id, '*');
+      await happen('a', 'e1');
+      await queue.release(await take('v', 'mine', NOW + 5), NOW + 5);
+      await queue.release(await take('w', 'mine', NOW + 2), NOW + 2);
+      expect(await queue.due({ now: NOW + 9, failing: false, limit: 9 })).toEqual(['x', 'w', 'v']);
+      expect(await queue.due({ now: NOW + 9, failing: false, limit: 1 })).toEqual(['x']);
+    });
+
+    it('hands out what was asked for before what waits, and not before its time', async () => {
+      const { webhook, happen, queue, take, records } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      const lease = await take('w');
+      await queue.finish(lease, 'd1', later(NOW, NOW + HOUR));
+      await queue.release(lease, NOW);
+      await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW + 1 });
+      expect(await queue.due({ now: NOW, failing: true, limit: 9 })).toEqual([]);
+      expect(await queue.due({ now: NOW + 1, failing: true, limit: 9 })).toEqual(['w']);
+      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'r', eventId: 'e0' });
+      const again = await take('w', 'again', NOW + 1);
+      await queue.finish(again, 'r', later(NOW + 1, NOW + 2 * HOUR));
+      expect(await queue.next('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
+    });
+
+    it('is canceled in parts, only while its webhook selects nothing or is gone', async () => {
+      const { webhook, select, happen, queue, page, store } = await office(open);
+      await webhook('w', '*');
+      for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
+      expect(await queue.cancel('w', 2)).toBe(0);
+      await select('w');
+      expect([await queue.cancel('w', 2), await queue.cancel('w', 2), await queue.cancel('w', 2)]).toEqual([
+        2, 1, 0,
+      ]);
+      expect([(await page('w', 'canceled')).total, (await page('w', 'pending')).total]).toEqual([3, 0]);
+      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      await select('w', '*');
+      await happen('a', 'e4');
+      await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
+      expect(await queue.cancel('w', 9)).toBe(1);
+    });
+  });
+
+  describe('old deliveries', () => {
+    it('are removed from the beginning, in parts, and counted out', async () => {
+      const { webhook, happen, records, page, states } = await office(open);
+      await webhook('v', '*');
+      await webhook('w', '*');
+      for (const [at, id] of ['e1', 'e2', 'e3', 'e4'].entries()) await happen('a', id, NOW + at);
+      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(3);
+      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(1);
+      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(0);
+      expect(await states('v')).toEqual(await states('w'));
+      expect([(await page('v')).total, (await page('w', 'pending')).total]).toEqual([2, 2]);
+    });
+
+    it('and those of webhooks that are gone leave nothing behind', async () => {
+      const { webhook, happen, records, page, store, queue } = await office(open);
+      await webhook('w', '*');
+      for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
+      await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
+      expect(await records.expireDeliveries(0, 2)).toBe(2);
+      expect(await records.expireDeliveries(0, 2)).toBe(1);
+      expect(await records.expireDeliveries(0, 2)).toBe(0);
+      expect((await page('w')).total).toBe(0);
+      expect(await queue.take({ webhookId: 'w', token: 't', until: NOW }, NOW)).toBe(false);
+    });
+  });
+}

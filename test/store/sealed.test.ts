@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { sealing } from '../../src/store/sealed.ts';
+import { keyInFolder, readKey } from '../../src/store/sealing-key.ts';
+
+describe('what is sealed', () => {
+  const { seal, open } = sealing(randomBytes(32));
+
+  test('is opened as it was, in its place, with its key, and nowhere else', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (text, place, elsewhere) => {
+        const sealed = seal(text, place);
+        expect(open(sealed, place)).toBe(text);
+        if (elsewhere !== place) expect(open(sealed, elsewhere)).toBeUndefined();
+        expect(sealing(randomBytes(32)).open(sealed, place)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('looks different each time, and tells nothing but the key that it needs', () => {
+    const [one, other] = [seal('secret', 'here'), seal('secret', 'here')];
+    expect(one).not.toBe(other);
+    expect(one).toMatch(/^1\.[0-9a-f]{8}\.[\w-]+$/);
+    expect(one.slice(0, 11)).toBe(other.slice(0, 11));
+    expect(Buffer.from(one.slice(11), 'base64url')).toHaveLength(12 + 'secret'.length + 16);
+  });
+
+  test('is not opened when a bit of it is another', () => {
+    const sealed = seal('secret', 'here');
+    const bytes = Buffer.from(sealed.slice(11), 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const damaged = Buffer.from(bytes);
+      const at = Math.floor(bit / 8);
+      damaged[at] = (damaged[at] ?? 0) ^ (1 << (bit % 8));
+      expect(open(sealed.slice(0, 11) + damaged.toString('base64url'), 'here')).toBeUndefined();
+    }
+    for (const other of ['', 'x', sealed.slice(0, 11), sealed.slice(0, -4), `2${sealed.slice(1)}`])
+      expect(open(other, 'here')).toBeUndefined();
+  });
+});
+
+describe('the key', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'key-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  test('is 32 bytes, in hexadecimal or base64', () => {
+    const key = randomBytes(32);
+    const spellings = [key.toString('hex'), key.toString('hex').toUpperCase(), key.toString('base64')];
+    for (const text of [...spellings, key.toString('base64url'), ` ${key.toString('hex')}\n`])
+      expect(readKey(text)).toEqual(key);
+    for (const text of ['', 'secret', 'a'.repeat(63), randomBytes(31).toString('base64'), 'é'.repeat(43)])
+      expect(readKey(text)).toBeUndefined();
+  });
+
+  test('is made once, in a file that nobody else can read', () => {
+    const folder = join(directory, 'data');
+    const key = keyInFolder(folder);
+    expect(key).toHaveLength(32);
+    expect(readdirSync(folder)).toEqual(['jetbridge.key']);
+    expect(statSync(join(folder, 'jetbridge.key')).mode & 0o777).toBe(0o600);
+    expect(keyInFolder(folder)).toEqual(key);
+    expect(readKey(readFileSync(join(folder, 'jetbridge.key'), 'utf8'))).toEqual(key);
+  });
+
+  test('that was damaged is not replaced: what it sealed would be lost', () => {
+    const file = join(directory, 'jetbridge.key');
+    writeFileSync(file, 'nonsense');
+    expect(() => keyInFolder(directory)).toThrow(/jetbridge\.key holds no key\. Restore it from a backup/);
+    expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('nonsense');
+  });
+});

@@ -1,0 +1,124 @@
+import { runJobs, upkeepJobs } from '../../../src/travel/upkeep.ts';
+import { clock } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { DAY, deskOf, MINUTE } from './desk.ts';
+
+describe('upkeep', () => {
+  const desk = deskOf();
+
+  /** Does all jobs until none has more to do. */
+  async function keep(): Promise<void> {
+    const { store, now } = desk.house.surroundings;
+    for (const job of upkeepJobs({ store, records: desk.house.records, now })) while (await job.run());
+  }
+
+  test('removes events and deliveries after thirty days, not a moment earlier', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, events: ['costCenter.created'] });
+    await desk.happenAtOnce(Array.from({ length: 450 }, (_, number) => `center ${number}`));
+    await desk.settle();
+    const total = async (path: string) => (await desk.house.send('get', path)).body.meta.total;
+    const deliveries = `/webhooks/${id}/deliveries`;
+    const events = await total('/events');
+    desk.house.pass(30 * DAY);
+    await keep();
+    expect([await total('/events'), await total(deliveries)]).toEqual([events, 450]);
+    desk.house.pass(1);
+    await desk.happen('young');
+    await keep();
+    expect([await total('/events'), await total(deliveries)]).toEqual([1, 1]);
+    expect(await total('/cost-centers')).toBe(451);
+  });
+
+  test('removes what a deleted webhook leaves behind, and the queue with it', async () => {
+    const { id } = await desk.webhook({ url: 'https://example.com/', events: ['costCenter.created'] });
+    await desk.happenAtOnce(Array.from({ length: 250 }, (_, number) => `center ${number}`));
+    await desk.house.send('delete', `/webhooks/${id}`);
+    await keep();
+    const { db } = desk.house.database;
+    expect(await db.selectFrom('travel_delivery').select('id').execute()).toEqual([]);
+    expect(await db.selectFrom('travel_delivery_queue').select('webhook_id').execute()).toEqual([]);
+  });
+
+  test('removes secrets once they sign no more', async () => {
+    const { id } = await desk.webhook({ url: 'https://example.com/' });
+    await desk.house.send('post', `/webhooks/${id}/secret`);
+    const kept = async () =>
+      (await desk.house.database.db.selectFrom('travel_secret').select('sealed').execute()).length;
+    desk.house.pass(DAY);
+    await keep();
+    expect(await kept()).toBe(2);
+    desk.house.pass(1);
+    await keep();
+    expect(await kept()).toBe(1);
+  });
+});
+
+describe('jobs', () => {
+  const errors: object[] = [];
+  const log = { error: (fields: object) => errors.push(fields) };
+
+  test('are done at once and then each at its pace, in parts with a breath between, until they are stopped', async () => {
+    const { wait, advance } = clock();
+    const done = { often: 0, rarely: 0, inParts: 0 };
+    const job = (name: keyof typeof done, everyMs: number, more: () => boolean) => ({
+      name,
+      everyMs,
+      run: async () => {
+        done[name] += 1;
+        return more();
+      },
+    });
+    const running = runJobs(
+      [
+        job('often', MINUTE, () => false),
+        job('rarely', 5 * MINUTE, () => false),
+        job('inParts', 5 * MINUTE, () => done.inParts % 3 !== 0),
+      ],
+      { wait, log },
+    );
+    const counts = (often: number, rarely: number, inParts: number) =>
+      eventually(async () => expect(done).toEqual({ often, rarely, inParts }), 2_000);
+    await counts(1, 1, 1);
+    advance(20);
+    await counts(1, 1, 2);
+    advance(20);
+    await counts(1, 1, 3);
+    advance(MINUTE);
+    await counts(2, 1, 3);
+    await running.stop();
+    advance(5 * MINUTE);
+    await counts(2, 1, 3);
+  });
+
+  test('one that fails is logged, has its turn again, and keeps no other waiting', async () => {
+    const { wait, advance } = clock();
+    let [broken, fine] = [0, 0];
+    const running = runJobs(
+      [
+        {
+          name: 'broken',
+          everyMs: MINUTE,
+          run: async () => {
+            broken += 1;
+            throw new Error('disk on fire');
+          },
+        },
+        {
+          name: 'fine',
+          everyMs: MINUTE,
+          run: async () => {
+            fine += 1;
+            return false;
+          },
+        },
+      ],
+      { wait, log },
+    );
+    await eventually(async () => expect([broken, fine]).toEqual([1, 1]), 2_000);
+    advance(MINUTE);
+    await eventually(async () => expect([broken, fine]).toEqual([2, 2]), 2_000);
+    expect(errors).toMatchObject([{ job: 'broken' }, { job: 'broken' }]);
+    await running.stop();
+  });
+});
