@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { IndexedValue, ResourceRef } from '../travel/ports.ts';
-import { prepared } from './prepared.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { enterBlock, leaveBlock } from './travel-blocks.ts';
 import { count } from './travel-count.ts';
@@ -52,23 +52,20 @@ const indexRows = prepared<ResourceRef, Pick<Selectable<Tables['travel_index']>,
 
 /** Keeps what a resource is found by, in the lists that it comes into, too. */
 export async function addIndex(tx: Transaction<Tables>, row: Row, index: IndexedValue[]): Promise<void> {
-  if (index.length === 0) return;
   const { type, id, archived, seq } = row;
-  const rows = index.map(({ name, value, list }) => ({
-    type,
-    id,
-    name,
-    value,
-    archived,
-    seq,
-    list: list ?? null,
-  }));
-  await tx.insertInto('travel_index').values(rows).execute();
+  for (const { name, value, list = null } of index)
+    await insertIndex(tx, { type, id, name, value, archived, seq, list });
   for (const { name, value, list } of index) {
     if (list === 'counted') await count(tx, { type, list: name, archived: 0, by: 1 });
     if (list) await enterBlock(tx, { type, list: name }, { value, seq, archived });
   }
 }
+
+const INDEX = ['type', 'id', 'name', 'value', 'archived', 'seq', 'list'] as const;
+
+const insertIndex = prepared<Selectable<Tables['travel_index']>, unknown>((db, row) =>
+  db.insertInto('travel_index').values(pick(row, INDEX)),
+);
 
 /** Takes a resource out of the lists that it was in by these values. */
 export async function leaveLists(

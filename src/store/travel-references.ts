@@ -1,5 +1,6 @@
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { ResourceRef } from '../travel/ports.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import type { Row } from './travel-rows.ts';
 
@@ -22,12 +23,7 @@ export async function replaceReferences(
   row: Row,
   wanted: ResourceRef[],
 ): Promise<void> {
-  const held = await tx
-    .selectFrom('travel_reference')
-    .select(['to_type', 'to_id'])
-    .where('from_type', '=', row.type)
-    .where('from_id', '=', row.id)
-    .execute();
+  const { rows: held } = await referencesOf(tx, { type: row.type, id: row.id });
   const key = (type: string, id: string) => `${type} ${id}`;
   const now = new Set(wanted.map(({ type, id }) => key(type, id)));
   const before = new Set(held.map(({ to_type, to_id }) => key(to_type, to_id)));
@@ -47,6 +43,15 @@ export async function replaceReferences(
   );
 }
 
+const referencesOf = prepared<ResourceRef, Pick<Selectable<Tables['travel_reference']>, 'to_type' | 'to_id'>>(
+  (db, { type, id }) =>
+    db
+      .selectFrom('travel_reference')
+      .select(['to_type', 'to_id'])
+      .where('from_type', '=', type)
+      .where('from_id', '=', id),
+);
+
 /** Keeps references; one statement for each, as a document may refer to more than a statement takes parameters for. */
 export async function addReferences(
   tx: Transaction<Tables>,
@@ -54,10 +59,15 @@ export async function addReferences(
   targets: ResourceRef[],
 ): Promise<void> {
   for (const to of targets) {
-    await tx
-      .insertInto('travel_reference')
-      .values({ from_type: type, from_id: id, to_type: to.type, to_id: to.id })
-      .onConflict((same) => same.doNothing())
-      .execute();
+    await insertReference(tx, { from_type: type, from_id: id, to_type: to.type, to_id: to.id });
   }
 }
+
+const REFERENCE = ['from_type', 'from_id', 'to_type', 'to_id'] as const;
+
+const insertReference = prepared<Selectable<Tables['travel_reference']>, unknown>((db, row) =>
+  db
+    .insertInto('travel_reference')
+    .values(pick(row, REFERENCE))
+    .onConflict((same) => same.doNothing()),
+);

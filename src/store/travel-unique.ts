@@ -1,5 +1,6 @@
-import type { Transaction } from 'kysely';
-import type { Keys } from '../travel/ports.ts';
+import type { Selectable, Transaction } from 'kysely';
+import type { Keys, NamedValue, ResourceRef } from '../travel/ports.ts';
+import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import type { Row } from './travel-rows.ts';
 
@@ -10,12 +11,7 @@ export async function replaceUnique(
   wanted: Keys['unique'],
 ): Promise<{ taken: string } | undefined> {
   const { type, id } = row;
-  const held = await tx
-    .selectFrom('travel_unique')
-    .select(['name', 'value'])
-    .where('type', '=', type)
-    .where('id', '=', id)
-    .execute();
+  const { rows: held } = await uniqueOf(tx, { type, id });
   const isHeld = (one: Keys['unique'][number]) =>
     held.some(({ name, value }) => name === one.name && value === one.value);
   const changed = wanted.filter((one) => !isHeld(one));
@@ -26,6 +22,10 @@ export async function replaceUnique(
   return addUnique(tx, row, changed);
 }
 
+const uniqueOf = prepared<ResourceRef, NamedValue>((db, { type, id }) =>
+  db.selectFrom('travel_unique').select(['name', 'value']).where('type', '=', type).where('id', '=', id),
+);
+
 /** Keeps unique values; answers the name of one that another resource has. */
 export async function addUnique(
   tx: Transaction<Tables>,
@@ -33,12 +33,17 @@ export async function addUnique(
   unique: Keys['unique'],
 ): Promise<{ taken: string } | undefined> {
   for (const { name, value } of unique) {
-    const added = await tx
-      .insertInto('travel_unique')
-      .values({ type, name, value, id })
-      .onConflict((same) => same.doNothing())
-      .executeTakeFirst();
-    if (added.numInsertedOrUpdatedRows !== 1n) return { taken: name };
+    const { numAffectedRows } = await insertUnique(tx, { type, name, value, id });
+    if (numAffectedRows !== 1n) return { taken: name };
   }
   return undefined;
 }
+
+const UNIQUE = ['type', 'name', 'value', 'id'] as const;
+
+const insertUnique = prepared<Selectable<Tables['travel_unique']>, unknown>((db, row) =>
+  db
+    .insertInto('travel_unique')
+    .values(pick(row, UNIQUE))
+    .onConflict((same) => same.doNothing()),
+);
