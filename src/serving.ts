@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type Certificate, certificateWarning, readCertificate } from './certificate.ts';
+import { type HttpDeps, httpApp } from './http/app.ts';
 import { type Fault, SettingsFault } from './settings-fault.ts';
 import type { TransportSettings } from './transport.ts';
 
@@ -38,6 +40,16 @@ export function openDoor(tls: TransportSettings['tls'], log: Logger): Door {
     warn(renewed, log);
   };
   return { server, scheme: 'https', renewCertificate };
+}
+
+/** The bridge's own way to the embedded travel service, at `/api` of a port that nobody is told; nothing else is served there. */
+export async function openInnerDoor(
+  travel: Express,
+  deps: HttpDeps,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(httpApp(deps, (app) => app.use('/api', travel)));
+  const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
+  return { url, close: () => stop(server) };
 }
 
 function warn(certificate: Certificate, log: Logger): void {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -21,7 +20,7 @@ import { addressesOf, isLoopback } from './http/proxies.ts';
 import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
-import { listen, openDoor, stop } from './serving.ts';
+import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
@@ -75,27 +74,15 @@ interface Ground {
 /** Puts everything together, and serves it on one port. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const ground = await layGround(settings, options);
-  const door = openDoor(settings.tls, ground.log);
-  const server = door.server
-    .on(
-      'clientError',
-      answerClientFault(() => new Date()),
-    )
-    .on('checkExpectation', answerExpectation);
   const deps = httpDeps(ground);
-  const inner = await openInnerDoor(ground, deps);
-  const url = await listen(door, settings).catch(async (error: unknown) => {
-    await inner?.close();
-    await ground.close();
-    throw error;
-  });
+  const { door, inner, url } = await openDoors(ground, deps);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
   const { surroundings, store, embedded, notices } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
-  server.on('request', application(ground, { deps, built, url }));
+  door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = () => {
     for (const one of connected) one.expire();
@@ -113,7 +100,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await stop(server);
+      await stop(door.server);
       await background?.stop();
       for (const one of connected) one.close();
       await inner?.close();
@@ -121,6 +108,25 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     },
     renewCertificate: door.renewCertificate,
   };
+}
+
+/** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */
+async function openDoors({ settings, log, embedded, close }: Ground, deps: HttpDeps) {
+  const door = openDoor(settings.tls, log);
+  door.server
+    .on(
+      'clientError',
+      answerClientFault(() => new Date()),
+    )
+    .on('checkExpectation', answerExpectation);
+  const isPlain = !settings.tls && !settings.requireHttps;
+  const inner = isPlain || !embedded ? undefined : await openInnerDoor(embedded.app, deps);
+  const url = await listen(door, settings).catch(async (error: unknown) => {
+    await inner?.close();
+    await close();
+    throw error;
+  });
+  return { door, inner, url };
 }
 
 /** What happens without anybody asking, here and in the embedded travel service. */
@@ -133,17 +139,6 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
       await Promise.all([bridging.stop(), travel?.stop()]);
     },
   };
-}
-
-/** The bridge's own way to the embedded service where the front speaks or demands HTTPS: in plain, on loopback, and to nothing else. */
-async function openInnerDoor(
-  { settings, embedded }: Ground,
-  deps: HttpDeps,
-): Promise<{ url: string; close(): Promise<void> } | undefined> {
-  if (!embedded || !(settings.tls || settings.requireHttps)) return undefined;
-  const server = createServer(httpApp(deps, (app) => app.use('/api', embedded.app)));
-  const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
-  return { url, close: () => stop(server) };
 }
 
 /** The database, migrated and ours alone, with what a first start makes in it. */

@@ -28,3 +28,9 @@ export function authenticate(reading: TravelReading, credentials: Credentials): 
 export function callerOf(response: Response): string {
   return String(response.locals['caller']);
 }
+
+/** The user on whose behalf the request is made, and by which credential; undefined when nobody was recognised. */
+export function credentialOf(response: Response): { userId: string; credential: string } | undefined {
+  const { caller, credential } = response.locals;
+  return caller === undefined ? undefined : { userId: String(caller), credential: String(credential) };
+}

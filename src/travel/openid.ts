@@ -40,5 +40,6 @@ export function openidCredentials({ issuer, audience, jwksUri, reading, now, log
 /** An address that the provider says is not verified may be anybody's (OpenID Connect Core 1.0 §5.1). */
 function verifiedEmail({ email, email_verified: verified }: Claims): string | undefined {
   const isRefused = verified === false || verified === 'false';
-  return typeof email === 'string' && !isRefused ? email : undefined;
+  const isAddress = typeof email === 'string' && /^[^\s\p{C}]{1,320}$/u.test(email);
+  return isAddress && !isRefused ? email : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { scopeOf } from '../http/scope.ts';
+import { credentialOf } from './authentication.ts';
 import { loggedBody, type Received, requestBody } from './request-log-body.ts';
 import type { Keeper } from './request-log-keeper.ts';
 import { withoutSecretParameters } from './request-log-secrets.ts';
@@ -18,15 +19,15 @@ export function recordRequests(keeper: Keeper, now: () => number): RequestHandle
     };
     // "close" comes once, after the answer or when the client went away before it.
     response.once('close', () => {
-      const { caller, credential } = response.locals;
+      const admitted = credentialOf(response);
       keeper.tell({
         time,
         ms: Math.max(0, now() - time),
         method: request.method,
         path: withoutSecretParameters(request.originalUrl),
         status: response.writableFinished ? response.statusCode : 499,
-        userId: caller,
-        credential,
+        userId: admitted?.userId,
+        credential: admitted?.credential,
         requestId: scopeOf(response).id,
         requestBody: requestBody(request),
         responseBody: answer === undefined ? undefined : loggedBody(answer),

@@ -77,6 +77,7 @@ describe('a token is refused', () => {
     ['that has not begun', () => ({ nbf: seconds() + 65 })],
     ['without a subject', () => ({ sub: undefined })],
     ['without an email', () => ({ email: undefined })],
+    ['whose email no database keeps', () => ({ email: `${EMAIL}\0` })],
     ['whose email is no text', () => ({ email: [EMAIL] })],
     ['whose email is not verified', () => ({ email_verified: false })],
     ['whose email is not verified, as some spell it', () => ({ email_verified: 'false' })],

@@ -1,0 +1,21 @@
+import express from 'express';
+import { newLog } from '../../src/http/log.ts';
+import { httpMetrics } from '../../src/http/metrics.ts';
+import { openInnerDoor } from '../../src/serving.ts';
+import { ask } from '../support/plain-and-tls.ts';
+
+test('the inner door is on loopback, in plain, and leads to /api and nowhere else', async () => {
+  const travel = express().use((request, response) => {
+    response.json({ path: request.path });
+  });
+  const log = newLog('silent');
+  const inner = await openInnerDoor(travel, { log, metrics: httpMetrics(), newId: () => 'r', now: () => 0 });
+  try {
+    expect(inner.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await ask(`${inner.url}/api/users`)).toMatchObject({ status: 200, body: { path: '/users' } });
+    for (const path of ['/', '/scim/v2/Users', '/oauth/token', '/metrics', '/healthz', '/readyz', '/apis'])
+      expect(await ask(`${inner.url}${path}`)).toMatchObject({ status: 404 });
+  } finally {
+    await inner.close();
+  }
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { parametersOf, presentedBy } from '../../src/oauth/client-authentication.ts';
+import { OAuthError } from '../../src/oauth/errors.ts';
+import { basic, oauthHouse } from './house.ts';
+
+const names = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+  'scope',
+];
+const word = fc.oneof(
+  fc.constantFrom(
+    '',
+    'client_credentials',
+    'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    'a.b.c',
+    '\0',
+  ),
+  fc.string({ unit: 'binary' }),
+);
+const form = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.tuple(fc.constantFrom(...names), word)).map((pairs) => new URLSearchParams(pairs).toString()),
+);
+const authorization = fc.option(
+  fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.base64String().map((text) => `Basic ${text}`),
+    fc.tuple(word, word).map(([id, secret]) => basic(id, secret)),
+  ),
+  { nil: undefined },
+);
+
+test('whatever is sent is read, or refused with one of the errors of RFC 6749 §5.2', () => {
+  fc.assert(
+    fc.property(form, authorization, (text, header) => {
+      try {
+        const presented = presentedBy(header, parametersOf(text));
+        expect(['secret', 'assertion']).toContain(presented.kind);
+      } catch (error) {
+        expect(error).toBeInstanceOf(OAuthError);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('an id and a secret of any characters survive the header', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (id, secret) => {
+      const presented = presentedBy(basic(id, secret), new Map());
+      expect(presented).toEqual({ kind: 'secret', clientId: id, secret });
+    }),
+  );
+});
+
+test('the endpoint answers anything with JSON, never a fault of ours, and hands nothing out', async () => {
+  const house = await oauthHouse();
+  await house.register();
+  try {
+    await fc.assert(
+      fc.asyncProperty(form, async (text) => {
+        const { status, headers, body } = await house.ask(text);
+        expect([400, 401, 413]).toContain(status);
+        expect(headers.get('cache-control')).toBe('no-store');
+        expect(Object.keys(body)).toEqual(['error', 'error_description']);
+      }),
+      { numRuns: 90 },
+    );
+  } finally {
+    await house.close();
+  }
+});
