@@ -12,6 +12,7 @@ import { operations } from './operations.mjs';
 import { readOptions } from './options.mjs';
 import { say } from './progress.mjs';
 import { report } from './report.mjs';
+import { measureRequestLog } from './request-log.mjs';
 import { service } from './service.mjs';
 import { workplace } from './workplace.mjs';
 
@@ -39,8 +40,8 @@ async function ended(signal, code) {
 /** Measures what is asked for and prints it; answers the exit code, 1 when something could not be measured. */
 async function bench({ users, rounds, only, json }, place) {
   const services = [];
-  const onlyLists = only.every((part) => part === 'lists');
-  if (!onlyLists) for (const size of users) services.push(await service(place, size));
+  const alone = only.every((part) => part === 'lists' || part === 'log');
+  if (!alone) for (const size of users) services.push(await service(place, size));
   const failures = [];
   const asked = operations.filter(({ part }) => only.includes(part));
   const measured = asked.length > 0 ? await measureAll({ asked, services, rounds, failures }, place) : [];
@@ -51,9 +52,12 @@ async function bench({ users, rounds, only, json }, place) {
   const lists = only.includes('lists')
     ? await measureLists(place, users).catch((error) => void failures.push(error.message))
     : undefined;
-  process.stdout.write(`${report({ measured, services, imports, lists })}\n`);
+  const log = only.includes('log')
+    ? await measureRequestLog(place, rounds).catch((error) => void failures.push(error.message))
+    : undefined;
+  process.stdout.write(`${report({ measured, services, imports, lists, log })}\n`);
   if (json)
-    writeFileSync(json, JSON.stringify(figures({ measured, services, imports, lists }), undefined, 2));
+    writeFileSync(json, JSON.stringify(figures({ measured, services, imports, lists, log }), undefined, 2));
   for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
   return failures.length > 0 ? 1 : 0;
 }
@@ -83,7 +87,7 @@ async function measureAll({ asked, services, rounds, failures }, place) {
 }
 
 /** What --json writes: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
-function figures({ measured, services, imports, lists }) {
+function figures({ measured, services, imports, lists, log }) {
   return {
     node: process.version,
     machine: `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model}`,
@@ -93,5 +97,6 @@ function figures({ measured, services, imports, lists }) {
     }),
     imports,
     lists,
+    log,
   };
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** What can be measured; everything unless asked otherwise. */
-const PARTS = ['read', 'write', 'import', 'memory', 'lists'];
+const PARTS = ['read', 'write', 'import', 'memory', 'lists', 'log'];
 
 const USAGE = `npm run bench -- [options]
   --users 1000,100000   sizes to measure, the smallest is the one the others are compared with

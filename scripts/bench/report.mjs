@@ -1,5 +1,6 @@
 import { costsTable, flatnessTable } from './costs.mjs';
 import { listsTable } from './lists.mjs';
+import { requestLogTable } from './request-log.mjs';
 import { overRounds } from './statistics.mjs';
 import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
@@ -11,7 +12,7 @@ const RESIDENT_MB = new Map([
 ]);
 
 /** What a person reads: a table for each part, with the promise beside each line. */
-export function report({ measured, services, imports, lists }) {
+export function report({ measured, services, imports, lists, log }) {
   const costs = measured.length > 0 ? costsTable(measured) : undefined;
   const parts = [
     [
@@ -22,6 +23,7 @@ export function report({ measured, services, imports, lists }) {
     [`Import of ${imports?.size} travelers; times the rate of paging alone`, imports && importTable(imports)],
     ['Memory in MB; start in seconds', services.length > 0 ? memoryTable(services) : undefined],
     ['Pages of the travel service; times the cost at the smallest size', lists && listsTable(lists)],
+    ['The request log; times the cost without it', log && requestLogTable(log)],
   ];
   return parts
     .filter(([, table]) => table !== undefined)

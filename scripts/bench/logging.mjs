@@ -1,0 +1,42 @@
+// One travel service twice, with its request log and without, in one process and on one database: node logging.mjs FOLDER.
+// Mounted as in production; tells where the two are, and somebody to ask for.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { embeddedTravel } from '../../dist/embedded.js';
+import { httpApp } from '../../dist/http/app.js';
+import { newLog } from '../../dist/http/log.js';
+import { httpMetrics } from '../../dist/http/metrics.js';
+import { openEmbedded } from '../../dist/store/database.js';
+import { requestLog } from '../../dist/store/request-log.js';
+import { realSurroundings } from '../../dist/surroundings.js';
+import { keeper } from '../../dist/travel/request-log-keeper.js';
+import { travelKey } from './data.mjs';
+
+const database = await openEmbedded(process.argv[2], true);
+const log = newLog('silent');
+const keeping = keeper({ requests: requestLog(database), clock: realSurroundings(log), log });
+const bases = [await serve(undefined), await serve(keeping)];
+const somebody = {
+  email: 'ada.lovelace@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  lang: 'en',
+  phoneNumber: '+33 612345678',
+  address: { city: 'Paris', countryCode: 'FR', postalCode: '75001', streetAddress: '1 rue de la Paix' },
+};
+const answer = await fetch(`${bases[0]}/users`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${travelKey}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ data: somebody }),
+});
+const { data } = await answer.json();
+process.send({ logging: { bases, id: data.id } });
+
+async function serve(kept) {
+  const known = { chosenKey: travelKey, sealingKey: new Uint8Array(32) };
+  const travel = await embeddedTravel({ ...known, database, log, keeper: kept, onChange: () => {} });
+  const deps = { log, metrics: httpMetrics(), newId: randomUUID, now: () => performance.now() };
+  const server = createServer(httpApp(deps, (app) => app.use('/api', travel.app))).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `http://127.0.0.1:${server.address().port}/api`;
+}
