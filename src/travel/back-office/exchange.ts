@@ -1,7 +1,7 @@
 import { seconds } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { TripProject } from '../resources/trip-project.ts';
-import { booked, type Order } from './book.ts';
+import { booked, type Order, rateOf } from './book.ts';
 import { type Booking, marked, type Place } from './coverage.ts';
 import { change, type Desk, get, type Kept } from './desk.ts';
 import { bookingOf, type Giving, named, placesGiven, withBooking } from './giving.ts';
@@ -26,6 +26,7 @@ export async function modifyBooking(desk: Desk, wanted: Exchange): Promise<TripO
   const found = await get(desk, 'tripProject', tripProjectId);
   const old = bookingOf(found.doc, bookingId);
   const places = wholePlaces(found.doc, old, wanted);
+  refuseOtherCurrency(found.doc, old, offer);
   const making = { at: seconds(desk.now()), newId: desk.newId, tripProjectId };
   const { trip, selected, modification } = exchanged(found.doc, { old, places, offer }, making);
   const kept = await change(desk, 'tripProject', found, trip);
@@ -47,6 +48,14 @@ function wholePlaces(trip: TripProject, booking: Booking, giving: Giving): Place
     throw new ApiError('conflict', 'Not all of these travelers hold all of these segments.');
   }
   return places;
+}
+
+/** There is no rate by which a difference between two currencies could be told. */
+function refuseOtherCurrency(trip: TripProject, old: Booking, { price }: TransportOffer): void {
+  const { currency } = rateOf(trip, old.rateId).price;
+  if (price.currency !== currency) {
+    throw new ApiError('conflict', `What was paid in ${currency} cannot be exchanged for ${price.currency}.`);
+  }
 }
 
 interface Exchanged {

@@ -270,6 +270,11 @@ describe('a modification', () => {
     expect(await bookingsOf(outcome)).toMatchObject([{ exchanged: true, canceled: false }, {}, {}]);
   });
 
+  test('is in the currency of what is exchanged', async () => {
+    const outcome = await at.booked([flight(100)]);
+    await expect(exchange(outcome, { offer: flight(100, 'USD') })).rejects.toEqual(conflict);
+  });
+
   test.each([
     ['hotel', hotel(100)],
     ['car', car(100)],

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import type { Office } from './office.ts';
+
+/** A resource as it is answered, as far as the oracle looks at it. */
+export interface Answered extends JsonObject {
+  id: string;
+  type: string;
+}
+
+/** A billing operation, invoice, refund or dispute as it is answered. */
+export interface Billed extends Answered {
+  status: string;
+  amount: { currency: string; total: number; tax?: number; base?: number };
+}
+
+/** All that the API answers of trips and billing. */
+export interface View {
+  trips: Answered[];
+  operations: Billed[];
+  invoices: Billed[];
+  refunds: Billed[];
+  disputes: Billed[];
+}
+
+export async function viewOf(at: Office): Promise<View> {
+  const [trips, operations, invoices, refunds, disputes] = await Promise.all([
+    at.all('/trip-projects'),
+    at.all('/billing-operations'),
+    at.all('/invoices'),
+    at.all('/refunds'),
+    at.all('/disputes'),
+  ]);
+  // What the API answers has these fields: the oracle tells when it has not.
+  return {
+    trips: trips as Answered[],
+    operations: operations as Billed[],
+    invoices: invoices as Billed[],
+    refunds: refunds as Billed[],
+    disputes: disputes as Billed[],
+  };
+}
+
+/** What a view has, by type and id; bookings and what became of them, too. */
+export function things({ trips, ...billed }: View): Map<string, JsonObject> {
+  const bookings = trips.flatMap((trip) => list(trip, 'bookings'));
+  const changes = bookings.flatMap((booking) => [
+    ...list(booking, 'cancellations'),
+    ...list(booking, 'modifications'),
+  ]);
+  const all = [...trips, ...bookings, ...changes, ...Object.values(billed).flat()];
+  return new Map(all.map((one) => [`${one['type']} ${one['id']}`, one]));
+}
+
+/** The objects in a field. */
+export function list(object: JsonObject, field: string): JsonObject[] {
+  return (object[field] ?? []) as JsonObject[];
+}
+
+/** An amount in hundredths. */
+export function cents({ amount }: Pick<Billed, 'amount'>): number {
+  return Math.round(amount.total * 100);
+}
