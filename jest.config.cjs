@@ -3,10 +3,10 @@ module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  // jose comes as ES modules only, which jest reads when they are compiled like ours.
-  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
+  // These come as ES modules only, which jest reads when they are compiled like ours.
+  transformIgnorePatterns: ['/node_modules/(?!(jose|@faker-js)/)'],
   transform: {
-    '^.+/node_modules/jose/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
+    '^.+/node_modules/(jose|@faker-js)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
     '^.+\\.ts$': [
       '@swc/jest',
       {

@@ -14,6 +14,7 @@ import type { Shell } from './commands/shell.ts';
 import { addCredentials } from './credential-commands.ts';
 import { type Action, type Exit, exitOf } from './exit.ts';
 import { baseUrl, moment, statuses, variable, wholeNumber } from './options.ts';
+import { addSampleData } from './sample-data-command.ts';
 
 /** Runs one command line and answers the exit code: 0 done, 1 found a fault, 2 wrong use. */
 export async function run(argv: string[], home: string): Promise<number> {
@@ -71,6 +72,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .command('openapi')
     .description('print the contract of the embedded travel service as OpenAPI 3.1')
     .action(action(() => printOpenapi(shell)));
+  addSampleData(program, shell, action);
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')

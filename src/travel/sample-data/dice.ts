@@ -1,0 +1,36 @@
+/** Chance that can be repeated: who throws the same dice in the same order sees the same. */
+export interface Dice {
+  /** From 0 up to, and not, 1. */
+  next(): number;
+  /** A whole number of these, both included. */
+  between(least: number, most: number): number;
+  /** True so often, of one. */
+  chance(part: number): boolean;
+  /** One of a list that is not empty. */
+  of<T>(list: readonly T[]): T;
+  /** One of them, the heavier the more often. */
+  weighted<T extends { weight: number }>(list: readonly T[]): T;
+}
+
+/** Dice that are thrown by a source of numbers from 0 up to 1. */
+export function diceOf({ next }: { next(): number }): Dice {
+  const at = <T>(list: readonly T[], position: number): T => {
+    const found = list[position];
+    if (found === undefined) throw new Error('there is nothing to choose from');
+    return found;
+  };
+  return {
+    next,
+    between: (least, most) => least + Math.floor(next() * (most - least + 1)),
+    chance: (part) => next() < part,
+    of: (list) => at(list, Math.floor(next() * list.length)),
+    weighted: (list) => {
+      let left = next() * list.reduce((sum, { weight }) => sum + weight, 0);
+      const found = list.findIndex(({ weight }) => {
+        left -= weight;
+        return left < 0;
+      });
+      return at(list, found < 0 ? list.length - 1 : found);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { Addresses } from '../../src/travel/sample-data/addresses.ts';
+import { Agenda } from '../../src/travel/sample-data/agenda.ts';
+import { identityOf } from '../../src/travel/sample-data/identity.ts';
+import { timeAfter, workedUntil } from '../../src/travel/sample-data/working-time.ts';
+
+it('an agenda gives back what was planned in order of time, then of planning, and nothing at its end or later', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (times) => {
+      const agenda = new Agenda<number>(15);
+      for (const [number, time] of times.entries()) agenda.add(time, number);
+      const taken = [];
+      for (let next = agenda.next(); next; next = agenda.next()) taken.push(next);
+      const planned = times.map((time, work) => ({ time, work })).filter(({ time }) => time < 15);
+      const inOrder = planned.sort((one, other) => one.time - other.time || one.work - other.work);
+      expect(taken.map(({ time, work }) => ({ time, work }))).toEqual(inOrder);
+    }),
+  );
+});
+
+it('what is planned while others are taken comes at its time, too', () => {
+  const agenda = new Agenda<string>(100);
+  agenda.add(10, 'ten');
+  agenda.add(30, 'thirty');
+  expect(agenda.next()?.work).toBe('ten');
+  agenda.add(20, 'twenty');
+  expect([agenda.next()?.work, agenda.next()?.work, agenda.next()]).toEqual(['twenty', 'thirty', undefined]);
+});
+
+it('no two people have the same address, whatever they are called', () => {
+  const name = fc.oneof(
+    fc.constantFrom('Zoë', 'Zoe', 'ZOÉ', 'Müller', 'Mueller', 'Jean-Luc', 'Jean Luc', 'Ødegård', "D'Arc"),
+    fc.string({ unit: fc.constantFrom(...'abcdefgéüß -') }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, name), { maxLength: 60 }), (people) => {
+      const addresses = new Addresses();
+      const taken = people.map(([first, last], number) => addresses.take(first, last, number));
+      expect(new Set(taken).size).toBe(people.length);
+      for (const one of taken) expect(one).toMatch(/^[a-z0-9]+([.-][a-z0-9]+)*$/);
+    }),
+  );
+});
+
+it('an address is the name without accents', () => {
+  const addresses = new Addresses();
+  expect(addresses.take('Éloïse', 'Lefèvre', 0)).toBe('eloise.lefevre');
+  expect(addresses.take('Jürgen', 'Groß', 1)).toBe('juergen.gross');
+  expect(addresses.take('Eloise', 'Lefevre', 2)).toBe('eloise.lefevre3');
+});
+
+it('people work from Monday to Friday, and no moment of work comes twice', () => {
+  const worked = fc.integer({ min: 0, max: 3_000_000_000_000 / 4 });
+  fc.assert(
+    fc.property(worked, (ms) => {
+      const time = timeAfter(ms);
+      expect(workedUntil(time)).toBe(ms);
+      const date = new Date(time);
+      expect([1, 2, 3, 4, 5]).toContain(date.getUTCDay());
+      expect(date.getUTCHours()).toBeGreaterThanOrEqual(8);
+      expect(date.getUTCHours()).toBeLessThan(18);
+    }),
+  );
+  const friday = Date.UTC(2026, 10, 20, 18);
+  expect(workedUntil(friday)).toBe(workedUntil(Date.UTC(2026, 10, 23, 8)));
+});
+
+it('no two seeds make the same company', () => {
+  const identities = Array.from({ length: 1000 }, (_, seed) => identityOf(seed));
+  for (const part of ['name', 'domain', 'code'] as const)
+    expect(new Set(identities.map((one) => one[part])).size).toBe(1000);
+});
