@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { membersOf, objectIn, objectsIn, resolved, textIn } from './contract.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, worded } from './markup.ts';
 
 /** The fields of a resource, nested ones below their own, with who gives them and when they are answered. */
 export function fieldsTable(document: JsonObject, type: string): Markup {
@@ -17,7 +17,7 @@ export function fieldsTable(document: JsonObject, type: string): Markup {
 export function typeOf(schema: JsonObject): string {
   const { type, items, format, anyOf, oneOf, $ref } = schema;
   if ($ref !== undefined) return textIn($ref)?.endsWith('/Anything') ? 'anything' : 'object';
-  if (type === 'array') return `list of ${typeOf(objectIn(items))}`;
+  if (type === 'array') return `list of ${typeOf(objectIn(items)).replace(/^\w+/, '$&s')}`;
   const choices = objectsIn(anyOf ?? oneOf).map(typeOf);
   if (choices.length > 0) return [...new Set(choices)].join(' or ');
   const names = Array.isArray(type) ? type.join(' or ') : (textIn(type) ?? 'anything');
@@ -27,14 +27,15 @@ export function typeOf(schema: JsonObject): string {
 /** What a schema says beyond its type. */
 export function notesOf(schema: JsonObject): Markup[] {
   const { description, enum: values, const: only, minimum, maximum, maxLength, pattern, items } = schema;
+  const isExplained = description !== undefined || schema['format'] !== undefined;
   const said: (Markup | undefined)[] = [
-    description === undefined ? undefined : html`${String(description)}.`,
+    description === undefined ? undefined : html`${worded(String(description))}.`,
     only === undefined ? undefined : html`Always <code>${String(only)}</code>.`,
     Array.isArray(values) ? html`${codes(values)}.` : undefined,
     isBound(maximum) ? html`${Number(minimum ?? 0)} to ${Number(maximum)}.` : undefined,
     maxLength === undefined ? undefined : html`At most ${Number(maxLength)} characters.`,
-    // Long expressions, and those that words explain, are for programs; the document has them.
-    description === undefined && isShort(pattern) ? html`Matches <code>${pattern}</code>.` : undefined,
+    // Long expressions, and those that words or a format explain, are for programs; the document has them.
+    isShort(pattern) && !isExplained ? html`Matches <code>${pattern}</code>.` : undefined,
     schema['default'] === undefined ? undefined : html`Default <code>${String(schema['default'])}</code>.`,
   ];
   const own = said.filter((note) => note !== undefined);

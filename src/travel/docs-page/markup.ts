@@ -14,6 +14,12 @@ export function html(pieces: TemplateStringsArray, ...parts: (Part | undefined |
   return { html: text.join('') };
 }
 
+/** A text of the contract: what stands between backticks is code. */
+export function worded(text: string): Markup[] {
+  const parts = text.split('`');
+  return parts.map((part, position) => (position % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+}
+
 function rendered(part: Part): string {
   if (Array.isArray(part)) return part.map(rendered).join('');
   return typeof part === 'object' ? part.html : escaped(String(part));

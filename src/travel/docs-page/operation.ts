@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { objectIn, type ReadOperation, textIn } from './contract.ts';
 import { notesOf, spaced, typeOf } from './fields.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, worded } from './markup.ts';
 
 /** One operation: how it is called, with what, and what comes back. */
 export function operationSection(operation: ReadOperation): Markup {
@@ -10,7 +10,7 @@ export function operationSection(operation: ReadOperation): Markup {
   return html`<section class="operation" id="${id}">
 <h3><a href="#${id}">${summary}</a></h3>
 <p class="call"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
-${description !== undefined && html`<p>${description}</p>`}
+${description !== undefined && html`<p>${worded(description)}</p>`}
 ${parameters.length > 0 && parametersTable(parameters)}
 <pre class="curl"><code>${curlLine(operation)}</code></pre>
 ${answerDetails(success)}
@@ -34,7 +34,7 @@ export function curlLine({ method, path, parameters, request }: ReadOperation): 
 export function answerDetails(answer: ReadOperation['answers'][number] | undefined): Markup {
   if (!answer) return html``;
   const { status, description, example } = answer;
-  return html`<details><summary><span class="status">${status}</span> ${description}</summary>
+  return html`<details><summary><span class="status">${status}</span> ${worded(description)}</summary>
 ${example !== undefined && html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`}</details>`;
 }
 
@@ -52,7 +52,7 @@ function parametersTable(parameters: JsonObject[]): Markup {
 function parameterRow(parameter: JsonObject): Markup {
   const { name, description } = parameter;
   const schema = objectIn(parameter['schema']);
-  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(parameter['in'])}</td><td>${typeOf(schema)}</td><td>${textIn(description)} ${spaced(notesOf(schema))}</td></tr>`;
+  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(parameter['in'])}</td><td>${typeOf(schema)}</td><td>${worded(textIn(description) ?? '')} ${spaced(notesOf(schema))}</td></tr>`;
 }
 
 /** `id` becomes `$USER_ID`: what is to be filled in is seen, and the shell says so when it is not. */

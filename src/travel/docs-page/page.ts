@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { objectIn, objectsIn, operationsIn, type ReadOperation, textIn } from './contract.ts';
 import { deliveriesSection } from './deliveries.ts';
 import { fieldsTable } from './fields.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup, worded } from './markup.ts';
 import { answerDetails, operationSection } from './operation.ts';
 import { style } from './style.ts';
 
@@ -72,7 +72,7 @@ function chapterSection(document: JsonObject, { name, id, description, operation
   const type = typeNamed(document, operations);
   return html`<section id="${id}">
 <h2><a href="#${id}">${name}</a></h2>
-${description !== undefined && html`<p>${description}</p>`}
+${description !== undefined && html`<p>${worded(description)}.</p>`}
 ${type !== undefined && html`<details open><summary>Fields</summary>${fieldsTable(document, type)}</details>`}
 ${operations.map(operationSection)}
 </section>
@@ -102,12 +102,5 @@ ${once.map((one) => html`<div id="status-${one.status}">${answerDetails(one)}</d
 }
 
 function paragraphs(text: string): Markup[] {
-  return text.split('\n').map((line) => html`<p>${withCode(line)}</p>`);
-}
-
-/** What stands between backticks is code. */
-function withCode(text: string): Markup[] {
-  return text
-    .split('`')
-    .map((part, position) => (position % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+  return text.split('\n').map((line) => html`<p>${worded(line)}</p>`);
 }

@@ -9,13 +9,13 @@ import type { StoredResource, TravelReading } from '../ports.ts';
  */
 export const customFieldValues = z.array(
   z.strictObject({
-    customFieldId: text,
-    name: text.optional(),
+    customFieldId: text.meta({ description: 'The id of a custom field' }),
+    name: text.optional().meta({ readOnly: true }),
     values: z.array(
       z.strictObject({
-        customFieldOptionId: text.optional(),
-        data: text.optional(),
-        displayName: text.optional(),
+        customFieldOptionId: text.optional().meta({ description: 'For fields with options only' }),
+        data: text.optional().meta({ description: 'The text, or the data of the option' }),
+        displayName: text.optional().meta({ readOnly: true }),
       }),
     ),
   }),

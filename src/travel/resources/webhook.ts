@@ -25,15 +25,17 @@ export const webhook = defineResource({
   type: 'webhook',
   path: 'webhooks',
   idForm: 'A',
-  schema: z.strictObject({
-    description: text.optional(),
-    disabled: flag,
-    events: z
-      .array(oneOf(eventKinds))
-      .optional()
-      .meta({ description: 'The kinds that are delivered; none given: every kind' }),
-    url,
-  }),
+  schema: z
+    .strictObject({
+      description: text.optional(),
+      disabled: flag,
+      events: z
+        .array(oneOf(eventKinds))
+        .optional()
+        .meta({ description: 'The kinds that are delivered; none given: every kind' }),
+      url,
+    })
+    .meta({ description: 'An endpoint of an application, to which events are delivered' }),
   secret: webhookSecret,
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
