@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { certificateFiles } from './support/certificate.ts';
+import { eventually } from './support/eventually.ts';
 import { folder, jetbridge, type Served, serve } from './support/jetbridge.ts';
+import { shownCertificate } from './support/plain-and-tls.ts';
 import { travelAdmin } from './support/travel-admin.ts';
 
 const home = join(__dirname, '..');
@@ -68,7 +71,17 @@ describe('wrong use ends with 2 and says what is wrong', () => {
 it('--help names every command', async () => {
   const ran = await jetbridge(['--help']);
   expect(ran).toMatchObject({ code: 0, err: '' });
-  for (const command of ['serve', 'check', 'preview', 'replay', 'import', 'tokens', 'demo'])
+  for (const command of [
+    'serve',
+    'check',
+    'preview',
+    'replay',
+    'import',
+    'tokens',
+    'oauth-clients',
+    'api-keys',
+    'demo',
+  ])
     expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
@@ -91,6 +104,18 @@ describe('check', () => {
     expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
+  });
+
+  it('tells how requests may come', async () => {
+    const files = await certificateFiles();
+    const https = { TLS_CERT: files.cert, TLS_KEY: files.key, TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
+    const { out } = await jetbridge(['check'], { ...https, HOST: '0.0.0.0' });
+    files.remove();
+    expect(out).toContain('serves HTTPS on 0.0.0.0:8080');
+    expect(out).toMatch(/certificate {2}until 20\d\d-/);
+    expect(out).toContain('plain HTTP   from other machines is refused');
+    expect(out).toContain('proxies      trusted: 10.0.0.0/8, loopback');
+    expect((await jetbridge(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
   });
 });
 
@@ -302,6 +327,18 @@ describe('serve', () => {
     const travel = await fetch(`${second.url}/api/whoami`, { headers: { Authorization: `Bearer ${key}` } });
     expect(travel.status).toBe(200);
     expect((await second.stop()).code).toBe(0);
+  });
+
+  it('serves HTTPS, and a renewed certificate after SIGHUP', async () => {
+    const files = await certificateFiles();
+    const server = await serve({ ...data, TLS_CERT: files.cert, TLS_KEY: files.key });
+    expect(server.url).toMatch(/^https:/);
+    const before = await shownCertificate(server.url);
+    await files.renew();
+    server.signal('SIGHUP');
+    await eventually(async () => expect(await shownCertificate(server.url)).not.toBe(before));
+    expect(await server.stop()).toMatchObject({ code: 0 });
+    files.remove();
   });
 
   it('a port in use ends it with one line, and the secrets are shown at the start that serves', async () => {

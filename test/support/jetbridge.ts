@@ -33,6 +33,7 @@ export interface Served {
   url: string;
   /** What was printed until it was ready. */
   welcome: string;
+  signal(name: NodeJS.Signals): void;
   /** As an operator stops it. */
   stop(): Promise<Ran>;
 }
@@ -53,6 +54,7 @@ export async function serve(environment: Record<string, string>): Promise<Served
   return {
     url: /serves on (\S+)/.exec(welcome)?.[1] ?? '',
     welcome,
+    signal: (name) => void child.kill(name),
     stop: () => {
       child.kill('SIGTERM');
       return end;
