@@ -1,0 +1,299 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { isPossiblePhoneNumber } from 'libphonenumber-js';
+import { openEmbedded } from '../../src/store/database.ts';
+import { travelResources } from '../../src/store/travel-resources.ts';
+import type { JsonObject } from '../../src/travel/json.ts';
+import type { TravelStore } from '../../src/travel/ports.ts';
+import { type Made, makeSampleData } from '../../src/travel/sample-data/sample-data.ts';
+import { dumpOf } from './dump.ts';
+import { type House, openHouse } from './house.ts';
+
+const now = Date.UTC(2026, 10, 20);
+const DAY = 86_400_000;
+const wish = { users: 60, trips: 120, seed: 1, now };
+
+type Item = JsonObject & { id: string; createdAt: string };
+
+interface Run {
+  made: Made;
+  /** How often others could write meanwhile, and what was told on the way. */
+  pauses: number;
+  progress: number;
+}
+
+async function run(store: TravelStore, wanted: Partial<typeof wish> = {}): Promise<Run> {
+  const told = { pauses: 0, progress: 0 };
+  const ground = {
+    store,
+    pause: async () => {
+      told.pauses += 1;
+    },
+    progress: () => {
+      told.progress += 1;
+    },
+  };
+  const made = await makeSampleData(ground, { ...wish, ...wanted });
+  return { made, ...told };
+}
+
+/** Sample data in a database of its own, and then something about it. */
+async function inDatabase<T>(
+  work: (store: TravelStore, dump: () => Promise<string>) => Promise<T>,
+): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'sample-data-'));
+  const database = await openEmbedded(directory, false);
+  try {
+    return await work(travelResources(database), () => dumpOf(database));
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Everything of a collection, page by page, as a client reads it. */
+async function all(house: House, path: string): Promise<Item[]> {
+  const found: Item[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const { body } = await house.send('get', `${path}?limit=100&offset=${offset}`).expect(200);
+    found.push(...body.data);
+    if (offset + 100 >= body.meta.total) return found;
+  }
+}
+
+describe('a company, read by its API', () => {
+  let house: House;
+  let ran: Run;
+  const lists = new Map<string, Item[]>();
+  const list = (path: string) => lists.get(path) ?? [];
+  const byId = (path: string) => new Map(list(path).map((item) => [item.id, item]));
+  const paths = [
+    ...['users', 'travel-policies', 'billing-profiles', 'cost-centers', 'project-codes', 'custom-fields'],
+    ...['trip-projects', 'billing-operations', 'invoices', 'refunds', 'disputes', 'events'],
+  ];
+  beforeAll(async () => {
+    house = await openHouse();
+    ran = await run(house.surroundings.store, { users: 100, trips: 250 });
+    for (const path of paths) lists.set(path, await all(house, `/${path}`));
+  }, 120_000);
+  afterAll(() => house.close());
+
+  const parts = (field: string) =>
+    list('trip-projects').flatMap((trip) => (trip[field] ?? []) as unknown as JsonObject[]);
+  const cents = ({ amount }: JsonObject) => Math.round(Number((amount as JsonObject)['total']) * 100);
+
+  it('has as many people and trips as were asked for, and as many of everything as is told', () => {
+    const counts = Object.fromEntries(ran.made.counts);
+    expect(counts).toMatchObject({ user: 100, tripProject: 250, travelPolicy: 4 });
+    // The admin of the house was there before.
+    expect(list('users')).toHaveLength(101);
+    expect(list('events')).toHaveLength((counts['event'] ?? 0) + 1);
+    for (const [path, type] of [
+      ['trip-projects', 'tripProject'],
+      ['billing-operations', 'billingOperation'],
+      ['invoices', 'invoice'],
+      ['refunds', 'refund'],
+      ['disputes', 'dispute'],
+    ] as const)
+      expect({ path, count: list(path).length }).toEqual({ path, count: counts[type] });
+    expect(ran.progress).toBe(350);
+    expect(ran.pauses).toBeGreaterThan(3);
+  });
+
+  it('has people with plausible data, in a tree of managers', () => {
+    const people = list('users').filter(({ id }) => id !== house.admin);
+    const known = byId('users');
+    for (const person of people) {
+      expect(String(person['email'])).toMatch(/^[a-z0-9.-]+@corvanne\.example$/);
+      const phone = person['phoneNumber'];
+      if (phone !== undefined) expect([phone, isPossiblePhoneNumber(String(phone))]).toEqual([phone, true]);
+      const chain = [];
+      for (let at: Item | undefined = person; at; at = known.get(String(at['managerId']))) {
+        chain.push(at.id);
+        if (chain.length > 20) break;
+      }
+      expect(chain.at(-1)).toBe(people[0]?.id);
+      expect(Date.parse(person.createdAt)).toBeLessThan(now);
+    }
+    expect(new Set(people.map(({ email }) => email)).size).toBe(people.length);
+    const withRole = (role: string) =>
+      people.filter(({ roles }) => Array.isArray(roles) && roles.includes(role)).length;
+    expect(withRole('admin')).toBe(2);
+    expect(withRole('accountant')).toBeGreaterThan(0);
+    expect(withRole('organizer')).toBeGreaterThan(2);
+    const archived = people.filter((person) => person['archived'] === true);
+    expect(archived.length).toBeGreaterThan(0);
+    expect(archived.length).toBeLessThan(15);
+  });
+
+  it('tells nothing of what is not there yet, or not there at all', () => {
+    const ofPath: [string, string, string][] = [
+      ['users', 'managerId', 'users'],
+      ['users', 'billingProfileId', 'billing-profiles'],
+      ['users', 'costCenterId', 'cost-centers'],
+      ['users', 'travelPolicyId', 'travel-policies'],
+      ['trip-projects', 'projectCodeId', 'project-codes'],
+      ['billing-operations', 'tripProjectId', 'trip-projects'],
+      ['billing-operations', 'invoiceId', 'invoices'],
+      ['billing-operations', 'purchaseBillingOperationId', 'billing-operations'],
+      ['invoices', 'billingProfileId', 'billing-profiles'],
+      ['refunds', 'invoiceId', 'invoices'],
+      ['disputes', 'invoiceId', 'invoices'],
+    ];
+    for (const [path, field, to] of ofPath) {
+      const targets = byId(to);
+      const naming = list(path).filter((item) => item[field] !== undefined);
+      expect({ path, field, any: naming.length > 0 }).toEqual({ path, field, any: true });
+      for (const item of naming) {
+        const target = targets.get(String(item[field]));
+        // An operation is there before the invoice that it comes on.
+        const earliest = field === 'invoiceId' && path === 'billing-operations' ? '' : target?.createdAt;
+        expect(earliest).toBeDefined();
+        expect(item.createdAt >= String(earliest)).toBe(true);
+      }
+    }
+    const users = byId('users');
+    for (const trip of list('trip-projects'))
+      for (const id of trip['travelerIds'] as string[])
+        expect(String(users.get(id)?.createdAt) < trip.createdAt).toBe(true);
+  });
+
+  it('lists everything in order of its time, events too', () => {
+    for (const path of paths) {
+      const times = list(path).map(({ createdAt }) => createdAt);
+      expect({ path, times }).toEqual({ path, times: [...times].sort() });
+    }
+  });
+
+  it('travels by plane and train, in the past year and the next two months, with all that happens to trips', () => {
+    const trips = list('trip-projects');
+    for (const { search } of trips) {
+      const departs = Date.parse(`${(search as JsonObject)['departureLocaleDateTime']}Z`);
+      expect(departs).toBeGreaterThan(now - 395 * DAY);
+      expect(departs).toBeLessThan(now + 62 * DAY);
+    }
+    const kinds = new Set(parts('bookings').map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['car', 'flight', 'hotel', 'rail']);
+    const statuses = new Set(trips.map(({ approvalStatus }) => approvalStatus));
+    expect(statuses).toContain('approved');
+    expect(statuses).toContain('bookingAllowed');
+    expect(statuses).toContain('declined');
+    expect(new Set(parts('bookings').map(({ status }) => status))).toEqual(new Set(['succeeded', 'failed']));
+    expect(parts('bookings').some(({ canceled }) => canceled === true)).toBe(true);
+    expect(parts('bookings').some(({ exchanged }) => exchanged === true)).toBe(true);
+    expect(parts('bookings').some(({ modifications }) => modifications !== undefined)).toBe(true);
+    expect(trips.some(({ travelerIds }) => (travelerIds as string[]).length > 1)).toBe(true);
+    expect(list('billing-operations').some((one) => one['tripProjectId'] === undefined)).toBe(true);
+    for (const { segments } of parts('transportLegs'))
+      for (const { arrival, departure } of segments as JsonObject[]) expect(arrival).not.toEqual(departure);
+  });
+
+  it('is billed every month, and the numbers add up', async () => {
+    const operations = list('billing-operations');
+    for (const invoice of list('invoices')) {
+      const own = operations.filter(({ invoiceId }) => invoiceId === invoice.id);
+      const onIt = own.filter(({ refundId, disputeId }) => refundId === undefined && disputeId === undefined);
+      const sum = onIt.reduce(
+        (total, one) => total + (one['transactionKind'] === 'refund' ? -cents(one) : cents(one)),
+        0,
+      );
+      expect({ sum, count: onIt.length }).toEqual({
+        sum: cents(invoice),
+        count: invoice['billingOperationsCount'],
+      });
+    }
+    const states = (path: string) => new Set(list(path).map(({ status }) => status));
+    expect(states('invoices')).toEqual(new Set(['open', 'paid', 'uncollectible', 'void']));
+    const count = (status: string) => list('invoices').filter((one) => one['status'] === status).length;
+    expect([count('uncollectible'), count('void')]).toEqual([1, 1]);
+    expect(list('disputes').length).toBeGreaterThan(0);
+    expect(states('refunds')).toContain('succeeded');
+    const refunds = operations.filter(({ transactionKind }) => transactionKind === 'refund');
+    expect(refunds.some(({ refundId }) => refundId === undefined)).toBe(true);
+    expect(refunds.some(({ refundId }) => refundId !== undefined)).toBe(true);
+    const kinds = operations.map(({ operationType }) => operationType);
+    expect(new Set(kinds)).toEqual(
+      new Set(['car', 'flight', 'hotel', 'other', 'rail', 'seminar', 'subscription', 'booking']),
+    );
+  });
+
+  it('names a trip and an invoice to look at, which have people and operations', async () => {
+    const { tripProjectId, invoiceId } = ran.made;
+    for (const path of [
+      `/trip-projects/${tripProjectId}/users`,
+      `/trip-projects/${tripProjectId}/billing-operations`,
+      `/invoices/${invoiceId}/billing-operations`,
+    ]) {
+      const { body } = await house.send('get', path).expect(200);
+      expect({ path, some: body.meta.total > 0 }).toEqual({ path, some: true });
+    }
+  });
+
+  it('is accepted by its own API: what is read of a person can be written again', async () => {
+    for (const person of list('users').slice(1, 30)) {
+      const { id, type: _type, createdAt: _createdAt, ...data } = person;
+      await house.send('put', `/users/${id}`, { data }).expect(200);
+    }
+  });
+});
+
+it('the same wish makes the same data, to the last id and event', async () => {
+  const one = await inDatabase(async (store, dump) => {
+    await run(store);
+    return dump();
+  });
+  const other = await inDatabase(async (store, dump) => {
+    await run(store);
+    return dump();
+  });
+  expect(one.length).toBeGreaterThan(1_000_000);
+  expect(other === one).toBe(true);
+}, 120_000);
+
+it('another seed adds another company; the same is refused, and so is nothing changed', async () => {
+  await inDatabase(async (store, dump) => {
+    const first = await run(store, { users: 20, trips: 10 });
+    const second = await run(store, { users: 20, trips: 10, seed: 2 });
+    expect(first.made.domain).not.toBe(second.made.domain);
+    const policies = await store.find({ type: 'travelPolicy', name: 'default', values: ['set'] });
+    expect(policies.map(({ doc }) => doc['name'])).toEqual([`${first.made.company} standard`]);
+    const before = await dump();
+    await expect(run(store, { users: 30, trips: 0 })).rejects.toThrow(
+      `${first.made.company} (${first.made.domain}) is here already: choose another --seed.`,
+    );
+    expect(await dump()).toBe(before);
+  });
+}, 120_000);
+
+it('where a custom field is mandatory, sample data has nothing for it and says so', async () => {
+  const house = await openHouse();
+  try {
+    const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
+    await house.make('/custom-fields', field);
+    const before = await house.dump();
+    await expect(run(house.surroundings.store)).rejects.toThrow('The custom field "Badge" is mandatory');
+    expect(await house.dump()).toBe(before);
+  } finally {
+    await house.close();
+  }
+});
+
+it('any company can be made, however small, of any seed and on any day', async () => {
+  const wishes = fc.record({
+    users: fc.integer({ min: 1, max: 12 }),
+    trips: fc.integer({ min: 0, max: 25 }),
+    seed: fc.integer({ min: 0, max: 2 ** 31 }),
+    now: fc.integer({ min: 12_000, max: 30_000 }).map((day) => day * DAY),
+  });
+  await fc.assert(
+    fc.asyncProperty(wishes, async (wanted) => {
+      const { made } = await inDatabase((store) => run(store, wanted));
+      const { users, trips } = wanted;
+      expect(made.counts.get('user')).toBe(users);
+      expect(made.counts.get('tripProject') ?? 0).toBe(trips);
+    }),
+    { numRuns: 12 },
+  );
+}, 120_000);
