@@ -135,6 +135,7 @@ const plain: Record<string, Form> = {
   idA: answered(idA),
   idB: answered(idB),
   objects: answered(listOf(isObject)),
+  embedded: answered(isObject),
   idsB: answered(listOf(idB)),
   strings: answered(listOf(isText)),
   dateTime: answered(dateTime),

@@ -21,7 +21,7 @@ export interface Statement {
 export type Row = Statement & { field: string; form: string };
 
 /** A section of the specification; one about a resource says how to reach it. */
-export interface Section {
+export interface Section<More = unknown> {
   section: string;
   /** The file that holds the statements that name no test of their own. */
   test: string;
@@ -30,14 +30,14 @@ export interface Section {
   idForm: 'A' | 'B';
   /** The least body that creates one. */
   least: JsonObject;
-  statements: Statement[];
+  statements: (Statement & More)[];
 }
 
 const folder = join(__dirname, 'statements');
 
 /** Every section whose statements are held by the test in this file. */
-export function sectionsOf(test: string): Section[] {
-  const all: Section[] = readdirSync(folder).map((file) =>
+export function sectionsOf<More = unknown>(test: string): Section<More>[] {
+  const all: Section<More>[] = readdirSync(folder).map((file) =>
     JSON.parse(readFileSync(join(folder, file), 'utf8')),
   );
   return all.filter((section) => section.test === test);

@@ -166,16 +166,29 @@ export async function fullYear(house: House): Promise<Company> {
     await stories.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
     await stories.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
   });
+  house.pass(86_400_000);
   const [invoice] = await office((stories) =>
     stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
   );
   const invoiceId = invoice?.id ?? '';
   const { data } = (await house.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
   const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
+  house.pass(86_400_000);
   await office(async (stories) => {
     await stories.payInvoice(invoiceId, 'TR-2026-117');
-    await stories.refundOperation({ billingOperationId: bought.id, total: 10 });
-    await stories.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
+    await giveBackTwice(stories, bought.id);
+    const { dispute } = await stories.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
+    await stories.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 4 });
+    await stories.moveDispute(dispute.id, 'underReview');
+    const other = await stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'other' });
+    await stories.giveUpInvoice(other[0]?.id ?? '');
   });
   return company;
+}
+
+/** Of two refunds one is on its way. */
+async function giveBackTwice(stories: Stories, billingOperationId: string): Promise<void> {
+  const { doc } = await stories.refundOperation({ billingOperationId, total: 10 });
+  await stories.refundOperation({ billingOperationId, total: 7 });
+  await stories.startTransfer(doc.refundId ?? '');
 }

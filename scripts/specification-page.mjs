@@ -1,0 +1,170 @@
+// Writes docs/specification-coverage.md from the statements beside the tests. Fails when a statement has no test, or a
+// test of a statement is not listed. With --check it only tells whether the page is up to date.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from '@swc/core';
+
+const root = join(fileURLToPath(import.meta.url), '../..');
+const page = 'docs/specification-coverage.md';
+const folder = 'test/travel/specification';
+const faults = [];
+
+const sections = filesIn(`${folder}/statements`, '.json').map((file) => JSON.parse(text(file)));
+const rows = sections.map((section) => section.statements.map((one) => withTests(section, one)));
+refuseUnlisted(rows.flat());
+
+const written = formatted(pageText());
+if (faults.length > 0) {
+  process.stderr.write(`${faults.join('\n')}\n`);
+  process.exitCode = 1;
+} else if (!process.argv.includes('--check')) {
+  writeFileSync(join(root, page), written);
+} else if (!existsSync(join(root, page)) || written !== text(page)) {
+  process.stderr.write(`${page} is out of date: run "npm run docs" and commit it.\n`);
+  process.exitCode = 1;
+}
+
+/** A statement with the tests that hold it: its own of the same title, or those it names. */
+function withTests(section, one) {
+  const cited = Object.entries(one.tests ?? { [section.test]: one.statement }).flatMap(([file, titles]) =>
+    [titles].flat().map((title) => ({ file: file.includes('/') ? file : `${folder}/${file}`, title })),
+  );
+  const tests = cited.map(({ file, title }) => {
+    const found = titleIn(file, title) ?? missing(file, title);
+    return { file, title: found, own: title === one.statement };
+  });
+  if (one.decision && !existsSync(join(root, one.where ?? ''))) {
+    faults.push(`"${one.statement}": there is no ${one.where}.`);
+  }
+  return { ...one, tests };
+}
+
+/** The title as it stands in the file; rows of a table have the statement itself for a title. */
+function titleIn(file, title) {
+  const titles = titlesOf(file);
+  if (titles.has(title)) return title;
+  return titles.has('$statement') && title !== '$statement' && readsStatements(file, title)
+    ? '$statement'
+    : undefined;
+}
+
+/** True: the statement is a row of a section that the file runs through. */
+function readsStatements(file, title) {
+  return sections.some(
+    ({ test, statements }) =>
+      test === basename(file) &&
+      statements.some(
+        ({ statement, form, path, kinds }) => statement === title && (form ?? path ?? kinds) !== undefined,
+      ),
+  );
+}
+
+function missing(file, title) {
+  faults.push(`${file} has no test "${title}".`);
+  return title;
+}
+
+/** The titles of all tests of a file, as they are written. */
+function titlesOf(file) {
+  titlesOf.known ??= new Map();
+  if (!titlesOf.known.has(file)) {
+    const source = existsSync(join(root, file)) ? text(file) : '';
+    titlesOf.known.set(file, new Set(calls(parseSync(source, { syntax: 'typescript' })).flatMap(titleOf)));
+  }
+  return titlesOf.known.get(file);
+}
+
+/** Every call in a tree. */
+function calls(node) {
+  if (typeof node !== 'object' || node === null) return [];
+  const inner = Object.values(node).flatMap(calls);
+  return node.type === 'CallExpression' ? [node, ...inner] : inner;
+}
+
+/** The title of a call of `test`, `it`, or what `.each(…)` of either answers. */
+function titleOf({ callee, arguments: [first] }) {
+  const called = callee.type === 'CallExpression' ? callee.callee : callee;
+  const name = called.type === 'MemberExpression' ? called.object.value : called.value;
+  if (!['test', 'it'].includes(name)) return [];
+  const { type, value, quasis } = first?.expression ?? {};
+  if (type === 'StringLiteral') return [value];
+  return type === 'TemplateLiteral' && quasis.length === 1 ? [quasis[0].cooked] : [];
+}
+
+/** Every test of the specification stands on the page. */
+function refuseUnlisted(all) {
+  const listed = new Set(all.flatMap(({ tests }) => tests.map(({ file, title }) => `${file}: ${title}`)));
+  for (const file of filesIn(folder, '.test.ts')) {
+    for (const title of titlesOf(file)) {
+      if (!listed.has(`${file}: ${title}`)) faults.push(`${file}: "${title}" is the test of no statement.`);
+    }
+  }
+}
+
+function pageText() {
+  const count = rows.flat().length;
+  const open = rows.flat().filter(({ decision }) => decision).length;
+  return [
+    '# What the specification of the travel service says, and which test holds it',
+    [
+      `${count} statements, section by section, in our words. \`npm run docs\` writes this page from the statements in`,
+      `\`${folder}/statements\`; a test refuses a statement without a test, a test of the specification without a`,
+      `statement, and a page that is out of date. For the ${open} that the specification leaves open, or that wanted a`,
+      'decision, the last column has it, and where it is written.',
+    ].join('\n'),
+    ...sections.flatMap(sectionText),
+  ].join('\n\n');
+}
+
+function sectionText({ section }, position) {
+  const lines = rows[position].map(({ statement, tests, decision, where }, row) => [
+    `${position + 1}.${row + 1}`,
+    statement,
+    tests.map((test) => `${short(test.file)}: ${shown(test, statement)}`).join('<br>'),
+    decision ? `${decision} (${link(where)})` : '',
+  ]);
+  return [`## ${position + 1}. ${section}`, table(['', 'statement', 'test', 'decision'], lines)];
+}
+
+function shown({ title, own }, statement) {
+  if (own || title === statement) return 'the same title';
+  return title === '$statement' ? 'every row' : title;
+}
+
+function short(file) {
+  return file.startsWith(`${folder}/`) ? basename(file) : file;
+}
+
+function link(where) {
+  const to = where.startsWith('docs/') ? where.slice('docs/'.length) : `../${where}`;
+  return `[${basename(where, '.md')}](${to})`;
+}
+
+function table(head, lines) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...lines.map(line)].join('\n');
+}
+
+function filesIn(place, end) {
+  return readdirSync(join(root, place))
+    .filter((file) => file.endsWith(end))
+    .sort()
+    .map((file) => `${place}/${file}`);
+}
+
+function text(file) {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** As the rest of the repository is formatted. */
+function formatted(markdown) {
+  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
+  return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${page}`], {
+    cwd: root,
+    input: markdown,
+    encoding: 'utf8',
+  });
+}

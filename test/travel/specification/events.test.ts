@@ -1,0 +1,144 @@
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { upkeepJobs } from '../../../src/travel/upkeep.ts';
+import { type House, openHouse } from '../house.ts';
+import { sample } from '../samples.ts';
+import { declared } from './reached.ts';
+import { sectionsOf } from './statements.ts';
+import { fullYear } from './world.ts';
+
+type Event = JsonObject & { id: string; kind: string; data: JsonObject };
+
+const kindsByResource = sectionsOf<{ kinds?: string[] }>('events.test.ts')
+  .flatMap(({ statements }) => statements)
+  .filter((one): one is typeof one & { kinds: string[] } => one.kinds !== undefined);
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+});
+afterEach(() => house.close());
+
+async function events(): Promise<Event[]> {
+  const all: Event[] = [];
+  for (let total = 1; all.length < total; ) {
+    const { data, meta } = (await house.send('get', `/events?limit=100&offset=${all.length}`)).body;
+    all.push(...data);
+    total = meta.total;
+  }
+  return all;
+}
+
+/** Everything that can be written comes, changes and goes. */
+async function writeEverything(): Promise<void> {
+  for (const [type, change] of Object.entries({
+    user: { firstName: 'Augusta' },
+    billingProfile: { lang: 'en' },
+    costCenter: { name: 'Laboratory' },
+    projectCode: { confidential: false },
+    travelPolicy: { control: 'full' },
+    webhook: { disabled: true },
+  })) {
+    const resource = declared(type);
+    const { id } = await house.make(`/${resource.path}`, sample(resource, 5));
+    const { status } = await house.send('patch', `/${resource.path}/${id}`, { data: change });
+    expect([type, status]).toEqual([type, 200]);
+    await house.send('delete', `/${resource.path}/${id}`);
+  }
+}
+
+describe('in a year in which everything happens', () => {
+  beforeEach(async () => {
+    await fullYear(house);
+    await writeEverything();
+  });
+
+  test.each(kindsByResource)('$statement', async ({ kinds }) => {
+    const told = new Set((await events()).map(({ kind }) => kind));
+    expect(kinds.filter((kind) => !told.has(kind))).toEqual([]);
+  });
+
+  test('there are no other kinds', async () => {
+    const known = kindsByResource.flatMap(({ kinds }) => kinds);
+    expect(known).toHaveLength(31);
+    expect((await events()).filter(({ kind }) => !known.includes(kind))).toEqual([]);
+  });
+
+  test('1. the `data` of an event whose kind starts with a resource name embeds that resource', async () => {
+    for (const { kind, data } of await events()) {
+      const [resource, ...what] = kind.split('.');
+      expect([kind, data['type']]).toEqual([kind, what.length > 1 ? what[0] : resource]);
+    }
+  });
+
+  test('2. the payload type of `dispute.*`, `refund.*` and `tripProject.booking.*` events: not shown', async () => {
+    const all = await events();
+    for (const [start, path] of [
+      ['dispute.', '/disputes'],
+      ['refund.', '/refunds'],
+    ]) {
+      const last = all.findLast(({ kind }) => kind.startsWith(start ?? ''));
+      expect((await house.send('get', `${path}/${last?.data['id']}`)).body.data).toEqual(last?.data);
+    }
+    const failed = all.find(({ kind }) => kind === 'tripProject.booking.failed');
+    const trip = (await house.send('get', `/trip-projects/${failed?.data['tripProjectId']}`)).body.data;
+    expect(trip.bookings).toContainEqual(failed?.data);
+  });
+});
+
+test('an event embeds the state of the resource at the time of the change in `data`', async () => {
+  const created = await house.make('/cost-centers', { name: 'Research' });
+  const item = `/cost-centers/${created.id}`;
+  const updated = (await house.send('patch', item, { data: { name: 'Laboratory' } })).body.data;
+  const deleted = (await house.send('delete', item)).body.data;
+  const told = (await events()).slice(-3).map(({ kind, data }) => [kind, data]);
+  expect(told).toEqual([
+    ['costCenter.created', created],
+    ['costCenter.updated', updated],
+    ['costCenter.deleted', deleted],
+  ]);
+});
+
+test('events can be fetched by API', async () => {
+  const { id } = await house.make('/cost-centers', { name: 'Research' });
+  const event = (await events()).at(-1);
+  expect(event).toMatchObject({ type: 'event', kind: 'costCenter.created', data: { id } });
+});
+
+test('previousAttributes: names of the changed attributes and their previous values, with update events', async () => {
+  const address = { city: 'Paris', postalCode: '75002' };
+  const { id } = await house.make('/users', { email: 'ada@example.com', firstName: 'Ada', address });
+  const data = { address: { city: 'Lyon' }, firstName: 'Augusta', lastName: 'King' };
+  await house.send('patch', `/users/${id}`, { data });
+  await house.send('delete', `/users/${id}`);
+  const [created, updated, deleted] = (await events()).slice(-3);
+  expect(updated?.['previousAttributes']).toEqual({ address: { city: 'Paris' }, firstName: 'Ada' });
+  for (const event of [created, deleted]) expect(event).not.toHaveProperty('previousAttributes');
+});
+
+test('3. access to events through the API is guaranteed only for 30 days', async () => {
+  const DAY = 86_400_000;
+  const { store, now } = house.surroundings;
+  const tidy = async () => {
+    for (const job of upkeepJobs({ store, records: house.records, now })) await job.run();
+  };
+  await house.make('/cost-centers', { name: 'Research' });
+  const [first, ...others] = await events();
+  house.pass(30 * DAY - 1000);
+  await tidy();
+  expect(await events()).toEqual([first, ...others]);
+  house.pass(2000);
+  await house.make('/cost-centers', { name: 'Laboratory' });
+  await tidy();
+  expect((await events()).map(({ data }) => data['name'])).toEqual(['Laboratory']);
+  expect((await house.send('get', `/events/${first?.id}`)).status).toBe(404);
+});
+
+test('4. list events supports cursor pagination; an event is retrieved by id', async () => {
+  await writeEverything();
+  const all = await events();
+  const { body } = await house.send('get', '/events?pageKind=cursor&limit=100');
+  expect([body.meta.pageKind, body.data]).toEqual(['cursor', all]);
+  for (const event of all) {
+    expect((await house.send('get', `/events/${event.id}`)).body).toEqual({ data: event });
+  }
+});
