@@ -188,6 +188,21 @@ describe('a proxy that ends TLS', () => {
       expect(made.headers['strict-transport-security']).toBe('max-age=31536000');
     }));
 
+  it('tells whose failures they are, where tokens are guessed at', () =>
+    withService({ TRUSTED_PROXIES: 'loopback' }, async (_service, askIt) => {
+      const headers = (client: string) => ({
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'X-Forwarded-For': client,
+        'X-Forwarded-Proto': 'https',
+      });
+      const guess = async (client: string) => {
+        const body = 'grant_type=client_credentials&client_id=a&client_secret=b';
+        return (await askIt('/oauth/token', { method: 'POST', headers: headers(client), body })).status;
+      };
+      for (let asked = 0; asked < 100; asked += 1) expect(await guess('203.0.113.1')).toBe(401);
+      expect([await guess('203.0.113.1'), await guess('203.0.113.2')]).toEqual([429, 401]);
+    }));
+
   it('is not believed when it is none of those that are trusted', () =>
     withService({ TRUSTED_PROXIES: '10.0.0.0/8' }, async (service, askIt) => {
       const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };

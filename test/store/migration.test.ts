@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
+import { apiKeys } from '../../src/store/api-keys.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/driver.ts';
@@ -129,4 +130,31 @@ test('a migration that breaks off leaves everything as it was, and is made at th
   const { total } = await bridgeStore(database).identities.page('okta', 0, 10);
   expect(total).toBe(2);
   await database.close();
+});
+
+test('API keys that were there before they could be listed get an id each, and open what they opened', async () => {
+  await before([], []);
+  const raw = await openSqlite(join(directory, 'jetbridge.db'));
+  raw.exec(`
+    insert into travel_resource (type, id, parent_id, created_at, seq, archived, doc) values ('user', 'u', '', 0, 1, 0, '{}');
+    insert into travel_api_key (hash, name, user_type, user_id, created_at)
+      values ('h1', 'first', 'user', 'u', ${NOW}), ('h2', 'second', 'user', 'u', ${NOW + 1})`);
+  raw.close();
+  const database = await openEmbedded(directory, true);
+  try {
+    const keys = apiKeys(database);
+    const listed = await keys.list();
+    expect(listed).toMatchObject([
+      { name: 'first', userId: 'u', createdAt: NOW, lastUsedAt: undefined, revokedAt: undefined },
+      { name: 'second', userId: 'u' },
+    ]);
+    const [first, second] = listed.map(({ id }) => id);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second).not.toBe(first);
+    expect(await keys.active('h1')).toMatchObject({ id: first, userId: 'u' });
+    expect(await keys.revoke(String(second), NOW)).toBe(true);
+    expect([await keys.active('h1'), await keys.active('h2')]).toMatchObject([{ id: first }, undefined]);
+  } finally {
+    await database.close();
+  }
 });
