@@ -16,10 +16,15 @@ export function centsOf({ total }: Pick<Amount, 'total'>): number {
 }
 
 /** An amount of so many hundredths. */
-export function amountOf(cents: number, { currency, taxRate }: Omit<Price, 'total'>): Amount {
+export function amountOf(cents: number, price: Omit<Price, 'total'>): Amount {
+  return partOf(cents, cents, price);
+}
+
+/** A part of what is left of an amount. Its tax is what it takes from the tax of the whole, so that all parts make that, too. */
+export function partOf(cents: number, left: number, { currency, taxRate }: Omit<Price, 'total'>): Amount {
   const total = cents / 100;
   if (taxRate === undefined) return { currency, total };
-  const tax = Math.round((cents * taxRate) / (100 + taxRate));
+  const tax = taxIn(left, taxRate) - taxIn(left - cents, taxRate);
   return { base: (cents - tax) / 100, currency, tax: tax / 100, taxRate, total };
 }
 
@@ -59,6 +64,10 @@ export function balance(added: Amount[], takenOff: Amount[]): Amount {
     ...(taxRate === undefined ? {} : { taxRate }),
     total: sum('total'),
   };
+}
+
+function taxIn(total: number, rate: number): number {
+  return Math.round((total * rate) / (100 + rate));
 }
 
 function cents(amounts: Amount[], field: 'total' | 'tax' | 'base'): number {

@@ -66,7 +66,13 @@ export async function reimburse(
       own.map((operation) => ({ operation, left: left.get(operation.id) ?? 0 })),
     );
     for (const { purchase, cents: part } of parts) {
-      made.push(await giveBack(desk, purchase.operation, { cents: part, description: undefined }));
+      made.push(
+        await giveBack(desk, purchase.operation, {
+          cents: part,
+          left: purchase.left,
+          description: undefined,
+        }),
+      );
     }
   }
   return made;

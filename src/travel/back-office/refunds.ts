@@ -2,7 +2,7 @@ import { seconds } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { BillingOperation } from '../resources/billing-operation.ts';
 import { add, change, type Desk, get, type Kept, operationsOf } from './desk.ts';
-import { amountOf, centsOf, priced } from './money.ts';
+import { centsOf, partOf, priced } from './money.ts';
 import { retelling } from './retelling.ts';
 import { mustFollow, type RefundStatus } from './transitions.ts';
 
@@ -27,7 +27,7 @@ export async function refundOperation(desk: Desk, refund: ManualRefund): Promise
   if (cents === 0 || cents > left) {
     throw new ApiError('conflict', `Of the purchase ${purchase.id} ${left / 100} ${currency} are left.`);
   }
-  return giveBack(desk, purchase, { cents, description });
+  return giveBack(desk, purchase, { cents, left, description });
 }
 
 /** The cents of each purchase that were not given back. Nothing is left of what a void invoice asked for. */
@@ -56,10 +56,10 @@ export async function leftOf(
 export async function giveBack(
   desk: Desk,
   purchase: Kept<'billingOperation'>,
-  { cents, description }: { cents: number; description: string | undefined },
+  { cents, left, description }: { cents: number; left: number; description: string | undefined },
 ): Promise<Kept<'billingOperation'>> {
   const { invoiceId, disputeId: _none, ...bought } = purchase.doc;
-  const amount = amountOf(cents, purchase.doc.amount);
+  const amount = partOf(cents, left, purchase.doc.amount);
   const operation: BillingOperation = {
     ...bought,
     amount,

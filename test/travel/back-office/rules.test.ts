@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { approvalStatus, type Plan } from '../../../src/travel/back-office/approval.ts';
-import { amountOf, balance, centsOf, priced, split } from '../../../src/travel/back-office/money.ts';
+import { amountOf, balance, centsOf, partOf, priced, split } from '../../../src/travel/back-office/money.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail } from './offers.ts';
 
@@ -117,6 +117,26 @@ describe('money', () => {
         expect(Math.abs(amount.tax - (total / 100) * ((rate ?? 0) / (100 + (rate ?? 0))))).toBeLessThan(
           0.0051,
         );
+      }),
+    );
+  });
+
+  test('what is given back in parts is the whole, tax included', () => {
+    const cuts = fc.array(fc.integer({ min: 1, max: 10_000 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(cuts, taxRate, (given, rate) => {
+        const whole = given.reduce((sum, part) => sum + part, 0);
+        const price = { currency: 'EUR', taxRate: rate };
+        let left = whole;
+        const parts = given.map((part) => {
+          const amount = partOf(part, left, price);
+          left -= part;
+          return amount;
+        });
+        const rest = balance([amountOf(whole, price)], parts);
+        const nothing = { currency: 'EUR', total: 0 };
+        const withTax = { ...nothing, base: 0, tax: 0, taxRate: rate };
+        expect(rest).toEqual(rate === undefined ? nothing : withTax);
       }),
     );
   });
