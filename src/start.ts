@@ -24,6 +24,7 @@ import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
+import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
 import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
@@ -85,7 +86,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = () => {
-    for (const one of connected) one.expire();
+    for (const one of connected) one.connection.lookups.expire();
     void background?.refreshRules();
   };
   return {
@@ -149,6 +150,7 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
+  await deliveryQueue(database).release('all', Date.now());
   const kept = tokens(database);
   const surroundings = realSurroundings(log, options.checkpoint);
   const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { eventually } from '../support/eventually.ts';
+import { kill } from '../support/process-house.ts';
+import { seeded } from '../support/seeded.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { openReceiver } from '../travel/webhooks/receiver.ts';
+
+/** Starting processes takes long on a busy machine. */
+jest.setTimeout(120_000);
+
+const KEY = 'the-key-of-the-first-administrator';
+const ROUNDS = 5;
+const EACH = 25;
+
+let closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing) await close();
+  closing = [];
+});
+
+/** A folder of data, the settings with which webhooks may lead to this machine, and how to start a service on them. */
+function ground() {
+  const data = mkdtempSync(join(tmpdir(), 'jetbridge-webhooks-'));
+  closing.push(() => rmSync(data, { recursive: true }));
+  const settings = join(data, 'settings.json');
+  const mapping = join(__dirname, '..', '..', 'config', 'mappings', 'default.json');
+  const connections = { default: { mapping } };
+  writeFileSync(
+    settings,
+    JSON.stringify({ connections, travelService: { webhooks: { allowPrivate: true } } }),
+  );
+  return {
+    data,
+    start: async () => {
+      const server = await startServer({
+        ...{ JETBRIDGE_DATA: data, JETBRIDGE_CONFIG: settings },
+        ...{ SCIM_TOKEN: 'the-token-of-the-identity-provider', TRAVEL_API_KEY: KEY },
+      });
+      closing.unshift(() => kill(server));
+      return server;
+    },
+  };
+}
+
+async function call({ url }: ServerProcess, method: string, path: string, data?: object) {
+  const answer = await fetch(`${url}/api${path}`, {
+    method,
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    ...(data ? { body: JSON.stringify({ data }) } : {}),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return JSON.parse(await answer.text()).data;
+}
+
+it('a process that is killed in the middle of deliveries, again and again, loses none, and mixes up none', async () => {
+  const { data, start } = ground();
+  // Of each round, one request after so many gets no answer.
+  const random = seeded(Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1));
+  const receiver = await openReceiver();
+  closing.push(receiver.close);
+  let server = await start();
+  const events = ['costCenter.created'];
+  const { id, secret } = await call(server, 'POST', '/webhooks', { url: receiver.url, events });
+  const acknowledged: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const nth = receiver.received.length + 1 + random.below(EACH);
+    receiver.feel(() => (receiver.received.length === nth ? 'hang' : 204));
+    for (let count = 0; count < EACH; count++)
+      acknowledged.push((await call(server, 'POST', '/cost-centers', { name: `${round}/${count}` })).id);
+    await receiver.waitFor(nth);
+    await kill(server);
+    receiver.feel(204);
+    server = await start();
+  }
+  const firsts = () => [...new Set(receiver.received.map(({ event }) => Object(event['data']).id))];
+  await eventually(async () => expect(firsts()).toHaveLength(acknowledged.length));
+  expect(firsts()).toEqual(acknowledged);
+  for (const { headers, body } of receiver.received) {
+    const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    expect(() => new Webhook(secret).verify(body, plain)).not.toThrow();
+  }
+  await eventually(async () => {
+    const open = await call(server, 'GET', `/webhooks/${id}/deliveries?status=pending`);
+    expect(open).toEqual([]);
+  });
+  expect(statSync(join(data, 'jetbridge.key')).mode & 0o777).toBe(0o600);
+});
+
+it('on SIGTERM the process ends soon, though a receiver hangs, and the next one goes on', async () => {
+  const { start } = ground();
+  const receiver = await openReceiver();
+  closing.push(receiver.close);
+  receiver.feel('hang');
+  const first = await start();
+  await call(first, 'POST', '/webhooks', { url: receiver.url, events: ['costCenter.created'] });
+  await call(first, 'POST', '/cost-centers', { name: 'one' });
+  await receiver.waitFor(1);
+  first.kill('SIGTERM');
+  expect(await first.exited).toMatchObject({ code: 0, signal: null });
+  receiver.feel(204);
+  await start();
+  await receiver.waitFor(2);
+  expect(receiver.received[1]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id']);
+});
