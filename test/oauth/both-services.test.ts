@@ -2,6 +2,7 @@ import { listClients, revokeClient } from '../../src/commands/oauth-clients.ts';
 import { folder } from '../support/jetbridge.ts';
 import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
 import { type RunningService, startService } from '../support/service.ts';
+import { settingsFile } from '../support/settings-file.ts';
 import { shellOf } from '../support/shell.ts';
 import { travelAdmin } from '../support/travel-admin.ts';
 
@@ -72,6 +73,25 @@ test('tokens and clients outlive the process', async () => {
   const second = await startService(environment, { background: false });
   const headers = { Authorization: `Bearer ${token}` };
   expect((await fetch(`${second.url}/scim/v2/Users`, { headers })).status).toBe(200);
+  await second.close();
+  place.remove();
+});
+
+test('a client of a connection that the settings have no more opens nothing', async () => {
+  const place = folder();
+  const both = settingsFile({}, { default: {}, acme: {} });
+  const data = { JETBRIDGE_DATA: place.path };
+  const first = await startService({ ...data, JETBRIDGE_CONFIG: both.path }, { background: false });
+  const client = await oauthClient(first, { connection: 'acme' }, { JETBRIDGE_CONFIG: both.path });
+  const token = await client.token();
+  const statusAt = async ({ url }: RunningService) =>
+    (await fetch(`${url}/scim/v2/Users`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  expect(await statusAt(first)).toBe(200);
+  await first.close();
+  both.remove();
+  const second = await startService(data, { background: false });
+  expect(await statusAt(second)).toBe(401);
+  await expect(client.token(second.url)).rejects.toThrow('no token: 400');
   await second.close();
   place.remove();
 });

@@ -6,16 +6,17 @@ import { shellOf } from './shell.ts';
 export interface RegisteredClient {
   id: string;
   secret: string;
-  /** Asks for an access token. */
-  token(): Promise<string>;
+  /** Asks for an access token, perhaps at another address than at first. */
+  token(url?: string): Promise<string>;
 }
 
-/** Registers a client with a secret. */
+/** Registers a client with a secret; `environment` adds to the settings by which it is registered. */
 export async function oauthClient(
   service: RunningService,
   opens: ClientWish['opens'],
+  environment: Record<string, string> = {},
 ): Promise<RegisteredClient> {
-  const shell = shellOf({ JETBRIDGE_DATA: service.data });
+  const shell = shellOf({ JETBRIDGE_DATA: service.data, ...environment });
   const code = await createClient(shell, { name: 'test', opens, keys: undefined });
   const [, id = ''] = /^client_id=(.+)$/m.exec(shell.out.join('\n')) ?? [];
   const [, secret = ''] = /^client_secret=(.+)$/m.exec(shell.out.join('\n')) ?? [];
@@ -23,13 +24,13 @@ export async function oauthClient(
   return {
     id,
     secret,
-    token: async () => {
+    token: async (url = service.url) => {
       const body = new URLSearchParams({
         grant_type: 'client_credentials',
         client_id: id,
         client_secret: secret,
       });
-      const response = await fetch(`${service.url}/oauth/token`, { method: 'POST', body });
+      const response = await fetch(`${url}/oauth/token`, { method: 'POST', body });
       const { access_token: token } = Object(await response.json());
       if (response.status !== 200) throw new Error(`no token: ${response.status}`);
       return String(token);
