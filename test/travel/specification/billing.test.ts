@@ -51,7 +51,13 @@ test('custom field values are embedded in trip projects and billing operations a
     values: [{ data }],
   });
   expect(ofTrip).toEqual([value(company.tripField, 'A fair')]);
-  expect(ofUser).toEqual([value(company.userField, 'R 42')]);
+  expect(ofUser).toEqual([
+    value(company.userField, 'R 42'),
+    expect.objectContaining({
+      name: 'Team',
+      values: [{ customFieldOptionId: expect.any(String), data: 'red', displayName: 'Red team' }],
+    }),
+  ]);
   const [operation] = await list(`/trip-projects/${id}/billing-operations`);
   expect(operation?.['customFields']).toEqual([...ofTrip, ...ofUser]);
 });

@@ -26,12 +26,18 @@ export async function openCompany(house: House): Promise<Company> {
   const { id: costCenter } = await house.make('/cost-centers', { name: 'Research' });
   const { id: projectCode } = await house.make('/project-codes', { code: 'APOLLO' });
   const field = { dataType: 'text', name: 'Reason' };
+  const team = { dataType: 'option', name: 'Team' };
   const { id: tripField } = await house.make('/custom-fields', { ...field, resourceType: 'tripProject' });
   const { id: userField } = await house.make('/custom-fields', { ...field, resourceType: 'user' });
+  const { id: teamField } = await house.make('/custom-fields', { ...team, resourceType: 'user' });
+  await house.make(`/custom-fields/${teamField}/options`, { data: 'red', displayName: 'Red team' });
   const person = {
     billingProfileId: billingProfile,
     costCenterId: costCenter,
-    customFields: [{ customFieldId: userField, values: [{ data: 'R 42' }] }],
+    customFields: [
+      { customFieldId: userField, values: [{ data: 'R 42' }] },
+      { customFieldId: teamField, values: [{ data: 'red' }] },
+    ],
     lastName: 'King',
   };
   const { id: ada } = await house.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
