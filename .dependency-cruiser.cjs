@@ -63,7 +63,7 @@ module.exports = {
     packages('oauth/', 'express|@types/express|express-rate-limit'),
     packages('travel/sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
-    packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose'),
+    packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
     packages('bridge/', 'pino'),
     packages('adapter/', 'axios'),
     packages('store/', 'kysely|@photostructure/sqlite'),

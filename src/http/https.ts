@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { strictTransportSecurity } from 'helmet';
 import type { Addresses } from './proxies.ts';
 
 /** How a request came: encrypted all the way, from this very machine, or readable by others. */
@@ -25,8 +26,8 @@ function toldSchemes(headers: Request['headers']): string[] {
   return [first, proto].map((scheme) => scheme.trim().toLowerCase()).filter((scheme) => scheme !== '');
 }
 
-/** A year, in seconds. */
-const HSTS = `max-age=${365 * 24 * 60 * 60}`;
+/** For a year, and for our own name only: what else the domain serves is not ours to say. */
+const keepToHttps = strictTransportSecurity({ maxAge: 365 * 24 * 60 * 60, includeSubDomains: false });
 
 /** Probes come from inside, in plain, and learn nothing but that we are there. */
 const probes = ['/healthz', '/readyz'];
@@ -43,7 +44,7 @@ export interface HttpsDoor {
 export function httpsDoor({ arrivalOf, refuse, isRequired }: HttpsDoor): RequestHandler {
   return (request, response, next) => {
     const arrival = arrivalOf(request);
-    if (arrival === 'https') response.setHeader('Strict-Transport-Security', HSTS);
+    if (arrival === 'https') keepToHttps(request, response, () => {});
     if (isRequired && arrival === 'plain' && !probes.includes(request.path)) refuse(request, response, next);
     else next();
   };
