@@ -1,4 +1,5 @@
 import { travelClient } from './adapter/client.ts';
+import { travelFeed } from './adapter/feed.ts';
 import { travelLookups } from './adapter/lookups.ts';
 import { defaultPaths } from './adapter/paths.ts';
 import { travelUsers } from './adapter/users.ts';
@@ -9,8 +10,6 @@ import type { ConnectionSettings } from './config.ts';
 /** A connection with its way to the travel API. */
 export interface Connected {
   connection: Connection;
-  /** What was looked up is out of date. */
-  expire(): void;
   close(): void;
 }
 
@@ -40,8 +39,10 @@ export function connect(
   const paths = { ...defaultPaths, ...defined(travelApi.paths) };
   const lookups = travelLookups({ client, paths, now: surroundings.now, log: surroundings.log });
   return {
-    connection: { id, account, mapping, policies, travel: travelUsers(client, paths), lookups },
-    expire: lookups.expire,
+    connection: {
+      ...{ id, account, mapping, policies, travel: travelUsers(client, paths), lookups },
+      ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
+    },
     close: client.close,
   };
 }

@@ -16,6 +16,7 @@ const paths = z
   .strictObject({
     whoami: path,
     users: path,
+    events: path,
     billingProfiles: path,
     costCenters: path,
     customFields: path,
@@ -56,6 +57,19 @@ const travelApi = z.strictObject({
       'Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.',
     ),
   paths: paths.default({}),
+  feed: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        everyMs: whole(100, 3_600_000, 2_000)
+          .default(2_000)
+          .describe('How often it is asked, in milliseconds.'),
+      }),
+    ])
+    .prefault({})
+    .describe(
+      'What the travel API tells of changes by events is followed; false: only the hourly import finds them.',
+    ),
   timeoutMs: whole(100, 60_000, 10_000)
     .default(10_000)
     .describe('Of one call, in milliseconds, waiting for its turn included.'),
@@ -111,7 +125,7 @@ const openid = z
 const webhooks = z
   .strictObject({
     allowPrivate: z
-      .boolean()
+      .boolean({ error: told('is neither true nor false', 'Write true or false.') })
       .default(false)
       .describe('Whether webhooks may lead to private addresses, such as this machine and its network.'),
   })

@@ -91,6 +91,7 @@ function unavailable(call: string, { status, retryAfter }: Reply, now: number): 
     kind: 'unavailable',
     text: `${call}: ${status}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === 501 ? { isUnsupported: true as const } : {}),
   };
 }
 

@@ -15,12 +15,6 @@ const FAILED_MS = 1_000;
 /** After one that failed in part, while older values serve. */
 const PARTIAL_MS = 5_000;
 
-/** The lookups of one travel account, with a way to say that they are out of date. */
-export interface CachedLookups extends TravelLookups {
-  /** The next `current` or `refresh` reads anew: something changed in the travel service. */
-  expire(): void;
-}
-
 /** Where lookups come from, and how long they serve. */
 export interface LookupSettings {
   client: TravelClient;
@@ -41,7 +35,7 @@ interface Reading {
 type Question = 'current' | 'refresh';
 
 /** Reads the lookups when they are asked for; callers who ask at the same time share one reading. */
-export function travelLookups(settings: LookupSettings): CachedLookups {
+export function travelLookups(settings: LookupSettings): TravelLookups {
   const { client, paths, now } = settings;
   const read = reader(lookupParts(client, paths), settings);
   let epoch = 0;

@@ -2,6 +2,7 @@
 export interface TravelPaths {
   whoami: string;
   users: string;
+  events: string;
   customFields: string;
   customFieldOptions: string;
   costCenters: string;
@@ -14,6 +15,7 @@ export interface TravelPaths {
 export const defaultPaths: TravelPaths = {
   whoami: '/api/whoami',
   users: '/api/users',
+  events: '/api/events',
   customFields: '/api/custom-fields',
   customFieldOptions: '/api/custom-fields/{id}/options',
   costCenters: '/api/cost-centers',

@@ -1,8 +1,8 @@
 /** Wakes a loop from its idle wait. */
 export interface Alarm {
   ring(): void;
-  /** Resolves at the next ring; at once when it rang since the last wait. */
-  rung(): Promise<void>;
+  /** Resolves at the next ring; at once when it rang since the last wait. Who gives up waiting hears no ring. */
+  rung(giveUp?: AbortSignal): Promise<void>;
 }
 
 /** An alarm that remembers one ring. */
@@ -21,10 +21,14 @@ export function alarm(): Alarm {
       rang = true;
       resolveWaiter();
     },
-    rung: () =>
+    rung: (giveUp) =>
       new Promise((resolve) => {
         answer = resolve;
         if (rang) resolveWaiter();
+        giveUp?.addEventListener('abort', () => {
+          if (answer === resolve) answer = undefined;
+          resolve();
+        });
       }),
   };
 }

@@ -2,6 +2,7 @@ import { type Alarm, alarm } from './alarm.ts';
 import { bases as basesOf } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { discovery as discoveryOf } from './discovery.ts';
+import { follower } from './feed.ts';
 import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
 import { type Background, background, workOff } from './loop.ts';
@@ -85,6 +86,10 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
         connections,
         importer,
         alarmOf: (connection) => officeOf(connection).bell,
+        importBellOf: (connection) => officeOf(connection).importBell,
+        followerOf: (connection, followRules) =>
+          connection.feed &&
+          follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
       }),
   };
 }
@@ -95,9 +100,16 @@ interface Office {
   watched: Connection;
   pause: Pause;
   bell: Alarm;
+  importBell: Alarm;
 }
 
 function office(connection: Connection, { now }: Surroundings): Office {
   const heed = pause();
-  return { connection, watched: watched(connection, heed, now), pause: heed, bell: alarm() };
+  return {
+    connection,
+    watched: watched(connection, heed, now),
+    pause: heed,
+    bell: alarm(),
+    importBell: alarm(),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Mapping } from '../translator/mapping.ts';
-import type { TravelLookups, TravelUsers } from './ports.ts';
+import type { TravelFeed, TravelLookups, TravelUsers } from './ports.ts';
 
 /** What a connection decides about travelers, apart from their fields. */
 export interface Policies {
@@ -18,4 +18,6 @@ export interface Connection {
   policies: Policies;
   travel: TravelUsers;
   lookups: TravelLookups;
+  /** What the travel API tells of changes, and how often it is asked; undefined: it is not. */
+  feed?: { everyMs: number; source: TravelFeed } | undefined;
 }

@@ -1,6 +1,7 @@
 import type { Alarm } from './alarm.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
+import type { Followed, Follower } from './feed.ts';
 import type { Importer } from './import.ts';
 import type { Pause } from './pause.ts';
 import type { Agenda, Surroundings } from './ports.ts';
@@ -16,6 +17,10 @@ const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
 /** After an import that failed. */
 const IMPORT_AGAIN_MS = 60_000;
+/** A travel API without a feed is asked for one again after this. */
+const FEED_AGAIN_MS = 60 * 60_000;
+/** While the travel API does not answer, its feed is asked for less and less often, down to this. */
+const FEED_REST_MS = 60_000;
 /** After a fault of our own, such as a database that does not answer. */
 const FAULT_MS = 5_000;
 
@@ -41,21 +46,26 @@ interface BackgroundShop extends WorkShop {
   connections: Connection[];
   importer: Importer;
   alarmOf(connection: Connection): Alarm;
+  /** Rung when everybody must be read before the hour is over. */
+  importBellOf(connection: Connection): Alarm;
+  followerOf(connection: Connection, followRules: () => Promise<void>): Follower | undefined;
 }
 
 /** Starts, for each connection, the loops that reconcile what is due, follow the rules, and import. */
 export function background(shop: BackgroundShop): Background {
   const stop = new AbortController();
-  const loops = shop.connections.flatMap((connection) => [
-    repeat(shop, stop.signal, () => turn(shop, connection, stop.signal)),
-    repeat(shop, stop.signal, async () => {
-      await followRules(shop, connection);
-      await shop.surroundings.wait(RULES_MS, stop.signal);
-    }),
-    repeat(shop, stop.signal, async () => {
-      await shop.surroundings.wait(await importAll(shop, connection), stop.signal);
-    }),
-  ]);
+  const loops = shop.connections.flatMap((connection) => {
+    const follower = shop.followerOf(connection, () => followRules(shop, connection));
+    return [
+      repeat(shop, stop.signal, () => turn(shop, connection, stop.signal)),
+      repeat(shop, stop.signal, async () => {
+        await followRules(shop, connection);
+        await shop.surroundings.wait(RULES_MS, stop.signal);
+      }),
+      repeat(shop, stop.signal, () => importTurn(shop, { connection, follower }, stop.signal)),
+      ...(follower ? [followOn(shop, { connection, follower }, stop.signal)] : []),
+    ];
+  });
   return {
     refreshRules: async () => {
       await Promise.all(shop.connections.map((connection) => followRules(shop, connection)));
@@ -119,6 +129,55 @@ async function followRules(shop: BackgroundShop, connection: Connection): Promis
   while (touched === STALE_BATCH) {
     touched = await shop.agenda.touchStale(connection.id, basis.version, STALE_BATCH, now);
     if (touched > 0) shop.alarmOf(connection).ring();
+  }
+}
+
+interface Following {
+  connection: Connection;
+  follower: Follower;
+}
+
+/** An import, and a rest until the next. What happens from its beginning on, the feed tells. */
+async function importTurn(
+  shop: BackgroundShop,
+  { connection, follower }: { connection: Connection; follower: Follower | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  await follower?.begin();
+  const pause = await importAll(shop, connection);
+  const end = new AbortController();
+  const rest = shop.surroundings.wait(pause, AbortSignal.any([signal, end.signal]));
+  void rest.then(() => end.abort());
+  await shop.importBellOf(connection).rung(end.signal);
+  end.abort();
+}
+
+/** Looks into the feed again and again; how often, depends on what the last look came to. */
+async function followOn(
+  shop: BackgroundShop,
+  { connection, follower }: Following,
+  signal: AbortSignal,
+): Promise<void> {
+  const everyMs = connection.feed?.everyMs ?? FEED_AGAIN_MS;
+  let pause = everyMs;
+  await repeat(shop, signal, async () => {
+    await shop.surroundings.wait(pause, signal);
+    if (signal.aborted || shop.pauseOf(connection).holds(shop.surroundings.now())) return;
+    const followed = await follower.follow();
+    pause = restAfter(followed, { pause, everyMs });
+    if (followed === 'lost') shop.importBellOf(connection).ring();
+  });
+}
+
+function restAfter(followed: Followed, { pause, everyMs }: { pause: number; everyMs: number }): number {
+  switch (followed) {
+    case 'followed':
+    case 'lost':
+      return everyMs;
+    case 'none':
+      return FEED_AGAIN_MS;
+    case 'unavailable':
+      return Math.max(everyMs, Math.min(FEED_REST_MS, pause * 2));
   }
 }
 

@@ -242,8 +242,8 @@ export type TravelFailure =
   | { kind: 'forbidden' }
   /** Our own credential is wrong. */
   | { kind: 'unauthorized' }
-  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log. */
-  | { kind: 'unavailable'; text: string; retryAfterMs?: number };
+  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log; `isUnsupported`: 501. */
+  | { kind: 'unavailable'; text: string; retryAfterMs?: number; isUnsupported?: true };
 
 /** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
@@ -266,8 +266,34 @@ export interface TravelLookups {
   current(): Promise<TravelAnswer<Lookups>>;
   /** Reads anew now, unless that was done within the last moments; answers what is then current. */
   refresh(): Promise<TravelAnswer<Lookups>>;
+  /** What was read is out of date: the next question is answered anew, however recent it is. */
+  expire(): void;
   /** The travel user whose credential the bridge uses. */
   self(): Promise<TravelAnswer<TravelUser>>;
+}
+
+/** One change that the travel API tells of, by an event. */
+export interface FeedEvent {
+  id: string;
+  /** E.g. `user.updated`, `costCenter.created`. */
+  kind: string;
+  /** The traveler that the change was made to, as it was then; with events of users. */
+  traveler: TravelUser | undefined;
+  /** The address that the traveler had before. */
+  previousEmail: string | undefined;
+}
+
+/** Some events, the newest first. */
+export interface FeedPage {
+  events: FeedEvent[];
+  /** Where older ones are; undefined where there are none. */
+  next: string | undefined;
+}
+
+/** What the travel API tells of changes. */
+export interface TravelFeed {
+  /** `none`: this travel API has no feed, or not from that place on. */
+  page(limit: number, from: string | undefined): Promise<TravelAnswer<FeedPage | 'none'>>;
 }
 
 // ── What only the process knows ──────────────────────────────────────────────────────────────────

@@ -98,6 +98,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
           timeoutMs: 10_000,
           concurrency: 8,
           perSecond: 50,
+          feed: false,
         },
         policies: { onExistingUser: 'link', deprovision: 'archive' },
       },

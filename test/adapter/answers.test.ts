@@ -123,7 +123,12 @@ const rows: Row[] = [
     answer: (response) => response.writeHead(503, { 'retry-after': 'soon' }).end(),
     meaning: { kind: 'unavailable', text: `${call}: 503` },
   },
-  ...[405, 408, 418, 500, 501, 502, 504].map((status) => ({
+  {
+    title: '501 is unavailable, and will be',
+    answer: (response) => json(response, 501, { code: 'notImpl', message: 'Not here.' }),
+    meaning: { kind: 'unavailable', text: `${call}: 501`, isUnsupported: true },
+  },
+  ...[405, 408, 418, 500, 502, 504].map((status) => ({
     title: `${status} is unavailable`,
     answer: (response: ServerResponse) =>
       json(response, status, { code: 'internalError', message: 'secret' }),

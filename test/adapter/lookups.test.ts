@@ -1,5 +1,6 @@
-import { type CachedLookups, travelLookups } from '../../src/adapter/lookups.ts';
+import { travelLookups } from '../../src/adapter/lookups.ts';
 import { defaultPaths } from '../../src/adapter/paths.ts';
+import type { TravelLookups } from '../../src/bridge/ports.ts';
 import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
 
 const collections: Record<string, object[]> = {
@@ -60,7 +61,7 @@ const serve: Answerer = (request, response) => {
 
 interface House {
   server: TravelServer;
-  lookups: CachedLookups;
+  lookups: TravelLookups;
   clock: { now: number };
   warnings: object[];
   reads(path: string): number;

@@ -113,7 +113,7 @@ function travelLookups(fake: () => FakeTravel, self: TravelUser): TravelLookups 
     fake().beforeRefresh();
     return answer();
   };
-  return { current: answer, refresh, self: async () => ({ kind: 'ok', value: self }) };
+  return { current: answer, refresh, expire: () => {}, self: async () => ({ kind: 'ok', value: self }) };
 }
 
 function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUsers {

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { addressKey } from './address.ts';
+import type { Bases } from './basis.ts';
+import type { Connection } from './connection.ts';
+import { doubt, keepTravelers, type Notebook } from './notice.ts';
+import type { FeedEvent, Identities } from './ports.ts';
+
+/** What it takes to heed events. */
+export interface Reader extends Notebook {
+  identities: Pick<Identities, 'commit'>;
+  bases: Bases;
+  /** Reads rules and lookups anew; who is concerned is translated again. */
+  followRules(connection: Connection): Promise<void>;
+}
+
+/** The types in which rules and values are looked up. */
+const lookedUp = [
+  'billingProfile',
+  'costCenter',
+  'customField',
+  'customFieldOption',
+  'scimUserMapping',
+  'travelPolicy',
+];
+
+/**
+ * Does what events call for, the newest first; of each traveler the newest counts. What a write of our own left is known
+ * and calls for nothing: most events are that.
+ */
+export async function heed(shop: Reader, connection: Connection, events: FeedEvent[]): Promise<void> {
+  if (events.some(({ kind }) => lookedUp.includes(kind.split('.')[0] ?? ''))) {
+    connection.lookups.expire();
+    await shop.followRules(connection);
+  }
+  const newest = new Map<string, { traveler: TravelUser; kind: string }>();
+  for (const { traveler, kind } of events) {
+    if (traveler && !newest.has(traveler.id)) newest.set(traveler.id, { traveler, kind });
+  }
+  const isGone = ({ kind }: { kind: string }) => kind === 'user.deleted';
+  const people = [...newest.values()];
+  await see(
+    shop,
+    connection,
+    people.filter((one) => !isGone(one)).map(({ traveler }) => traveler),
+  );
+  await miss(
+    shop,
+    connection,
+    people.filter(isGone).map(({ traveler }) => traveler),
+  );
+  await free(shop, connection, freedBy(events, newest));
+}
+
+async function see(shop: Reader, connection: Connection, travelers: TravelUser[]): Promise<void> {
+  const known = await knownOf(shop, connection, travelers);
+  const news = travelers.filter((traveler) => !isDeepStrictEqual(known.get(traveler.id)?.observed, traveler));
+  if (news.length === 0) return;
+  const basis = await shop.bases.current(connection);
+  const since = shop.surroundings.now();
+  // Without rules nobody can be kept; the import that waits for them finds these people, too.
+  if (!('kind' in basis)) await keepTravelers(shop, { connection, basis, since }, news);
+}
+
+/** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */
+async function miss(shop: Reader, connection: Connection, travelers: TravelUser[]): Promise<void> {
+  const known = [...(await knownOf(shop, connection, travelers)).values()];
+  for (const { id } of known.filter(({ claimed }) => !claimed))
+    await shop.identities.commit(connection.id, [{ kind: 'erase', id }]);
+  await doubt(
+    shop,
+    connection,
+    known.filter(({ claimed }) => claimed).map(({ id }) => id),
+  );
+}
+
+async function knownOf({ imports }: Reader, { id }: Connection, travelers: TravelUser[]) {
+  const known = await imports.known(
+    id,
+    travelers.map((traveler) => traveler.id),
+  );
+  return new Map(known.map((identity) => [identity.travelId, identity]));
+}
+
+/** Addresses that somebody had and has no more. */
+function freedBy(
+  events: FeedEvent[],
+  newest: Map<string, { traveler: TravelUser; kind: string }>,
+): Set<string> {
+  const freed = new Set<string>();
+  for (const { kind, traveler, previousEmail } of events) {
+    if (previousEmail !== undefined) freed.add(addressKey(previousEmail));
+    if (traveler && kind === 'user.deleted') freed.add(addressKey(traveler.email));
+  }
+  for (const { traveler, kind } of newest.values()) {
+    if (kind !== 'user.deleted') freed.delete(addressKey(traveler.email));
+  }
+  return freed;
+}
+
+async function free(shop: Reader, { account }: Connection, addresses: Set<string>): Promise<void> {
+  const now = shop.surroundings.now();
+  for (const address of addresses) await shop.agenda.touchWaiting(account, address, now);
+  if (addresses.size > 0) shop.wake();
+}
