@@ -73,7 +73,7 @@ module.exports = {
     builtin('bridge/', 'crypto|util'),
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
-    builtin('travel/', 'crypto|dns|events|http|https|net'),
+    builtin('travel/', 'crypto|dns|events|http|https|net|util'),
     builtin('http/', 'crypto|http|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
