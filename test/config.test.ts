@@ -72,6 +72,28 @@ describe('settings without a fault', () => {
     expect(faultsOf({ files: mapped('\uFEFF{}') })).toEqual([]);
   });
 
+  it('JETBRIDGE_KEY is 32 bytes in hexadecimal or base64', () => {
+    for (const key of ['0f'.repeat(32), Buffer.alloc(32, 7).toString('base64')]) {
+      expect(readSettings({ JETBRIDGE_KEY: key }, home).key).toBe(key);
+    }
+    expect(readSettings({}, home).key).toBeUndefined();
+  });
+
+  it('webhooks never lead to private addresses unless they may', () => {
+    expect(readSettings({}, home).travelService.webhooks.allowPrivate).toBe(false);
+    const place = house({
+      files: {
+        'settings.json': {
+          ...Object(one({})['settings.json']),
+          travelService: { webhooks: { allowPrivate: true } },
+        },
+        'map.json': {},
+      },
+    });
+    expect(readSettings(place.environment, home).travelService.webhooks.allowPrivate).toBe(true);
+    place.remove();
+  });
+
   it('each connection has its own token, credential and account', () => {
     const place = house({
       files: {
@@ -108,6 +130,24 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'a port that is none',
       { environment: { PORT: 'http' } },
       'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    ],
+    [
+      'a key that is too short',
+      { environment: { JETBRIDGE_KEY: 'secret' } },
+      'environment JETBRIDGE_KEY: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
+    ],
+    [
+      'a permission that is neither yes nor no',
+      {
+        files: {
+          ...mapped({}),
+          'settings.json': {
+            ...Object(one({})['settings.json']),
+            travelService: { webhooks: { allowPrivate: 'yes' } },
+          },
+        },
+      },
+      'settings.json travelService.webhooks.allowPrivate: is neither true nor false. Write true or false.',
     ],
     [
       'a port that is too high',
