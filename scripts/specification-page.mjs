@@ -32,14 +32,21 @@ function withTests(section, one) {
   const cited = Object.entries(one.tests ?? { [section.test]: one.statement }).flatMap(([file, titles]) =>
     [titles].flat().map((title) => ({ file: file.includes('/') ? file : `${folder}/${file}`, title })),
   );
-  const tests = cited.map(({ file, title }) => {
-    const found = titleIn(file, title) ?? missing(file, title);
-    return { file, title: found, own: title === one.statement };
+  const tests = cited.map((test) => {
+    const file = holderOf(test);
+    const found = titleIn(file, test.title) ?? missing(file, test.title);
+    return { file, title: found, own: test.title === one.statement };
   });
   if (one.decision && !existsSync(join(root, one.where ?? ''))) {
     faults.push(`"${one.statement}": there is no ${one.where}.`);
   }
   return { ...one, tests };
+}
+
+/** The file of a test; where a folder is named, the one in it that has the title. */
+function holderOf({ file, title }) {
+  if (!file.endsWith('/')) return file;
+  return filesIn(file.slice(0, -1), '.test.ts').find((one) => titlesOf(one).has(title)) ?? file;
 }
 
 /** The title as it stands in the file; rows of a table have the statement itself for a title. */
@@ -71,7 +78,7 @@ function missing(file, title) {
 function titlesOf(file) {
   titlesOf.known ??= new Map();
   if (!titlesOf.known.has(file)) {
-    const source = existsSync(join(root, file)) ? text(file) : '';
+    const source = file.endsWith('.ts') && existsSync(join(root, file)) ? text(file) : '';
     titlesOf.known.set(file, new Set(calls(parseSync(source, { syntax: 'typescript' })).flatMap(titleOf)));
   }
   return titlesOf.known.get(file);

@@ -131,6 +131,10 @@ async function isFalseByDefault({ row, section, path }: Scene): Promise<void> {
   await house.send('patch', item, { data: patchOf(row.field, true) });
   const removed = await house.send('patch', item, { data: patchOf(row.field, null) });
   expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, [false]]);
+  await house.send('patch', item, { data: patchOf(row.field, true) });
+  const replaced = await house.send('put', item, { data: section.least });
+  // Nobody is brought back by leaving it out.
+  expect(valuesAt(replaced.body.data, row.field)).toEqual([row.field === 'archived']);
 }
 
 async function mustBeGiven({ row, section, path }: Scene): Promise<void> {
