@@ -103,18 +103,19 @@ async function isKept({ row, section, path }: Scene, value: Json): Promise<void>
   expect((await house.send('delete', item)).status).toBe(200);
 }
 
-/** Values are refused by POST, PATCH and PUT with their codes, and nothing is kept of them. */
+/** Values are refused by POST with their codes, the first of each code by PATCH and PUT, too, and nothing is kept of them. */
 async function areRefused({ row, section, path }: Scene, refused: [Json, string][]): Promise<void> {
   const { id } = await house.make(path, section.least);
   const item = `${path}/${id}`;
   const before = (await house.send('get', item)).body;
-  for (const [value, code] of refused) {
+  for (const [position, [value, code]] of refused.entries()) {
     const body = withValue(section.least, row.field, value);
-    for (const answer of [
-      await house.send('post', path, { data: body }),
-      await house.send('patch', item, { data: patchOf(row.field, value) }),
-      await house.send('put', item, { data: body }),
-    ]) {
+    const answers = [await house.send('post', path, { data: body })];
+    if (refused.findIndex(([, other]) => other === code) === position) {
+      answers.push(await house.send('patch', item, { data: patchOf(row.field, value) }));
+      answers.push(await house.send('put', item, { data: body }));
+    }
+    for (const answer of answers) {
       expect([value, answer.status, answer.body.code]).toEqual([value, 422, 'validationFailed']);
       const faults = answer.body.invalid.map((one: { field: string; code: string }) => [one.field, one.code]);
       expect([value, faults]).toEqual([value, [[expect.stringMatching(`^${row.field}`), code]]]);
