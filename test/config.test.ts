@@ -301,7 +301,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'a misspelled path',
       { files: one({ travelApi: { paths: { costCentres: '/x' } } }) },
-      'settings.json connections.default.travelApi.paths.costCentres: unknown key. Did you mean costCenters? Known here: whoami, users, billingProfiles, costCenters, customFields, customFieldOptions, travelPolicies, scimUserMappings.',
+      'settings.json connections.default.travelApi.paths.costCentres: unknown key. Did you mean costCenters? Known here: whoami, users, events, billingProfiles, costCenters, customFields, customFieldOptions, travelPolicies, scimUserMappings.',
     ],
     [
       'a word that is not one of a few',

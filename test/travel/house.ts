@@ -16,7 +16,7 @@ import { travelApp } from '../../src/travel/app.ts';
 import { ensureFirstAdmin } from '../../src/travel/first-admin.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { ApiKeys, TravelStore } from '../../src/travel/ports.ts';
-import { type Resolve, resolveName } from '../../src/travel/webhooks/lookup.ts';
+import type { Resolve } from '../../src/travel/webhooks/lookup.ts';
 import type { DeliveryQueue, WebhookRecords } from '../../src/travel/webhooks/ports.ts';
 import { type Webhooks, webhooks } from '../../src/travel/webhooks/webhooks.ts';
 import { clock } from '../support/clock.ts';
@@ -63,11 +63,17 @@ export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0, 789);
 export interface HouseOptions {
   /** False: webhooks must not lead to private addresses. */
   privateReceivers?: boolean;
-  /** In place of the name servers. */
+  /** In place of the name servers; by default nobody knows any name. */
   resolve?: Resolve;
+  /** How many webhooks are served at once. */
+  places?: { well: number; failing: number };
 }
 
-export async function openHouse({ privateReceivers = true, resolve }: HouseOptions = {}): Promise<House> {
+export async function openHouse({
+  privateReceivers = true,
+  resolve = async () => [],
+  places,
+}: HouseOptions = {}): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'travel-'));
   const database = await openEmbedded(directory, false);
   const keys = apiKeys(database);
@@ -106,7 +112,8 @@ export async function openHouse({ privateReceivers = true, resolve }: HouseOptio
   const records = webhookRecords(database, sealed);
   const delivering = webhooks({
     ...{ surroundings: told, queue, records, clock: time, log },
-    ...{ resolve: resolve ?? resolveName, allowPrivate: privateReceivers, random: () => 0.5 },
+    ...{ resolve, allowPrivate: privateReceivers, random: () => 0.5 },
+    ...(places ? { places } : {}),
   });
   const travel = travelApp({
     ...told,

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { Log } from '../ports.ts';
 import { cancelWaiting } from './disable.ts';
 import { type DeliveryGround, workFor } from './lane.ts';
-import { Places } from './places.ts';
+import { type PlaceKind, Places } from './places.ts';
 
-/** So many webhooks are served at once. */
-const SIZES = { well: 64, failing: 16 };
+/** So many webhooks are served at once. Most of it is waiting, which costs little more than a socket. */
+const SIZES = { well: 256, failing: 64 };
 /** How often the queues are looked at unasked. */
 const IDLE_MS = 1_000;
 /** Those who ring shortly after each other are served together. */
@@ -18,6 +18,7 @@ const GRACE_MS = 3_000;
 /** What the dispatcher works with. */
 export interface DispatchGround extends DeliveryGround {
   log: Log;
+  places?: Record<PlaceKind, number>;
 }
 
 /** Delivers what is due to all webhooks, side by side. */
@@ -46,13 +47,13 @@ interface Office {
 }
 
 /** Makes a dispatcher; nothing happens before somebody looks. */
-export function dispatcher(ground: DispatchGround, sizes = SIZES): Dispatcher {
+export function dispatcher(ground: DispatchGround): Dispatcher {
   const cut = new AbortController();
   // Everybody who is served listens for it.
   setMaxListeners(0, cut.signal);
   const office: Office = {
     ground,
-    places: new Places(sizes),
+    places: new Places(ground.places ?? SIZES),
     changed: new Set(),
     bell: newBell(),
     isEnding: false,

@@ -10,8 +10,9 @@ import { type Connections, connections } from './send.ts';
 
 /** Longer than an attempt may take. */
 const LEASE_MS = 60_000;
-/** So many deliveries, and it is the turn of another webhook. */
+/** After so many deliveries, or so long, it is the turn of another webhook. */
 const TURN = 100;
+const TURN_MS = 2_000;
 /** "410 Gone: … the sender should disable the endpoint" (Standard Webhooks, "Disabling endpoints") */
 const GONE = 410;
 
@@ -44,8 +45,9 @@ export async function workFor(ground: DeliveryGround, webhookId: string, ending:
   const lease = () => ({ webhookId, token, until: now() + LEASE_MS });
   if (!(await queue.take(lease(), now()))) return;
   const lane = { ...ending, webhookId, lease, connections: connections() };
+  const end = now() + TURN_MS;
   try {
-    for (let served = 0; served < TURN && !ending.isEnding(); served++) {
+    for (let served = 0; served < TURN && now() <= end && !ending.isEnding(); served++) {
       const delivery = await queue.next(webhookId, now());
       if (!delivery || !(await deliver(ground, lane, delivery))) return;
     }

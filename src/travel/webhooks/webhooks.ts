@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { Surroundings } from '../collection.ts';
 import type { Log } from '../ports.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
+import type { PlaceKind } from './places.ts';
 import type { DeliveryQueue, WebhookRecords } from './ports.ts';
 import { webhookRoutes } from './routes.ts';
 import type { SendingGround } from './send.ts';
@@ -13,6 +14,8 @@ export interface WebhookGround extends SendingGround {
   records: WebhookRecords;
   random(): number;
   log: Log;
+  /** How many are served at once; by default many. */
+  places?: Record<PlaceKind, number>;
 }
 
 /** The webhooks of the travel service: their operations, and who delivers. */

@@ -3,6 +3,7 @@ import { deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
 import { signatureByHand } from './receiver.ts';
 
 const desk = deskOf();
+const few = deskOf({ places: { well: 1, failing: 16 } });
 const created = { events: ['costCenter.created'] };
 
 describe('what is sent', () => {
@@ -152,7 +153,29 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     await settled;
   });
 
+  test('who is slow is not served for long while others wait', async () => {
+    const desk = few;
+    const [slow, well] = [await desk.receiver(), await desk.receiver()];
+    await desk.webhook({ url: slow.url, ...created });
+    await desk.webhook({ url: well.url, ...created });
+    slow.feel(() => {
+      desk.house.pass(1500);
+      return 200;
+    });
+    await desk.happenAtOnce(['one', 'two', 'three', 'four']);
+    // There is one place for both.
+    await desk.house.webhooks.look();
+    await slow.waitFor(2);
+    expect(well.received).toEqual([]);
+    const settled = desk.settle();
+    await well.waitFor(4);
+    expect(slow.received.length).toBeLessThan(4);
+    await settled;
+    expect(names(slow)).toEqual(names(well));
+  });
+
   test('however many hang again and again: they have places of their own', async () => {
+    const desk = few;
     const [hanging, well] = [await desk.receiver(), await desk.receiver()];
     hanging.feel(500);
     for (let number = 0; number < 20; number++) await desk.webhook({ url: hanging.url, ...created });
