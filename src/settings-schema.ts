@@ -42,6 +42,10 @@ const travelUrl = z.union(
   noTravelUrl,
 );
 
+const following = z.strictObject({
+  everyMs: whole(100, 3_600_000, 2_000).default(2_000).describe('How often it is asked, in milliseconds.'),
+});
+
 const travelApi = z.strictObject({
   url: travelUrl
     .optional()
@@ -58,14 +62,12 @@ const travelApi = z.strictObject({
     ),
   paths: paths.default({}),
   feed: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        everyMs: whole(100, 3_600_000, 2_000)
-          .default(2_000)
-          .describe('How often it is asked, in milliseconds.'),
-      }),
-    ])
+    .union([z.literal(false), following], {
+      error: told(
+        'is no way to follow the feed',
+        'Write false, or e.g. {"everyMs": 2000}, from 100 to 3600000.',
+      ),
+    })
     .prefault({})
     .describe(
       'What the travel API tells of changes by events is followed; false: only the hourly import finds them.',
