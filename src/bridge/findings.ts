@@ -37,6 +37,13 @@ export const findings = {
     remedy:
       'Attach the travel credential to a technical user, or leave this person to be managed in the travel service.',
   }),
+  notDeleted: (): Finding => ({
+    field: 'archived',
+    code: 'notDeleted',
+    reason:
+      'The travel API does not delete this traveler, who has been on trips for instance; they are archived instead.',
+    remedy: 'Nothing needs to be done: who is archived has no access.',
+  }),
   forbidden: (field: string): Finding => ({
     field,
     code: 'forbidden',

@@ -48,15 +48,31 @@ async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
 }
 
 async function retire(task: Task, draft: Draft, travelId: string): Promise<Settled> {
-  const isDelete = task.connection.policies.deprovision === 'delete';
-  task.checkpoint('beforeSend');
-  const answer: TravelAnswer<TravelUser> = isDelete
-    ? await task.connection.travel.remove(travelId)
-    : await task.connection.travel.patch(travelId, { archived: true });
-  task.checkpoint('afterSend');
+  if (task.connection.policies.deprovision === 'archive') return archive(task, draft, travelId);
+  const answer = await sent(task, () => task.connection.travel.remove(travelId));
   switch (answer.kind) {
     case 'ok':
-      return isDelete ? settled(unlinked(draft), 'synced') : settled(archived(draft, answer.value), 'synced');
+    case 'notFound':
+      return settled(unlinked(draft), 'synced');
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict': {
+      // Somebody who has traveled is part of the accounts and cannot be deleted; but nobody who left keeps access.
+      const kept = noting(draft, findings.notDeleted());
+      return isArchived(draft) ? settled(kept, 'synced') : archive(task, kept, travelId);
+    }
+    case 'unauthorized':
+      return failed(draft, answer);
+    case 'unavailable':
+      return failed({ ...draft, observed: undefined }, answer);
+  }
+}
+
+async function archive(task: Task, draft: Draft, travelId: string): Promise<Settled> {
+  const answer = await sent(task, () => task.connection.travel.patch(travelId, { archived: true }));
+  switch (answer.kind) {
+    case 'ok':
+      return settled(archived(draft, answer.value), 'synced');
     case 'notFound':
       return settled(unlinked(draft), 'synced');
     case 'forbidden':
@@ -66,8 +82,15 @@ async function retire(task: Task, draft: Draft, travelId: string): Promise<Settl
     case 'unauthorized':
       return failed(draft, answer);
     case 'unavailable':
-      return failed({ ...(isDelete ? draft : unsure(draft)), observed: undefined }, answer);
+      return failed({ ...unsure(draft), observed: undefined }, answer);
   }
+}
+
+async function sent<T>(task: Task, call: () => Promise<TravelAnswer<T>>): Promise<TravelAnswer<T>> {
+  task.checkpoint('beforeSend');
+  const answer = await call();
+  task.checkpoint('afterSend');
+  return answer;
 }
 
 /** It may have been archived all the same: a return must not rely on what was known before. */

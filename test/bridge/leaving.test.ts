@@ -79,6 +79,40 @@ test('where the connection says so, a DELETE deletes, and a deactivation still a
     { policies: { deprovision: 'delete' } },
   ));
 
+test.each(['conflict', 'forbidden'] as const)(
+  'who may not be deleted (%s) is archived instead, and comes back as the same traveler',
+  (kind) =>
+    inHouse(
+      async (house) => {
+        const { bridge, travel } = house;
+        const ada = await bridge.users.create(users, person('Ada'));
+        travel.trouble = ({ verb }) => (verb === 'remove' ? { kind } : undefined);
+        await bridge.users.remove(users, ada.id);
+        expect(travelers(house)).toEqual([expect.objectContaining({ archived: true })]);
+        const gone = await house.identity(ada.id);
+        expect([gone.state, gone.findings.map(({ code }) => code)]).toEqual(['synced', ['notDeleted']]);
+        await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+        const back = await bridge.users.create(users, person('Ada'));
+        expect(back.travelUserId).toBe(ada.travelUserId);
+        expect(travelers(house)).toEqual([expect.objectContaining({ archived: false })]);
+      },
+      { policies: { deprovision: 'delete' } },
+    ),
+);
+
+test('who may neither be deleted nor archived is told to the IdP', () =>
+  inHouse(
+    async (house) => {
+      const { bridge, travel } = house;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.trouble = ({ verb }) =>
+        verb === 'remove' || verb === 'patch' ? { kind: 'forbidden' } : undefined;
+      await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject({ kind: 'refused' });
+      expect((await house.identity(ada.id)).desired).toMatchObject({ active: false });
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
 test.each([
   ['externalId', person('Zoe', { externalId: '00u1' })],
   ['userName', person('Ada', { ...emailsOf('new@corp.example'), userName: 'ADA@corp.example' })],
