@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
+import { certificateFiles } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
+import { jetbridge } from '../support/jetbridge.ts';
 import { kill } from '../support/process-house.ts';
 import { seeded } from '../support/seeded.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
@@ -22,7 +24,7 @@ afterEach(async () => {
 });
 
 /** A folder of data, the settings with which webhooks may lead to this machine, and how to start a service on them. */
-function ground() {
+function ground(environment: Record<string, string> = {}) {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-webhooks-'));
   closing.push(() => rmSync(data, { recursive: true }));
   const settings = join(data, 'settings.json');
@@ -37,7 +39,7 @@ function ground() {
     start: async () => {
       const server = await startServer({
         ...{ JETBRIDGE_DATA: data, JETBRIDGE_CONFIG: settings },
-        ...{ SCIM_TOKEN: 'the-token-of-the-identity-provider', TRAVEL_API_KEY: KEY },
+        ...{ SCIM_TOKEN: 'the-token-of-the-identity-provider', TRAVEL_API_KEY: KEY, ...environment },
       });
       closing.unshift(() => kill(server));
       return server;
@@ -87,6 +89,28 @@ it('a process that is killed in the middle of deliveries, again and again, loses
     expect(open).toEqual([]);
   });
   expect(statSync(join(data, 'jetbridge.key')).mode & 0o777).toBe(0o600);
+});
+
+it('https is spoken with a receiver whose authority the machine trusts, and the secret is in no log', async () => {
+  const files = await certificateFiles();
+  closing.push(files.remove);
+  const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')];
+  const receiver = await openReceiver({ cert, key });
+  closing.push(receiver.close);
+  const { data, start } = ground({ NODE_EXTRA_CA_CERTS: files.cert });
+  const server = await start();
+  const { id, secret } = await call(server, 'POST', '/webhooks', { url: receiver.url });
+  const { secret: next } = await call(server, 'POST', `/webhooks/${id}/secret`);
+  expect(await call(server, 'POST', `/webhooks/${id}/test`)).toMatchObject({ status: 204 });
+  await receiver.waitFor(2);
+  const kinds = receiver.received.map(({ event }) => event.kind).sort();
+  expect(kinds).toEqual(['webhook.created', 'webhook.updated']);
+  const log = await eventually(async () => {
+    const { out } = await jetbridge(['requests', '--json'], { JETBRIDGE_DATA: data });
+    expect(out).toContain(`/webhooks/${id}/test`);
+    return out;
+  });
+  for (const one of [secret, next]) expect(log).not.toContain(one.slice(6));
 });
 
 it('on SIGTERM the process ends soon, though a receiver hangs, and the next one goes on', async () => {

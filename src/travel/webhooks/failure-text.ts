@@ -1,3 +1,4 @@
+import { codeOf } from './error-code.ts';
 import { PrivateAddress } from './guard.ts';
 
 const texts = new Map([
@@ -24,9 +25,4 @@ export function failureText(error: unknown): string {
   if (/CERT|SSL|TLS|ISSUER|SIGNATURE|EPROTO/.test(code))
     return `the certificate or the encryption is not accepted (${code})`;
   return code === '' ? 'the request failed' : `the request failed (${code})`;
-}
-
-/** The code by which Node tells its errors apart; '' where there is none. */
-export function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

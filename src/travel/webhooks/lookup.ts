@@ -1,5 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
-import { codeOf } from './failure-text.ts';
+import { codeOf } from './error-code.ts';
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;

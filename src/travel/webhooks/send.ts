@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { codeOf, failureText } from './failure-text.ts';
+import { codeOf } from './error-code.ts';
+import { failureText } from './failure-text.ts';
 import { guarded } from './guard.ts';
 import type { Resolve } from './lookup.ts';
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { certificateFiles } from '../../support/certificate.ts';
 import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
-import type { Mood } from './receiver.ts';
+import { type Mood, openReceiver } from './receiver.ts';
 
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
@@ -73,6 +75,22 @@ describe('2xx is a success, and everything else is none', () => {
     await desk.settle();
     const [attempt] = (await only(id)).attempts;
     expect(attempt?.error).toMatch(/^the certificate or the encryption is not accepted \(\w+\)$/);
+  });
+
+  test('a receiver whose certificate nobody vouches for', async () => {
+    const files = await certificateFiles();
+    const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')];
+    const receiver = await openReceiver({ cert, key });
+    const { id } = await desk.webhook({ url: receiver.url.replace('localhost', '127.0.0.1'), ...created });
+    await desk.happen('one');
+    await desk.settle();
+    const [attempt] = (await only(id)).attempts;
+    expect(attempt?.error).toBe(
+      'the certificate or the encryption is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    );
+    expect(receiver.received).toEqual([]);
+    await receiver.close();
+    files.remove();
   });
 
   test('of an endless answer a little is read, and its status counts', async () => {

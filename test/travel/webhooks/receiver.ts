@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import http, { type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { JsonObject } from '../../../src/travel/json.ts';
 
@@ -39,14 +40,15 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function openReceiver(): Promise<Receiver> {
+/** With a certificate it speaks HTTPS, as "localhost". */
+export async function openReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
   let mood: (request: Received) => Mood = () => 204;
   let connected = 0;
   let most = 0;
   const open = new Set<ServerResponse>();
   const used = new WeakSet<Socket>();
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
+  const listener: RequestListener = async (request, response) => {
     open.add(response);
     most = Math.max(most, open.size);
     response.on('close', () => open.delete(response));
@@ -60,14 +62,16 @@ export async function openReceiver(): Promise<Receiver> {
     received.push(one);
     server.emit('received');
     answer(response, mood(one));
-  }).on('connection', () => {
+  };
+  const server = tls ? https.createServer(tls, listener) : http.createServer(listener);
+  server.on('connection', () => {
     connected += 1;
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/events?from=travel`,
+    url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}/events?from=travel`,
     port,
     received,
     feel: (next) => {
