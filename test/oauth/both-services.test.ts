@@ -1,4 +1,7 @@
 import { listClients, revokeClient } from '../../src/commands/oauth-clients.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import { requestLog } from '../../src/store/request-log.ts';
+import { eventually } from '../support/eventually.ts';
 import { folder } from '../support/jetbridge.ts';
 import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
 import { type RunningService, startService } from '../support/service.ts';
@@ -94,4 +97,25 @@ test('a client of a connection that the settings have no more opens nothing', as
   await expect(client.token(second.url)).rejects.toThrow('no token: 400');
   await second.close();
   place.remove();
+});
+
+test('the request log tells by which credential an admin did something', async () => {
+  const client = await oauthClient(service, { travelAdmin: 'admin@jetbridge.local' });
+  expect((await statuses(await client.token())).travel).toBe(200);
+  expect((await statuses(service.travelApiKey)).travel).toBe(200);
+  expect((await statuses('nobodys')).travel).toBe(401);
+  const database = await openEmbedded(service.data, false);
+  try {
+    await eventually(async () => {
+      const { requests } = await requestLog(database).list({ path: '/api/whoami', limit: 10 });
+      expect(requests.map(({ status, credential }) => [status, credential])).toEqual([
+        [401, undefined],
+        [200, expect.stringMatching(/^apiKey:[0-9a-f-]{36}$/)],
+        [200, `oauth:${client.id}`],
+      ]);
+      expect(new Set(requests.map(({ userId }) => userId)).size).toBe(2);
+    });
+  } finally {
+    await database.close();
+  }
 });
