@@ -41,13 +41,30 @@ test.each(lists)('$statement', async (list) => {
   expect(body.meta).toMatchObject({ pageKind: 'offset', sortBy: 'createdAt', total: body.data.length });
   expect(body.data.length).toBeGreaterThan(1);
   await isPagedByOffset(get, body.data);
-  if (list.cursor) await isPagedByCursor(get, body.data);
+  if (list.cursor) await isPagedByCursor(get, list);
   else expect(seen(await get('pageKind=cursor'))).toEqual(refusal('pageKind'));
   for (const field of list.sortBy) await isSortedBy(get, field, body.data.length);
   for (const field of ['createdAt', 'date', 'name', 'code', 'email', 'id']) {
     if (!list.sortBy.includes(field)) expect(seen(await get(`sortBy=${field}`))).toEqual(refusal('sortBy'));
   }
   await isFiltered(get, list, body.data);
+});
+
+test('sub-collections hold what belongs to their item: all of it, and nothing else', async () => {
+  const every = (await house.send('get', '/billing-operations?limit=100')).body.data;
+  for (const [path, field] of [
+    ['invoices', 'invoiceId'],
+    ['trip-projects', 'tripProjectId'],
+  ]) {
+    for (const { id } of (await house.send('get', `/${path}?limit=100`)).body.data) {
+      const { data } = (await house.send('get', `/${path}/${id}/billing-operations?limit=100`)).body;
+      expect(data).toEqual(every.filter((one: JsonObject) => one[field ?? ''] === id));
+    }
+  }
+  for (const { id, travelerIds } of (await house.send('get', '/trip-projects')).body.data) {
+    const { data } = (await house.send('get', `/trip-projects/${id}/users`)).body;
+    expect(ids(data).sort()).toEqual([...travelerIds].sort());
+  }
 });
 
 type Get = (query: string) => ReturnType<House['send']>;
@@ -62,18 +79,35 @@ async function isPagedByOffset(get: Get, all: JsonObject[]): Promise<void> {
   expect(times).toEqual([...times].sort());
 }
 
-/** Every item exactly once, in both orders. */
-async function isPagedByCursor(get: Get, all: JsonObject[]): Promise<void> {
+/** Every item exactly once, in both orders and by every sort, forward and backward. */
+async function isPagedByCursor(get: Get, { sortBy }: List): Promise<void> {
   for (const order of ['asc', 'desc']) {
-    const walked: JsonObject[] = [];
-    let after = '';
-    do {
-      const { body } = await get(`pageKind=cursor&limit=7&order=${order}${after}`);
-      walked.push(...body.data);
-      after = body.meta.nextAfter === undefined ? '' : `&after=${body.meta.nextAfter}`;
-    } while (after !== '' && walked.length <= all.length);
-    expect(walked).toEqual(order === 'asc' ? all : [...all].reverse());
+    for (const sort of ['', ...sortBy.map((field) => `&sortBy=${field}`)]) {
+      const query = `limit=7&order=${order}${sort}`;
+      const sorted = (await get(query.replace('limit=7', 'limit=100'))).body.data;
+      const walked = await walk(get, query, 'after');
+      expect(walked.items).toEqual(sorted);
+      const back = await walk(get, query, 'before', walked.prevBefore);
+      expect(back.items).toEqual(sorted.slice(0, back.items.length));
+      expect(back.items.length).toBeGreaterThanOrEqual(sorted.length - 7);
+    }
   }
+}
+
+/** Pages in one direction to the end, in the order of the list; and the `prevBefore` of the last of them. */
+async function walk(get: Get, query: string, direction: 'after' | 'before', from?: string) {
+  let items: JsonObject[] = [];
+  let cursor = from;
+  let prevBefore: string | undefined;
+  if (direction === 'before' && from === undefined) return { items, prevBefore };
+  do {
+    const place = cursor === undefined ? '' : `&${direction}=${cursor}`;
+    const { data, meta } = (await get(`pageKind=cursor&${query}${place}`)).body;
+    items = direction === 'after' ? [...items, ...data] : [...data, ...items];
+    prevBefore = meta.prevBefore;
+    cursor = direction === 'after' ? meta.nextAfter : meta.prevBefore;
+  } while (cursor !== undefined && items.length < 1000);
+  return { items, prevBefore };
 }
 
 async function isSortedBy(get: Get, field: string, count: number): Promise<void> {
