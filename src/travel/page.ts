@@ -171,7 +171,9 @@ function truth(word: string): boolean | undefined {
 }
 
 function addresses(list: string): string[] | undefined {
-  const emails = [...new Set(list.split(',').map((address) => fold(address.trim())))];
+  // No address has a blank inside: where one is, a plus was sent as it is, which a query means as a blank.
+  const plain = (address: string) => fold(address.trim().replaceAll(' ', '+'));
+  const emails = [...new Set(list.split(',').map(plain))];
   // SQLite would compare up to a NUL only, and PostgreSQL refuses it.
   const usable = emails.filter((address) => address !== '' && !address.includes('\0'));
   return usable.length <= ADDRESSES ? usable : undefined;

@@ -146,6 +146,13 @@ test('emails: users only; a comma-separated list of addresses, only matching use
   const page = await get('/users?emails=eve@example.com,ADA@example.com,nobody@example.com');
   expect([ids(page), page.meta.total]).toEqual([[made[0], made[2]], 2]);
   expect((await get('/users?emails=nobody@example.com')).data).toEqual([]);
+  const { id: tagged } = await house.make('/users', { email: 'ada+travel@example.com' });
+  for (const plus of ['+', '%2B']) {
+    expect(ids(await get(`/users?emails=eve@example.com,%20ada${plus}travel@example.com`))).toEqual([
+      made[2],
+      tagged,
+    ]);
+  }
   await centers(2);
   expect((await get('/cost-centers?emails=nobody@example.com')).data).toHaveLength(2);
 });
