@@ -27,9 +27,10 @@ function policy(): string {
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
+/** Not by `send`, of which the request log would keep a copy each time: what everybody may ask for must not fill it. */
 function send(response: Response, type: string, body: string): void {
   response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
-  response.type(type).send(body);
+  response.type(type).end(body);
 }
 
 /** Made when it is first asked for, and kept. */

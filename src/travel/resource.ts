@@ -44,6 +44,8 @@ export interface Rules {
   /** Answers the document to keep, which is what was wanted unless the rule puts it in another form. */
   check?(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }>;
   checkDelete?(resource: StoredResource, caller: string): void;
+  /** The statuses of the ApiErrors that `check` and `checkDelete` throw, for the contract. */
+  refuses?: Partial<Record<Operation, (403 | 409)[]>>;
   /** Values to be found by, besides those of `sortBy` and `filters`. */
   index?(resource: StoredResource): NamedValue[];
   /** References that are deeper in the document than a field. */

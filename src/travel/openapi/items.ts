@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { Operation } from '../resource.ts';
+import type { Operation, Resource } from '../resource.ts';
 import { type Failure, failureReferences } from './answers.ts';
 import { patchExample } from './examples.ts';
 import {
@@ -22,11 +22,9 @@ import { capitalized, spoken, withArticle } from './words.ts';
 export const itemOperations = {
   create: (documented) => {
     const { resource } = documented;
-    const { type, unique = [], parent, example } = resource;
+    const { type, parent, example } = resource;
     const parameters = parentParameters(documented);
-    const failures: Failure[] = [400, 401, 403];
-    if (parent) failures.push(404);
-    if (unique.length > 0) failures.push(409);
+    const failures: Failure[] = [400, 401, ...(parent ? [404 as const] : [])];
     return {
       path: collectionPath(resource),
       method: 'post',
@@ -36,7 +34,7 @@ export const itemOperations = {
         requestBody: requestBody(shapeNames(resource).written, example),
         responses: {
           201: revealingAnswer(documented, 'What was created'),
-          ...failureReferences([...failures, 413, 415, 422, 500]),
+          ...failureReferences([...failures, ...refusals(resource, 'create'), 413, 415, 422, 500]),
         },
       },
     };
@@ -48,7 +46,7 @@ export const itemOperations = {
       verb: 'update',
       says: 'Fields in the body are changed, those that are null are removed, others stay (JSON merge patch, RFC 7396).',
       body: requestBody(shapeNames(documented.resource).patched, patchExample(documented.resource)),
-      failures: [403, 404, 409, 413, 415, 422],
+      failures: [404, ...refusals(documented.resource, 'patch'), 413, 415, 422],
     }),
   replace: (documented) =>
     item(documented, {
@@ -56,14 +54,15 @@ export const itemOperations = {
       verb: 'replace',
       says: 'Fields that the body leaves out are removed, but `archived`, which stays.',
       body: requestBody(shapeNames(documented.resource).written, documented.resource.example),
-      failures: [403, 404, 409, 413, 415, 422],
+      failures: [404, ...refusals(documented.resource, 'replace'), 413, 415, 422],
     }),
   delete: (documented) =>
     item(documented, {
       method: 'delete',
       verb: 'delete',
       says: 'The answer is the resource as it was.',
-      failures: [403, 404, 409],
+      // Who refers to it is known when it is tried.
+      failures: [404, 409, ...refusals(documented.resource, 'delete')],
     }),
 } satisfies Record<Exclude<Operation, 'list'>, (documented: Documented) => Described>;
 
@@ -93,6 +92,12 @@ function item(documented: Documented, { method, verb, says, body, failures }: It
       },
     },
   };
+}
+
+/** What its rules and its unique fields refuse. */
+function refusals({ rules, unique = [] }: Resource, operation: Operation): Failure[] {
+  const taken: Failure[] = unique.length > 0 && operation !== 'delete' ? [409] : [];
+  return [...taken, ...(rules?.refuses?.[operation] ?? [])];
 }
 
 /** `options` → `optionId` */

@@ -32,6 +32,7 @@ export const customFieldOption = defineResource({
   parent: { type: 'customField', path: 'custom-fields' },
   rules: {
     check,
+    refuses: { create: [403] },
     index: ({ doc, parentId }) => [
       { name: OPTION_DATA, value: optionKey(parentId, String(doc['data'])) },
       ...EXCLUSIVE.filter((field) => doc[field] !== undefined).map((field) => ({ name: field, value: SET })),

@@ -30,6 +30,7 @@ export const customField = defineResource({
   filters: [],
   rules: {
     check: keepKind,
+    refuses: { patch: [409], replace: [409] },
     index: ({ doc }) =>
       doc['mandatory'] === true && doc['disabled'] === false
         ? [{ name: MANDATORY, value: textOf(doc, 'resourceType') ?? '' }]

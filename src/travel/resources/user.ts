@@ -71,6 +71,7 @@ export const user = defineResource({
   rules: {
     check,
     checkDelete: ({ id }, caller) => keepCaller(id, caller, false),
+    refuses: { patch: [403], replace: [403], delete: [403] },
     index: ({ doc }) => (isAdmin(doc) ? [ADMIN] : []),
     references: (doc) => customFieldReferences(valuesOf(doc)),
     present: presentCustomFields,
