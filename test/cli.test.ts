@@ -61,6 +61,16 @@ describe('wrong use ends with 2 and says what is wrong', () => {
       'give one of --jwks-uri and --jwks-file',
     ],
     [['oauth-clients', 'revoke'], "missing required argument 'id'"],
+    [['sample-data', '--users', '0'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--users', '-5'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--users', 'many'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--trips', '100001'], 'must be a whole number from 0 to 100000.'],
+    [['sample-data', '--seed', '1.5'], 'must be a whole number from 0 to 2147483648.'],
+    [['sample-data', '--now', '2026-02-30'], 'must be a day such as 2026-11-20.'],
+    [
+      ['sample-data', '--users', '1', '--trips', '101'],
+      '101 trips are too many for one person: at most 100 each',
+    ],
   ])('jetbridge %j', async (args, text) => {
     const ran = await jetbridge(args, data);
     expect(ran).toMatchObject({ code: 2, out: '' });
