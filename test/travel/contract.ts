@@ -121,7 +121,7 @@ function validatorOf(place: string): ValidateFunction {
 }
 
 function newAjv(): Ajv2020 {
-  const made = new Ajv2020({ strict: false, allErrors: true });
+  const made = new Ajv2020({ strict: false });
   addFormats.default(made);
   // Its pattern says what it is.
   made.addFormat('idn-email', true);

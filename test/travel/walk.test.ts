@@ -11,7 +11,8 @@ beforeAll(async () => {
     const end = Math.min(EVENTS, first + IN_ONE_TRANSACTION);
     await store.write([], async (within) => {
       for (let n = first; n < end; n++) {
-        const data = { id: `c${n}`, type: 'costCenter', createdAt: '2026-11-20T12:00:00Z', archived: false };
+        const id = String(n).padStart(24, '0');
+        const data = { id, type: 'costCenter', createdAt: '2026-11-20T12:00:00Z', archived: false, name: id };
         const doc = { kind: 'costCenter.created', data };
         // Several in one millisecond, so that the time alone does not tell their order.
         const createdAt = now() + Math.floor(n / 7);
