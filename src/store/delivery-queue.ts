@@ -20,9 +20,17 @@ export function deliveryQueue({ db, lightly }: Database): DeliveryQueue {
     finish: (lease, id, outcome) =>
       lightly(db, (light) => light.transaction().execute((tx) => finish(tx, lease, { id, outcome }))),
     release: (lease, now) => release(db, lease, now),
-    cancel: (webhookId, limit) => db.transaction().execute((tx) => cancel(tx, webhookId, limit)),
+    follow: (webhookId, now, limit) =>
+      db.transaction().execute(async (tx) => {
+        if (!(await isEnabled(tx, webhookId))) return cancel(tx, webhookId, limit);
+        await hurry(tx, webhookId, now);
+        return 0;
+      }),
   };
 }
+
+/** The most that were asked for and are tried at once when a webhook was mended. */
+const HURRIED = 100;
 
 type Queues = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
 
@@ -140,8 +148,8 @@ async function release(
 }
 
 /** A webhook that is enabled is found by what it selects: asked in the transaction, so that nothing of a new beginning is lost. */
-async function cancel(tx: Kysely<Tables>, webhookId: string, limit: number): Promise<number> {
-  const enabled = await tx
+async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean> {
+  const found = await tx
     .selectFrom('travel_index')
     .select('id')
     .where('type', '=', 'webhook')
@@ -149,7 +157,31 @@ async function cancel(tx: Kysely<Tables>, webhookId: string, limit: number): Pro
     .where('name', '=', 'kind')
     .limit(1)
     .executeTakeFirst();
-  if (enabled) return 0;
+  return found !== undefined;
+}
+
+/** Only the first in order waits for its time, and what was asked for. */
+async function hurry(tx: Kysely<Tables>, webhookId: string, now: number): Promise<void> {
+  for (const redelivery of [0, 1]) {
+    await tx
+      .updateTable('travel_delivery')
+      .set({ next_attempt_at: now })
+      .where('id', 'in', (some) =>
+        some
+          .selectFrom('travel_delivery')
+          .select('id')
+          .where('webhook_id', '=', webhookId)
+          .where('status', '=', sql.lit('pending'))
+          .where('redelivery', '=', redelivery)
+          .orderBy('seq')
+          .limit(redelivery === 0 ? 1 : HURRIED),
+      )
+      .where('next_attempt_at', '>', now)
+      .execute();
+  }
+}
+
+async function cancel(tx: Kysely<Tables>, webhookId: string, limit: number): Promise<number> {
   const rows = await tx
     .updateTable('travel_delivery')
     .set({ status: 'canceled', next_attempt_at: null })

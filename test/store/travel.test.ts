@@ -116,7 +116,8 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
     },
   ],
   ['release', (database) => deliveryQueue(database).release(lease, NOW)],
-  ['cancel', (database) => deliveryQueue(database).cancel('w', 9)],
+  ['following a change', (database) => deliveryQueue(database).follow('w', NOW, 9)],
+  ['canceling', (database) => deliveryQueue(database).follow('gone', NOW, 9)],
   ['a page', (database) => travelResources(database).page(deliveries)],
   ['a page by status', (database) => travelResources(database).page({ ...deliveries, status: 'failed' })],
   [

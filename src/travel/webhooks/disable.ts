@@ -14,8 +14,8 @@ export async function disable(surroundings: Surroundings, id: string): Promise<v
   });
 }
 
-/** Cancels all that waits for a webhook, if it is disabled or gone; part by part, so that nobody waits long for it. */
-export async function cancelWaiting(queue: DeliveryQueue, id: string): Promise<void> {
+/** Makes what waits for a webhook follow a change of it; part by part, so that nobody waits long for it. */
+export async function follow(queue: DeliveryQueue, id: string, now: number): Promise<void> {
   let canceled = CANCELED_AT_ONCE;
-  while (canceled === CANCELED_AT_ONCE) canceled = await queue.cancel(id, CANCELED_AT_ONCE);
+  while (canceled === CANCELED_AT_ONCE) canceled = await queue.follow(id, now, CANCELED_AT_ONCE);
 }

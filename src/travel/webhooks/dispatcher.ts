@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Log } from '../ports.ts';
-import { cancelWaiting } from './disable.ts';
+import { follow } from './disable.ts';
 import { type DeliveryGround, workFor } from './lane.ts';
 import { type PlaceKind, Places } from './places.ts';
 
@@ -100,7 +100,7 @@ async function look(office: Office): Promise<number> {
   const { ground, places, changed } = office;
   for (const id of [...changed]) {
     changed.delete(id);
-    await cancelWaiting(ground.queue, id);
+    await follow(ground.queue, id, ground.clock.now());
   }
   for (const kind of ['well', 'failing'] as const) {
     const free = places.free(kind);

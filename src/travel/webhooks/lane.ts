@@ -3,7 +3,7 @@ import { textOf } from '../json.ts';
 import { readOne } from '../ports.ts';
 import { webhook } from '../resources/webhook.ts';
 import { type Attempted, type AttemptGround, attemptDelivery, eventOf } from './attempt.ts';
-import { cancelWaiting, disable } from './disable.ts';
+import { disable, follow } from './disable.ts';
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
 import { FAILING_MS, outcomeOf } from './schedule.ts';
 import { type Connections, connections } from './send.ts';
@@ -63,7 +63,7 @@ async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): 
   const { webhookId } = lane;
   const url = await endpointOf(ground, webhookId);
   if (url === undefined) {
-    await cancelWaiting(queue, webhookId);
+    await follow(queue, webhookId, surroundings.now());
     return false;
   }
   const attempted = await attemptFor(ground, { ...lane, signal: lane.cut, url }, delivery);
@@ -75,7 +75,7 @@ async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): 
   const { failingSince = Number.POSITIVE_INFINITY } = kept;
   if (attempted?.attempt.status === GONE || surroundings.now() - failingSince >= FAILING_MS) {
     await disable(surroundings, webhookId);
-    await cancelWaiting(queue, webhookId);
+    await follow(queue, webhookId, surroundings.now());
     return false;
   }
   return true;

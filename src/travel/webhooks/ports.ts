@@ -64,8 +64,11 @@ export interface DeliveryQueue {
   ): Promise<{ failingSince: number | undefined } | 'lost'>;
   /** Gives leases back: this one, or all, when nobody else can hold one. */
   release(lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all', now: number): Promise<void>;
-  /** Cancels at most so many that wait, if the webhook is disabled or gone; answers how many. */
-  cancel(webhookId: string, limit: number): Promise<number>;
+  /**
+   * The webhook was changed. Enabled: what waits for its next attempt is due now, as it may be mended. Disabled or gone:
+   * cancels at most so many that wait, and answers how many.
+   */
+  follow(webhookId: string, now: number, limit: number): Promise<number>;
 }
 
 /** A delivery that somebody asks for. */

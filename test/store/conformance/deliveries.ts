@@ -179,21 +179,39 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.next('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
     });
 
+    it('that is changed and enabled is due at once, the first in order and what was asked for', async () => {
+      const { webhook, happen, queue, take, records } = await office(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      await happen('a', 'e2');
+      await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
+      const lease = await take('w');
+      await queue.finish(lease, 'd1', later(NOW, NOW + HOUR));
+      await queue.finish(lease, 'r', later(NOW, NOW + HOUR));
+      expect(await queue.next('w', NOW + 1)).toBeUndefined();
+      expect(await queue.follow('w', NOW + 1, 9)).toBe(0);
+      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'r' });
+      await queue.finish(lease, 'r', arrived());
+      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'd1' });
+    });
+
     it('is canceled in parts, only while its webhook selects nothing or is gone', async () => {
       const { webhook, select, happen, queue, page, store } = await office(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
-      expect(await queue.cancel('w', 2)).toBe(0);
+      expect(await queue.follow('w', NOW, 2)).toBe(0);
       await select('w');
-      expect([await queue.cancel('w', 2), await queue.cancel('w', 2), await queue.cancel('w', 2)]).toEqual([
-        2, 1, 0,
-      ]);
+      expect([
+        await queue.follow('w', NOW, 2),
+        await queue.follow('w', NOW, 2),
+        await queue.follow('w', NOW, 2),
+      ]).toEqual([2, 1, 0]);
       expect([(await page('w', 'canceled')).total, (await page('w', 'pending')).total]).toEqual([3, 0]);
       expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
       await select('w', '*');
       await happen('a', 'e4');
       await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
-      expect(await queue.cancel('w', 9)).toBe(1);
+      expect(await queue.follow('w', NOW, 9)).toBe(1);
     });
   });
 

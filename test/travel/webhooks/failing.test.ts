@@ -161,6 +161,15 @@ describe('what failed is tried again', () => {
     expect(names(receiver).at(-1)).toBe('two');
   });
 
+  test('at once when the webhook was changed, as it may be mended', async () => {
+    const { id, receiver } = await tried(500);
+    await desk.happen('two');
+    const mended = await desk.receiver();
+    await desk.house.send('patch', `/webhooks/${id}`, { data: { url: mended.url } });
+    await desk.settle();
+    expect([names(receiver), names(mended)]).toEqual([['one'], ['one', 'two']]);
+  });
+
   test.each([
     ['as many seconds', '3600', HOUR],
     ['a date', new Date(Date.UTC(2026, 10, 20, 12, 30)).toUTCString(), 30 * MINUTE - 789],
