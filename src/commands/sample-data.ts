@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from '../config.ts';
+import { isServed } from '../store/database.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { ApiError } from '../travel/errors.ts';
 import { type Made, makeSampleData, SampleDataRefused } from '../travel/sample-data/sample-data.ts';
@@ -17,8 +18,6 @@ export interface SampleDataOptions {
   now?: string;
 }
 
-/** Between two transactions others may write for so long, in ms: more than SQLite sleeps between two tries to get in. */
-const PAUSE = 25;
 const DAY = 24 * 60 * 60_000;
 
 /** Makes a company in the embedded travel service, beside a running server, and tells what there is to see. */
@@ -34,7 +33,7 @@ export function sampleData(shell: Shell, options: SampleDataOptions): Promise<0 
     bar?.setTotal(users + trips);
     const ground = {
       store: travelResources(database),
-      pause: () => setTimeout(PAUSE),
+      pause: pauses(settings.data),
       progress: () => bar?.increment(),
     };
     try {
@@ -49,6 +48,28 @@ export function sampleData(shell: Shell, options: SampleDataOptions): Promise<0 
       return 1;
     }
   });
+}
+
+/**
+ * Whoever waits for SQLite's lock asks for it again after 25 ms at most while they have waited for 100 ms, and less and
+ * less often after that. So beside a server the transactions are short, and what lies between them is not; else long.
+ */
+const BESIDE = { writes: 100, wait: 30 };
+const ALONE = 1_000;
+/** How long to believe that there is a server, or none, in ms. */
+const BELIEF = 3_000;
+
+function pauses(directory: string): () => Promise<number> {
+  let served = false;
+  let askAt = 0;
+  return async () => {
+    if (performance.now() >= askAt) {
+      served = await isServed(directory);
+      askAt = performance.now() + BELIEF;
+    }
+    await setTimeout(served ? BESIDE.wait : 0);
+    return served ? BESIDE.writes : ALONE;
+  };
 }
 
 const titles: Record<string, string> = {

@@ -106,6 +106,18 @@ async function lock(directory: string): Promise<() => void> {
   return () => file.close();
 }
 
+/** Whether another process serves from the directory now. Asked rarely: a server that starts at that very moment is refused. */
+export async function isServed(directory: string): Promise<boolean> {
+  try {
+    const release = await lock(directory);
+    release();
+    return false;
+  } catch (error) {
+    if (error instanceof DatabaseInUse) return true;
+    throw error;
+  }
+}
+
 /** Another process serves from the same directory. */
 export class DatabaseInUse extends Error {
   constructor(directory: string, options?: ErrorOptions) {

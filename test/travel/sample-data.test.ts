@@ -30,6 +30,7 @@ async function run(store: TravelStore, wanted: Partial<typeof wish> = {}): Promi
     store,
     pause: async () => {
       told.pauses += 1;
+      return 500;
     },
     progress: () => {
       told.progress += 1;

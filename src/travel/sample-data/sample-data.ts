@@ -23,8 +23,8 @@ import { planTrips } from './trips.ts';
 /** What the sample data is made in. */
 export interface Ground {
   store: TravelStore;
-  /** Lets others write, after each of the many transactions. */
-  pause(): Promise<void>;
+  /** Lets others write, and answers how many resources and events may be written before they are let again. */
+  pause(): Promise<number>;
   /** Told with every person who comes, and every trip that is looked for. */
   progress(): void;
 }
@@ -39,9 +39,6 @@ export interface Made extends Examples {
 
 /** Sample data cannot be made here; the message tells an operator why. */
 export class SampleDataRefused extends Error {}
-
-/** So many resources and events are written before others may write. */
-const WRITES = 500;
 
 const TYPES = [
   ...[
@@ -77,8 +74,9 @@ export async function makeSampleData(ground: Ground, wish: Wish): Promise<Made> 
   const company = await transaction((scene) => found(scene, wish));
   const story = plan({ wish, names, company, now: time.now, progress: ground.progress }, dice);
   for (let more = true; more; ) {
+    const writes = await pause();
     more = await transaction(async (scene) => {
-      for (const end = tally.total + WRITES; tally.total < end; ) {
+      for (const end = tally.total + writes; tally.total < end; ) {
         const next = story.agenda.next();
         if (!next) return false;
         clock.time = next.time;
@@ -86,7 +84,6 @@ export async function makeSampleData(ground: Ground, wish: Wish): Promise<Made> 
       }
       return true;
     });
-    await pause();
   }
   return { ...story.examples, company: company.name, domain: company.domain, counts: tally.counts };
 }
