@@ -50,11 +50,13 @@ interface Ground {
   openid?: Settings['travelService']['openid'];
   /** Of the request log; undefined: nothing is recorded. */
   keeper?: Keeper | undefined;
+  /** Where clients find the service, if the operator says so. */
+  publicUrl?: string | undefined;
 }
 
 /** Opens the embedded travel service; at the very first start it gets its first admin. */
 export async function embeddedTravel(ground: Ground): Promise<Embedded> {
-  const { database, chosenKey, log, keeper } = ground;
+  const { database, chosenKey, log, keeper, publicUrl } = ground;
   const sealed = sealing(ground.sealingKey);
   const store = travelResources(database, sealed);
   const keys = apiKeys(database);
@@ -68,7 +70,7 @@ export async function embeddedTravel(ground: Ground): Promise<Embedded> {
   ]);
   const { surroundings, delivering, run } = withWebhooks(ground, store, sealed);
   return {
-    app: travelApp({ ...surroundings, credentials, log, keeper, webhooks: delivering.routes }),
+    app: travelApp({ ...surroundings, credentials, log, keeper, publicUrl, webhooks: delivering.routes }),
     bridgeKey,
     run,
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),

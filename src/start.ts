@@ -256,5 +256,6 @@ export async function openTravel(
   const chosenKey = first.travelApi.key;
   const sealingKey = (settings.key && readKey(settings.key)) || keyInFolder(settings.data);
   const secured = { sealingKey, privateReceivers: webhooks.allowPrivate };
-  return embeddedTravel({ database, chosenKey, openid, onChange, log, keeper, ...secured });
+  const { publicUrl } = settings;
+  return embeddedTravel({ database, chosenKey, openid, onChange, log, keeper, publicUrl, ...secured });
 }

@@ -4,7 +4,6 @@ import type { Shell } from './shell.ts';
 
 /** Prints the contract of the travel service, for programs that make clients and checks of it. */
 export async function printOpenapi({ environment, print }: Shell): Promise<0> {
-  const url = environment['PUBLIC_URL']?.replace(/\/+$/, '');
-  print(JSON.stringify(openapi(catalog, url), null, 2));
+  print(JSON.stringify(openapi(catalog, environment['PUBLIC_URL']), null, 2));
   return 0;
 }

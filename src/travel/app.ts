@@ -18,15 +18,24 @@ export interface TravelOptions extends Surroundings {
   webhooks?: Router;
   /** Of the request log; undefined: nothing is recorded. */
   keeper?: Keeper | undefined;
+  /** Where clients find the service, for its contract; undefined: where that comes from. */
+  publicUrl?: string | undefined;
 }
 
 /** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
-export function travelApp({ credentials, log, keeper, webhooks, ...surroundings }: TravelOptions): Express {
+export function travelApp({
+  credentials,
+  log,
+  keeper,
+  webhooks,
+  publicUrl,
+  ...surroundings
+}: TravelOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   if (keeper) app.use(recordRequests(keeper, surroundings.now));
-  app.use(contractRoutes());
+  app.use(contractRoutes(publicUrl));
   app.use(authenticate(surroundings.store, credentials));
   app.get('/whoami', async (_request, response) => {
     const caller = callerOf(response);

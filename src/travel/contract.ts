@@ -6,9 +6,9 @@ import { style } from './docs-page/style.ts';
 import { openapi } from './openapi/document.ts';
 
 /** The published contract, for programs and for people. It is the same for everybody and holds no secret, so it needs no credential. */
-export function contractRoutes(): Router {
+export function contractRoutes(publicUrl: string | undefined): Router {
   const router = Router();
-  const document = once(() => openapi(catalog));
+  const document = once(() => openapi(catalog, publicUrl));
   const text = once(() => JSON.stringify(document()));
   const page = once(() => docsPage(document()));
   router.get('/openapi.json', (_request, response) => {

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import express from 'express';
 import request from 'supertest';
 import { catalog } from '../../src/travel/catalog.ts';
+import { contractRoutes } from '../../src/travel/contract.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
-import { openapi } from '../../src/travel/openapi/document.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
 import { keepExample } from './examples.ts';
@@ -141,9 +142,11 @@ describe('the service', () => {
   });
 });
 
-test('can say where the service is', () => {
-  expect(openapi(catalog, 'https://travel.example')['servers']).toEqual([{ url: 'https://travel.example' }]);
+test('says where the service is', async () => {
   expect(contract['servers']).toEqual([{ url: '/' }]);
+  const app = express().use('/api', contractRoutes('https://travel.example/prefix/'));
+  const { body } = await request(app).get('/api/openapi.json');
+  expect(body).toEqual({ ...contract, servers: [{ url: 'https://travel.example/prefix' }] });
 });
 
 /** The example of an operation's request, or of its answer with a status. */

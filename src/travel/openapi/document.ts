@@ -22,7 +22,8 @@ export function openapi(catalog: Resource[], url = '/'): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: 'Jetbridge travel API', version: VERSION, description: INTRODUCTION },
-    servers: [{ url }],
+    // Paths begin with a slash.
+    servers: [{ url: url === '/' ? url : url.replace(/\/+$/, '') }],
     security: [{ bearer: [] }],
     tags: [{ name: ACCOUNT }, ...catalog.map((resource) => tag(resource))],
     paths: paths([...extraOperations(documented, ACCOUNT), ...documented.flatMap(operationsOf)]),
