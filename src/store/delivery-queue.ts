@@ -47,8 +47,8 @@ async function due(db: Kysely<Tables>, { now, failing, limit }: DueQuery): Promi
         queue.exists(asked(queue, now).select('id')),
       ]),
     )
-    // Who was served last comes last.
-    .orderBy('lease_until')
+    // Who was served last comes last, and who never was comes first.
+    .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)))
     .limit(limit)
     .execute();
   return rows.map(({ webhook_id }) => webhook_id);
