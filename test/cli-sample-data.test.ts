@@ -87,3 +87,21 @@ it('an account whose people need what sample data has not is told so', async () 
     err: 'The custom field "Badge" is mandatory, and sample data has nothing for it.\n',
   });
 });
+
+it('nobody else loads the lists of names', async () => {
+  // Told of every module that is loaded, in Node's own way.
+  const hooks = asModule(`import { writeSync } from 'node:fs';
+    export async function load(url, context, next) {
+      writeSync(2, url + '\\n');
+      return next(url, context);
+    }`);
+  const registering = asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
+  const ran = await jetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
+  expect(ran.code).toBe(0);
+  expect(ran.err).toContain('dist/travel/sample-data/names.js');
+  expect(ran.err).not.toContain('faker');
+});
+
+function asModule(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
