@@ -1,15 +1,16 @@
 import { present } from '../collection.ts';
 import type { JsonObject } from '../json.ts';
-import type { TravelReading } from '../ports.ts';
+import type { Log, TravelReading } from '../ports.ts';
 import { event } from '../resources/event.ts';
 import type { Attempt, WebhookRecords } from './ports.ts';
 import { type Connections, type Reply, type SendingGround, send } from './send.ts';
-import { signatureHeaders } from './signature.ts';
+import { type Message, signatureHeaders } from './signature.ts';
 
 /** What an attempt takes of the world. */
 export interface AttemptGround extends SendingGround {
   store: TravelReading;
   records: Pick<WebhookRecords, 'secrets'>;
+  log: Log;
 }
 
 /** What to send where. */
@@ -35,21 +36,36 @@ export async function attemptDelivery(
   const { now } = ground.clock;
   const at = now();
   const secrets = await ground.records.secrets(target.webhookId, at);
-  const body = JSON.stringify(event);
-  const reply: Reply =
+  const message = { id: event.id, at, body: JSON.stringify(event) };
+  const reply =
     secrets.length === 0
-      ? { error: 'the secret cannot be read: make a new one' }
-      : await send(ground, {
-          ...target,
-          body,
-          headers: {
-            'content-type': 'application/json',
-            'content-length': String(Buffer.byteLength(body)),
-            'user-agent': 'Jetbridge-Webhooks',
-            ...signatureHeaders({ id: event.id, at, body }, secrets),
-          },
-        });
+      ? unreadable(ground, target)
+      : await sendSigned(ground, target, { message, secrets });
   return judged(reply, { at, latencyMs: Math.max(0, now() - at) });
+}
+
+/** Nothing is sent unsigned. */
+function unreadable({ log }: AttemptGround, { webhookId }: Target): Reply {
+  log.error(
+    { webhook: webhookId },
+    'the secret of a webhook cannot be read: JETBRIDGE_KEY or jetbridge.key is not the one it was made with',
+  );
+  return { error: 'the secret cannot be read: make a new one' };
+}
+
+function sendSigned(
+  ground: AttemptGround,
+  { url, connections, signal }: Target,
+  { message, secrets }: { message: Message; secrets: string[] },
+): Promise<Reply> {
+  const { body } = message;
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'Jetbridge-Webhooks',
+    ...signatureHeaders(message, secrets),
+  };
+  return send(ground, { url, connections, signal, headers, body });
 }
 
 /** The event as it is retrieved; undefined: it is older than events are kept. */

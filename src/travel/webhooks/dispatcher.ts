@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { Log } from '../ports.ts';
 import { follow } from './disable.ts';
 import { type DeliveryGround, workFor } from './lane.ts';
 import { type PlaceKind, Places } from './places.ts';
@@ -17,7 +16,6 @@ const GRACE_MS = 3_000;
 
 /** What the dispatcher works with. */
 export interface DispatchGround extends DeliveryGround {
-  log: Log;
   places?: Record<PlaceKind, number>;
 }
 

@@ -128,4 +128,5 @@ test('with another key nothing is sent, and the history says what to do', async 
     { status: 'pending', attempts: [{ error: 'the secret cannot be read: make a new one' }] },
   ]);
   expect(receiver.received).toEqual([]);
+  expect(desk.house.logged).toHaveLength(1);
 });
