@@ -24,13 +24,13 @@ interface Run {
   progress: number;
 }
 
-async function run(store: TravelStore, wanted: Partial<typeof wish> = {}): Promise<Run> {
+async function run(store: TravelStore, wanted: Partial<typeof wish> = {}, writes = 500): Promise<Run> {
   const told = { pauses: 0, progress: 0 };
   const ground = {
     store,
     pause: async () => {
       told.pauses += 1;
-      return 500;
+      return writes;
     },
     progress: () => {
       told.progress += 1;
@@ -251,6 +251,24 @@ it('the same wish makes the same data, to the last id and event', async () => {
   });
   expect(one.length).toBeGreaterThan(1_000_000);
   expect(other === one).toBe(true);
+}, 120_000);
+
+it('how much is written at a time makes no difference', async () => {
+  const few = { users: 30, trips: 40 };
+  const types = ['user', 'billingProfile', 'tripProject', 'billingOperation', 'invoice', 'refund', 'event'];
+  const contents = (writes: number) =>
+    inDatabase(async (store) => {
+      await run(store, few, writes);
+      const found = [];
+      for (const type of types) {
+        const query = { type, parentId: '', order: 'asc', limit: 10_000, offset: 0 } as const;
+        found.push(...(await store.page(query)).resources);
+      }
+      return found;
+    });
+  const [inOne, inMany] = [await contents(1_000_000), await contents(7)];
+  expect(inOne.length).toBeGreaterThan(600);
+  expect(inMany).toEqual(inOne);
 }, 120_000);
 
 it('another seed adds another company; the same is refused, and so is nothing changed', async () => {

@@ -1,4 +1,5 @@
 import type { Dice } from './dice.ts';
+import { DAY } from './scene.ts';
 
 /** Somebody who travels, as far as their trips need it. */
 export interface Traveler {
@@ -13,7 +14,7 @@ export interface Traveler {
 /** Of a million people not all are remembered: so many travel. */
 const REMEMBERED = 4_000;
 /** Who leaves within this time does not begin a trip any more. */
-const NOTICE = 150 * 86_400_000;
+const NOTICE = 150 * DAY;
 
 /** A fair choice of the people of a company, in little memory. */
 export class Travelers {
