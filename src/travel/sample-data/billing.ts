@@ -14,11 +14,12 @@ const VOID = 8;
 interface Count {
   emitted: number;
   isVoided: boolean;
+  isDisputed: boolean;
 }
 
 /** Plans that every branch is billed on the first of each month, and what becomes of the invoices. */
 export function planBilling(chapter: Chapter): void {
-  const count: Count = { emitted: 0, isVoided: false };
+  const count: Count = { emitted: 0, isVoided: false, isDisputed: false };
   for (
     let month = firstOfNext(chapter.wish.now - LENGTH);
     month < chapter.wish.now;
@@ -66,7 +67,8 @@ function planEnd(chapter: Chapter, { id, doc }: Kept<'invoice'>, count: Count): 
     releaseRefunds(chapter, id);
     if (doc.kind === 'booking') {
       chapter.examples.invoiceId = id;
-      planDispute(chapter, { id, doc });
+      planDispute(chapter, { id, doc }, !count.isDisputed);
+      count.isDisputed = true;
     }
   });
 }

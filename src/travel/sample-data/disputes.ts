@@ -22,12 +22,14 @@ const lives: { reason: Complaint['reason']; states: DisputeStatus[] }[] = [
   { reason: 'warningNeedsResponse', states: ['needsResponse', 'underReview', 'lost'] },
 ];
 
-/** Plans that a paid invoice is disputed, perhaps; the first of a company is, as it has something to show then. */
-export function planDispute(chapter: Chapter, invoice: Pick<Kept<'invoice'>, 'id' | 'doc'>): void {
+/** Plans that a paid invoice is disputed: perhaps, or for certain. */
+export function planDispute(
+  chapter: Chapter,
+  invoice: Pick<Kept<'invoice'>, 'id' | 'doc'>,
+  isCertain: boolean,
+): void {
   const { agenda, dice, now } = chapter;
-  const isFirst = !chapter.examples.isDisputed;
-  if (!(isFirst || dice.chance(DISPUTED)) || invoice.doc.amount.total < 10) return;
-  chapter.examples.isDisputed = true;
+  if (!isCertain && !dice.chance(DISPUTED)) return;
   const { reason, states } = dice.of(lives);
   agenda.add(now() + dice.between(6, 25) * DAY, async (scene) => {
     const total = await disputable(chapter, scene, invoice);

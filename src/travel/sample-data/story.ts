@@ -28,6 +28,4 @@ export interface Chapter {
 export interface Examples {
   tripProjectId?: string;
   invoiceId?: string;
-  /** Whether a dispute was planned yet. */
-  isDisputed?: boolean;
 }
