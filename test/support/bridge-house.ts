@@ -52,6 +52,8 @@ interface Options {
   /** More connections; those that name an account of their own get a travel service of their own. */
   more?: (string | { id: string; account: string; travel: FakeTravel })[];
   random?: () => number;
+  /** Of every connection; without it no feed is followed. */
+  feed?: Connection['feed'];
   /** A database that several houses share one after the other; each then needs a connection and account of its own name. */
   database?: Database;
   name?: string;
@@ -256,6 +258,7 @@ function connectionOf(
     policies: { onExistingUser: 'link', deprovision: 'archive', ...options.policies },
     travel: travel.users,
     lookups: travel.lookups,
+    feed: options.feed,
   };
 }
 

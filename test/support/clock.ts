@@ -17,6 +17,7 @@ export function clock(start = Date.UTC(2026, 10, 20, 10)): Clock {
           until: time + ms,
           end: () => {
             waits.delete(wait);
+            signal?.removeEventListener('abort', wait.end);
             resolve();
           },
         };

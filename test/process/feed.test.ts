@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../../src/store/database.ts';
+import { requestLog } from '../../src/store/request-log.ts';
+import type { LoggedRequest, RequestLogQuery } from '../../src/travel/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { folder, type Served, serve } from '../support/jetbridge.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+/** The promise is five seconds. A machine that has much to do may take longer; an import would come after an hour. */
+const SOON_MS = 30_000;
+
+const SCIM_TOKEN = 'the-token-of-the-identity-provider';
+const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
+
+type Asked = (method: string, path: string, body?: object) => Promise<{ status: number; json: Json }>;
+// biome-ignore lint/suspicious/noExplicitAny: bodies of another service, looked into by the expectations
+type Json = any;
+
+function asker(url: string, token: string, type: string): Asked {
+  return async (method, path, body) => {
+    const headers = { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': type } : {}) };
+    const sent = body ? { body: JSON.stringify(body) } : {};
+    const answer = await fetch(`${url}${path}`, { method, headers, ...sent });
+    const text = await answer.text();
+    return { status: answer.status, json: text === '' ? undefined : JSON.parse(text) };
+  };
+}
+
+describe('what is done by hand in the embedded travel service is seen in SCIM soon after', () => {
+  let place: ReturnType<typeof folder>;
+  let server: Served;
+  let scim: Asked;
+  let travel: Asked;
+  beforeEach(async () => {
+    place = folder();
+    server = await serve({ JETBRIDGE_DATA: join(place.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY });
+    scim = asker(`${server.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
+    travel = asker(`${server.url}/api`, TRAVEL_API_KEY, 'application/json');
+  });
+  afterEach(async () => {
+    await server.stop();
+    place.remove();
+  });
+
+  /** From the list alone: a search by name or address would ask the travel service. */
+  const listed = async (userName: string): Promise<Json | undefined> => {
+    const { json } = await scim('GET', '/Users?count=100');
+    return json.Resources.find((user: Json) => user.userName === userName);
+  };
+  const soon = (ask: () => Promise<void>) => eventually(ask, SOON_MS);
+
+  test('somebody new, a change, an archiving and a deletion', async () => {
+    const email = 'ada@corp.example';
+    const { json } = await travel('POST', '/users', { data: { email, firstName: 'Ada', lastName: 'King' } });
+    const path = `/users/${json.data.id}`;
+    await soon(async () =>
+      expect(await listed(email)).toMatchObject({ name: { givenName: 'Ada' }, active: true }),
+    );
+    await travel('PATCH', path, { data: { firstName: 'Augusta' } });
+    await soon(async () => expect(await listed(email)).toMatchObject({ name: { givenName: 'Augusta' } }));
+    await travel('PATCH', path, { data: { archived: true } });
+    await soon(async () => expect(await listed(email)).toMatchObject({ active: false }));
+    await travel('DELETE', path);
+    await soon(async () => expect(await listed(email)).toBeUndefined());
+  });
+
+  test('an address that was given up goes to the person who waits for it', async () => {
+    const wanted = 'wanted@corp.example';
+    const { json: holder } = await travel('POST', '/users', { data: { email: 'first@corp.example' } });
+    const person = { userName: 'bob@corp.example', emails: [{ value: 'bob@corp.example', type: 'work' }] };
+    const { json: bob } = await scim('POST', '/Users', person);
+    await travel('PATCH', `/users/${holder.data.id}`, { data: { email: wanted } });
+    await scim('PUT', `/Users/${bob.id}`, { ...person, emails: [{ value: wanted, type: 'work' }] });
+    const emailOfBob = async () => {
+      const { json } = await scim('GET', `/Users/${bob.id}`);
+      const id = json['urn:ietf:params:scim:schemas:extension:travel:2.0:User'].travelUserId;
+      return (await travel('GET', `/users/${id}`)).json.data.email;
+    };
+    expect(await emailOfBob()).toBe('bob@corp.example');
+    await travel('PATCH', `/users/${holder.data.id}`, { data: { email: 'moved@corp.example' } });
+    await soon(async () => expect(await emailOfBob()).toBe(wanted));
+  });
+});
+
+describe('what an IdP writes comes back in the feed', () => {
+  const WRITES = 400;
+  let data: string;
+  let service: RunningService | undefined;
+  beforeEach(async () => {
+    data = mkdtempSync(join(tmpdir(), 'jetbridge-feed-'));
+    service = await startService({ JETBRIDGE_DATA: data, SCIM_TOKEN, TRAVEL_API_KEY });
+  });
+  const close = async () => {
+    await service?.close();
+    service = undefined;
+  };
+  afterEach(async () => {
+    await close();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  /** What the request log holds. */
+  async function recorded(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
+    const database = await openEmbedded(data, false);
+    const rows: LoggedRequest[] = [];
+    let after: string | undefined;
+    do {
+      const page = await requestLog(database).list({ ...query, limit: 500, after });
+      rows.push(...page.requests);
+      after = page.next;
+    } while (after !== undefined);
+    await database.close();
+    return rows;
+  }
+
+  test('and costs next to nothing: the log of the travel service shows hardly a read', async () => {
+    const scim = asker(`${service?.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
+    const names = Array.from({ length: WRITES }, (_, n) => `p${n}@corp.example`);
+    const lane = async () => {
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        const person = { userName: name, emails: [{ value: name, type: 'work' }] };
+        expect((await scim('POST', '/Users', person)).status).toBe(201);
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, lane));
+    const looks = () => recorded({ path: '/api/events' });
+    const before = (await looks()).length;
+    // After two more looks all of it has come back.
+    await eventually(async () => expect((await looks()).length).toBeGreaterThanOrEqual(before + 2));
+    await close();
+    const own = (await recorded({ path: '/api/users' })).filter(({ credential }) => credential === 'bridge');
+    const writes = own.filter(({ method, status }) => method === 'POST' && status === 201);
+    const reads = own.filter(({ method, path }) => method === 'GET' && /^\/api\/users\/[^?]+$/.test(path));
+    expect(writes.length).toBeGreaterThanOrEqual(WRITES);
+    // Who is just being written when the feed is looked at may be read: as many as are written at once, at each look.
+    expect(reads.length).toBeLessThan(WRITES / 5);
+  });
+});
