@@ -3,7 +3,7 @@ import type { RequestLogQuery } from '../travel/ports.ts';
 import type { Tables } from './tables.ts';
 
 /** So many entries of the index are looked at for one page, whatever is looked for: some milliseconds. */
-const LOOKED_AT = 50_000;
+const LOOKED_AT = 20_000;
 /** The longest path that is searched. */
 const PLACE = 200;
 
