@@ -1,12 +1,12 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { CompiledQuery, DialectAdapter, Kysely, Selectable } from 'kysely';
 import type { LoggedRequest, RequestLog } from '../travel/ports.ts';
-import { batches } from './batches.ts';
 import type { Database } from './database.ts';
+import { prepared } from './prepared.ts';
 import { placeOf, requestPage } from './request-log-page.ts';
 import type { Tables } from './tables.ts';
 
-/** So many rows are one statement. */
-const ROWS = 50;
+/** So many rows are one statement; few sizes, so that each is built once. */
+const SIZES = [50, 10, 1];
 
 /** The request log in a database. A failure of power may take its last moments: nobody rests on them. */
 export function requestLog({ db, lightly }: Database): RequestLog {
@@ -16,7 +16,7 @@ export function requestLog({ db, lightly }: Database): RequestLog {
         light.transaction().execute(async (tx) => {
           const last = await takeNumbers(tx, requests.length);
           const rows = requests.map((request, at) => toRow(request, last - requests.length + 1 + at));
-          for (const batch of batches(rows, ROWS)) await tx.insertInto('request_log').values(batch).execute();
+          for (const size of SIZES) while (rows.length >= size) await insert(tx, rows.splice(0, size));
         }),
       ),
     list: async (query) => {
@@ -42,18 +42,35 @@ export function requestLog({ db, lightly }: Database): RequestLog {
 
 /** Numbers that nobody else gets, in whatever database; answers the last of them. */
 async function takeNumbers(tx: Kysely<Tables>, count: number): Promise<number> {
-  const { seq } = await tx
+  const [turn] = (await taken(tx, { count })).rows;
+  if (!turn) throw new Error('There is no turn.');
+  return turn.seq;
+}
+
+const taken = prepared((db, { count }: { count: number }) =>
+  db
     .insertInto('travel_turn')
     .values({ type: 'request', seq: count })
     .onConflict((same) =>
       same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', count) })),
     )
-    .returning('seq')
-    .executeTakeFirstOrThrow();
-  return seq;
-}
+    .returning('seq'),
+);
 
 type Row = Selectable<Tables['request_log']>;
+
+const built = new WeakMap<DialectAdapter, Map<number, CompiledQuery>>();
+
+/** Inserts rows by a statement that is built once for each number of them: building it takes longer than carrying it out. */
+async function insert(tx: Kysely<Tables>, rows: Row[]): Promise<void> {
+  const { adapter } = tx.getExecutor();
+  const known = built.get(adapter) ?? new Map<number, CompiledQuery>();
+  built.set(adapter, known);
+  const compiled = known.get(rows.length) ?? tx.insertInto('request_log').values(rows).compile();
+  known.set(rows.length, compiled);
+  // All have the same columns in the same order, as `toRow` makes them.
+  await tx.executeQuery({ ...compiled, parameters: rows.flatMap((row) => Object.values(row)) });
+}
 
 function toRow(request: LoggedRequest, seq: number): Row {
   const { requestBody, responseBody } = request;

@@ -34,7 +34,7 @@ export function travelApp({
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  if (keeper) app.use(recordRequests(keeper, surroundings.now));
+  if (keeper) recordRequests(app, keeper, surroundings.now);
   app.use(contractRoutes(publicUrl));
   app.use(authenticate(surroundings.store, credentials));
   app.get('/whoami', async (_request, response) => {

@@ -21,7 +21,8 @@ export function requestBody({ received }: Received): LoggedBody | undefined {
 
 /** A text as the log keeps it: secrets struck out first, so that a cut cannot hide their names. */
 export function loggedBody(text: string): LoggedBody {
-  const struck = withoutSecrets(text).replaceAll('\0', '\uFFFD');
+  const safe = withoutSecrets(text);
+  const struck = safe.includes('\0') ? safe.replaceAll('\0', '\uFFFD') : safe;
   // No character takes more than three bytes for each unit of its length.
   if (struck.length * 3 <= LONGEST) return { text: struck, cut: false };
   const kept = Buffer.alloc(LONGEST);
