@@ -1,5 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { scopeOf } from '../http/scope.ts';
+import { credentialOf } from './authentication.ts';
 import { loggedBody, type Received, requestBody } from './request-log-body.ts';
 import type { Keeper } from './request-log-keeper.ts';
 import { withoutSecretParameters } from './request-log-secrets.ts';
@@ -11,15 +12,16 @@ import { withoutSecretParameters } from './request-log-secrets.ts';
 export function recordRequests(app: Express, keeper: Keeper, now: () => number): void {
   keepAnswers(app);
   const record = (request: Request, response: Response) => {
-    const { caller, credential, answer, began } = response.locals;
+    const { answer, began } = response.locals;
+    const caller = credentialOf(response);
     keeper.tell({
       time: began,
       ms: Math.max(0, now() - began),
       method: request.method,
       path: withoutSecretParameters(request.originalUrl),
       status: response.writableFinished ? response.statusCode : 499,
-      userId: caller,
-      credential,
+      userId: caller?.userId,
+      credential: caller?.credential,
       requestId: scopeOf(response).id,
       requestBody: requestBody(request as Received),
       responseBody: answer === undefined ? undefined : loggedBody(answer),
