@@ -8,8 +8,11 @@ import type { Tables } from './tables.ts';
  */
 export class Turns {
   readonly #tx: Transaction<Tables>;
-  /** Numbers that came with a turn, and that nothing has yet. */
-  readonly #unused = new Map<string, number>();
+  /** Numbers that were taken, and that nothing has yet. */
+  readonly #unused = new Map<string, { next: number; last: number }>();
+  /** How many to take at once: who needs many, as sample data do, asks seldom. */
+  readonly #portion = new Map<string, number>();
+  readonly #latest = new Map<string, number>();
 
   constructor(tx: Transaction<Tables>) {
     this.#tx = tx;
@@ -22,23 +25,49 @@ export class Turns {
 
   /** The next number in the sequence of a type. */
   async number(type: string): Promise<number> {
-    const unused = this.#unused.get(type);
-    this.#unused.delete(type);
-    return unused ?? this.#take(type);
+    const numbers = this.#unused.get(type) ?? (await this.#take(type));
+    if (numbers.next === numbers.last) this.#unused.delete(type);
+    else this.#unused.set(type, { ...numbers, next: numbers.next + 1 });
+    return numbers.next;
   }
 
-  async #take(type: string): Promise<number> {
-    const { rows } = await takeTurn(this.#tx, { type });
+  /** The time of a type's last resource, once its turn was taken: what comes now comes after it, and is the last itself. */
+  async notBefore(type: string, time: number): Promise<number> {
+    const latest = this.#latest.get(type) ?? (await lastOf(this.#tx, { type })).rows[0]?.created_at ?? 0;
+    const now = Math.max(latest, time);
+    this.#latest.set(type, now);
+    return now;
+  }
+
+  async #take(type: string): Promise<{ next: number; last: number }> {
+    const portion = this.#portion.get(type) ?? 1;
+    this.#portion.set(type, Math.min(portion * 2, MOST_AT_ONCE));
+    const { rows } = await takeTurn(this.#tx, { type, portion });
     const [row] = rows;
     if (!row) throw new Error('a turn has no number');
-    return row.seq;
+    return { next: row.seq - portion + 1, last: row.seq };
   }
 }
 
-const takeTurn = prepared<{ type: string }, { seq: number }>((db, { type }) =>
+const MOST_AT_ONCE = 64;
+
+const takeTurn = prepared<{ type: string; portion: number }, { seq: number }>((db, { type, portion }) =>
   db
     .insertInto('travel_turn')
-    .values({ type, seq: 1 })
-    .onConflict((same) => same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', 1) })))
+    .values({ type, seq: portion })
+    .onConflict((same) =>
+      same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', portion) })),
+    )
     .returning('seq'),
+);
+
+const lastOf = prepared<{ type: string }, { created_at: number }>((db, { type }) =>
+  db
+    .selectFrom('travel_resource')
+    .select('created_at')
+    .where('type', '=', type)
+    .where('parent_id', '=', '')
+    .orderBy('created_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1),
 );

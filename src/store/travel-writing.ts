@@ -45,23 +45,12 @@ async function append(
 ): Promise<StoredResource> {
   // The turn comes first: from here on nobody else appends, so the last one stays the last.
   const seq = await turns.number(resource.type);
-  const { rows } = await lastOf(tx, { type: resource.type });
-  const appended = { ...resource, createdAt: Math.max(resource.createdAt, rows[0]?.created_at ?? 0) };
+  const createdAt = await turns.notBefore(resource.type, resource.createdAt);
+  const appended = { ...resource, createdAt };
   await insertRow(tx, appended, { seq, archived: 0 });
   if (topic) await post(tx, { seq, eventId: appended.id, createdAt: appended.createdAt }, topic);
   return appended;
 }
-
-const lastOf = prepared<{ type: string }, { created_at: number }>((db, { type }) =>
-  db
-    .selectFrom('travel_resource')
-    .select('created_at')
-    .where('type', '=', type)
-    .where('parent_id', '=', '')
-    .orderBy('created_at', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(1),
-);
 
 async function insertRow(
   tx: Transaction<Tables>,
