@@ -17,7 +17,7 @@ import { travelApp } from './travel/app.ts';
 import type { Surroundings as TravelSurroundings } from './travel/collection.ts';
 import { ensureFirstAdmin } from './travel/first-admin.ts';
 import { openidCredentials } from './travel/openid.ts';
-import type { Admission, Credentials, TravelStore } from './travel/ports.ts';
+import type { Credentials, TravelStore } from './travel/ports.ts';
 import type { Keeper } from './travel/request-log-keeper.ts';
 import { runJobs, upkeepJobs } from './travel/upkeep.ts';
 import { resolveName } from './travel/webhooks/lookup.ts';
@@ -63,7 +63,8 @@ export async function embeddedTravel(ground: Ground): Promise<Embedded> {
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
   const bridgeKey = newSecret('bridge');
   const credentials = anyOf([
-    inMemory(admin, { bridge: bridgeKey, 'apiKey:environment': chosenKey }),
+    bridgeCredentials(bridgeKey, store, admin),
+    inMemory('apiKey:environment', chosenKey, () => admin),
     keyCredentials({ keys, now: Date.now, log }),
     accessTokens(database),
     ...(ground.openid ? [openidCredentials({ ...ground.openid, reading: store, now: Date.now, log })] : []),
@@ -140,14 +141,26 @@ function anyOf(kinds: Credentials[]): Credentials {
   };
 }
 
-/** Keys of the first admin that are kept nowhere, by what the request log calls them. */
-function inMemory(admin: string, keys: Record<string, string | undefined>): Credentials {
-  const known = new Map<string, Admission>(
-    Object.entries(keys).flatMap(([credential, key]) =>
-      key === undefined ? [] : [[hashSecret(key), { userId: admin, credential }] as const],
-    ),
-  );
-  return async (token) => known.get(hashSecret(token));
+/**
+ * The bridge acts for the first admin as long as that is an active one, and then for another: nobody means to end the
+ * provisioning by tidying up among the admins.
+ */
+function bridgeCredentials(key: string, store: TravelStore, first: string): Credentials {
+  let admin = first;
+  return inMemory('bridge', key, async () => {
+    if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
+    return admin;
+  });
+}
+
+/** A key that is kept nowhere, by what the request log calls it. */
+function inMemory(
+  credential: string,
+  key: string | undefined,
+  owner: () => string | Promise<string>,
+): Credentials {
+  const hash = key === undefined ? undefined : hashSecret(key);
+  return async (token) => (hashSecret(token) === hash ? { userId: await owner(), credential } : undefined);
 }
 
 /** Form A: 24 hexadecimal characters; form B: a UUID (specification, "Conventions common to all resources"). */

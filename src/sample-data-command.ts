@@ -40,7 +40,7 @@ function within(least: number, most: number): (text: string) => number {
 function day(text: string): string {
   const time = Date.parse(`${text}T00:00:00Z`);
   // 30 February is read as 1 March: what was read must say what was written.
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
-    throw new InvalidArgumentError('must be a day such as 2026-11-20.');
+  if (!/^20\d\d-/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
+    throw new InvalidArgumentError('must be a day of this century such as 2026-11-20.');
   return text;
 }

@@ -41,7 +41,7 @@ it('the same seed makes the same company, and is refused where it is already', a
   expect(refused).toEqual({
     code: 1,
     out: '',
-    err: 'Corvanne (corvanne.example) is here already: choose another --seed.\n',
+    err: 'Corvanne (corvanne.example) is here already, perhaps of a run that was ended early: choose another --seed.\n',
   });
   const another = await jetbridge([...few, '--seed', '2'], environment);
   expect(another).toMatchObject({ code: 0, err: '' });

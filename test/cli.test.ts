@@ -66,7 +66,8 @@ describe('wrong use ends with 2 and says what is wrong', () => {
     [['sample-data', '--users', 'many'], 'must be a whole number from 1 to 1000000.'],
     [['sample-data', '--trips', '100001'], 'must be a whole number from 0 to 100000.'],
     [['sample-data', '--seed', '1.5'], 'must be a whole number from 0 to 2147483648.'],
-    [['sample-data', '--now', '2026-02-30'], 'must be a day such as 2026-11-20.'],
+    [['sample-data', '--now', '2026-02-30'], 'must be a day of this century such as 2026-11-20.'],
+    [['sample-data', '--now', '9999-12-31'], 'must be a day of this century such as 2026-11-20.'],
     [
       ['sample-data', '--users', '1', '--trips', '101'],
       '101 trips are too many for one person: at most 100 each',

@@ -142,7 +142,7 @@ function edgeOf(
   const place = (name: 'after' | 'before') =>
     read(name, undefined, (cursor) => {
       given[name] = cursor;
-      return decodeCursor(list, cursor);
+      return decodeCursor(list, listing.sub || sortBy !== CREATED ? 'index' : 'creation', cursor);
     });
   const after = place('after');
   const before = place('before');

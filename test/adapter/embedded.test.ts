@@ -11,12 +11,16 @@ import { defaultPaths } from '../../src/adapter/paths.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import type { TravelLookups, TravelUsers } from '../../src/bridge/ports.ts';
 import { embeddedTravel } from '../../src/embedded.ts';
+import { hashSecret, newSecret } from '../../src/http/bearer.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 
 interface House {
   users: TravelUsers;
   lookups: TravelLookups;
   make(path: string, data: object): Promise<string>;
+  /** Changes a user on behalf of another admin. */
+  patchAs(admin: string, id: string, data: object): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -46,13 +50,24 @@ async function build(): Promise<House> {
     if (answer.kind !== 'ok') throw new Error(`${path}: ${JSON.stringify(answer)}`);
     return String(Object(answer.value).id);
   };
+  const patchAs = async (admin: string, id: string, body: object) => {
+    const key = newSecret('travel');
+    const made = { id: admin, name: 'test', userId: admin, createdAt: Date.now() };
+    await apiKeys(database).add({ ...made, hash: hashSecret(key) });
+    const { status } = await fetch(`http://127.0.0.1:${port}/api/users/${id}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ data: body }),
+    });
+    return status;
+  };
   const close = async () => {
     client.close();
     await new Promise((resolve) => server.close(resolve));
     await database.close();
     rmSync(data, { recursive: true });
   };
-  return { users: travelUsers(client, defaultPaths), lookups, make, close };
+  return { users: travelUsers(client, defaultPaths), lookups, make, patchAs, close };
 }
 
 describe('the adapter and the embedded travel service', () => {
@@ -87,6 +102,16 @@ describe('the adapter and the embedded travel service', () => {
     expect(self).toMatchObject({ kind: 'ok', value: { roles: ['admin'] } });
     const id = self.kind === 'ok' ? self.value.id : '';
     expect(await house.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
+  });
+
+  test('go on under another admin when the first one is archived', async () => {
+    const { users, lookups, make, patchAs } = house;
+    const self = await lookups.self();
+    const first = self.kind === 'ok' ? self.value.id : '';
+    const second = await make(defaultPaths.users, { email: 'second@corp.example', roles: ['admin'] });
+    expect(await patchAs(second, first, { archived: true })).toBe(200);
+    expect(await users.create({ email: 'ada@corp.example' })).toMatchObject({ kind: 'ok' });
+    expect(await users.patch(second, { archived: true })).toEqual({ kind: 'forbidden' });
   });
 
   test('agree on everything that is looked up', async () => {

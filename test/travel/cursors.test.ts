@@ -82,6 +82,9 @@ test('who follows the feed from where they were sees what came since', async () 
 test('a broken cursor, one of another order or list, or both at once are 400', async () => {
   await happen(3);
   const { nextAfter } = (await page('limit=1')).meta;
+  const place = (value: unknown, seq: number) =>
+    Buffer.from(JSON.stringify(['event    asc createdAt', value, seq])).toString('base64url');
+  expect((await house.send('get', `/events?pageKind=cursor&after=${place(1, 1)}`)).status).toBe(200);
   const foreign = Buffer.from(JSON.stringify(['invoice     asc createdAt', 1, 1])).toString('base64url');
   for (const [field, query] of [
     ['after', 'after=x'],
@@ -89,6 +92,12 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
     ['before', `before=${Buffer.from('[]').toString('base64url')}`],
     ['after', `after=${nextAfter}&order=desc`],
     ['after', `after=${foreign}`],
+    ['after', `after=${nextAfter}!!`],
+    ['after', `after=${place('a', 1)}`],
+    ['after', `after=${place(1, -1)}`],
+    ['after', `after=${place(1, 2 ** 31)}`],
+    ['after', `after=${place(1.5, 1)}`],
+    ['before', `before=${place([1], 1)}`],
     ['after', `after=${nextAfter}&after=${nextAfter}`],
     ['before', `after=${nextAfter}&before=${nextAfter}`],
     ['sortBy', 'sortBy=createdAt'],

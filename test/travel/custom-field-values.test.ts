@@ -50,6 +50,12 @@ describe('a text', () => {
     else expect(faultsOf(answer)).toEqual(['customFields.0.values.0.data pattern']);
   });
 
+  test('refuses many values before it matches any of them', async () => {
+    const { id } = await makeField({ validationRegexp: '\\d+' });
+    const many = Array.from({ length: 500 }, (_none, number) => `no digits ${number}`);
+    expect(faultsOf(await create(value(id, ...many)))).toEqual(['customFields.0.values tooMany']);
+  });
+
   test('has one value, that says something and is not an option', async () => {
     const { id } = await makeField({});
     expect(faultsOf(await create(value(id, 'one', 'two')))).toEqual(['customFields.0.values tooMany']);

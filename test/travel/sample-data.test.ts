@@ -280,7 +280,7 @@ it('another seed adds another company; the same is refused, and so is nothing ch
     expect(policies.map(({ doc }) => doc['name'])).toEqual([`${first.made.company} standard`]);
     const before = await dump();
     await expect(run(store, { users: 30, trips: 0 })).rejects.toThrow(
-      `${first.made.company} (${first.made.domain}) is here already: choose another --seed.`,
+      `${first.made.company} (${first.made.domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
     );
     expect(await dump()).toBe(before);
   });

@@ -45,6 +45,10 @@ export function judge(
     const message = `must be a custom field of ${owners[known.resourceType]}`;
     return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
   }
+  // Before anything is matched: a thousand texts would keep everybody waiting.
+  if (field['dataType'] === 'text' && new Set(values.map(({ data }) => data)).size > 1) {
+    return { values: [], faults: [tooMany()] };
+  }
   const isKept = isAmong(kept);
   const verdicts = values.map((value) =>
     field['dataType'] === 'text'
@@ -56,13 +60,17 @@ export function judge(
   );
   const accepted = distinct(verdicts.flatMap((verdict) => ('value' in verdict ? [verdict.value] : [])));
   if (accepted.length > 1 && field['dataType'] !== 'optionsList') {
-    faults.push({ code: 'tooMany', path: ['values'], message: 'must have at most one value' });
+    faults.push(tooMany());
   }
   const isNew = faults.length > 0 || !accepted.every(isKept);
   if (field['disabled'] === true && isNew) {
     faults.push({ code: 'disabled', path: ['customFieldId'], message: 'is disabled' });
   }
   return { values: accepted, faults };
+}
+
+function tooMany(): Fault {
+  return { code: 'tooMany', path: ['values'], message: 'must have at most one value' };
 }
 
 function judgeText(

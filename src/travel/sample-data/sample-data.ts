@@ -112,7 +112,9 @@ async function refuseUnfit(store: TravelStore, { seed }: Wish): Promise<void> {
   const { domain, name } = identityOf(seed);
   const match = { type: 'billingProfile', limit: 1, name: 'name', values: [fold(`${name} France`)] };
   if ((await store.find(match)).length > 0) {
-    throw new SampleDataRefused(`${name} (${domain}) is here already: choose another --seed.`);
+    throw new SampleDataRefused(
+      `${name} (${domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
+    );
   }
   const [field] = await store.find({
     ...{ type: 'customField', name: MANDATORY },
