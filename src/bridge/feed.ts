@@ -2,8 +2,8 @@ import type { Connection } from './connection.ts';
 import { heed, type Reader } from './feed-events.ts';
 import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from './ports.ts';
 
-/** Mostly nothing has happened; when much has, larger pages follow, and so many at most. */
-const FIRST_PAGE = 10;
+/** Mostly nothing has happened, and the newest event tells that; else larger pages follow, and so many at most. */
+const FIRST_PAGES = [1, 10];
 const PAGE = 100;
 const PAGES = 50;
 
@@ -53,7 +53,7 @@ async function since(
   const news: FeedEvent[] = [];
   let from: string | undefined;
   for (let count = 0; count < PAGES; count += 1) {
-    const page = pageOf(await source.page(count === 0 ? FIRST_PAGE : PAGE, from));
+    const page = pageOf(await source.page(FIRST_PAGES[count] ?? PAGE, from));
     if (page === undefined) return 'unavailable';
     // On the way there the feed cannot have ended: the place was lost.
     if (page === 'none') return count === 0 ? 'none' : 'lost';

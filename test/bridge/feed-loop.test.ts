@@ -73,7 +73,7 @@ test('what is made by hand is known after the next look, without an import', asy
 test('when nothing happens, each look is one small request', async () => {
   await start();
   for (let look = 0; look < 5; look += 1) await pass(EVERY_MS);
-  expect(feed.asked.map(({ limit }) => limit)).toEqual([1, 10, 10, 10, 10, 10]);
+  expect(feed.asked.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
 test('a place that is lost makes everybody be read at once', async () => {

@@ -69,11 +69,11 @@ async function begun(): Promise<void> {
 
 const verbs = () => house.travel.calls.map(({ verb }) => verb);
 
-test('when nothing has happened, one page of ten is asked for and nothing else', async () => {
+test('when nothing has happened, the newest event is asked for and nothing else', async () => {
   feed.tell('user.created', house.travel.add({ email: 'old@corp.example' }));
   await begun();
   expect(await following.follow()).toBe('followed');
-  expect(feed.asked).toEqual([{ limit: 10, from: undefined }]);
+  expect(feed.asked).toEqual([{ limit: 1, from: undefined }]);
   expect(verbs()).toEqual([]);
   expect((await house.store.identities.page('default', 0, 10)).total).toBe(0);
 });
@@ -176,7 +176,7 @@ test('our own writes come back in the feed and cost no call', async () => {
   expect(await following.follow()).toBe('followed');
   await house.bridge.settleDue();
   expect(verbs()).toEqual([]);
-  expect(feed.asked.map(({ limit }) => limit)).toEqual([10, 100, 100]);
+  expect(feed.asked.map(({ limit }) => limit)).toEqual([1, 10, 100, 100]);
 });
 
 test('our own deletions cost no call, either', async () => {
