@@ -1,4 +1,5 @@
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
+import { strangers } from './request-log-strangers.ts';
 
 /** How long a request may wait for others, in milliseconds, and how many are written at once. */
 const WAIT_MS = 100;
@@ -11,6 +12,7 @@ const SWEPT_AT_ONCE = 500;
 /** Between two parts of a sweep, so that others have their turn. */
 const BREATH_MS = 20;
 const TELL_EVERY_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 /** What the request log needs of the world. */
 export interface KeeperGround {
@@ -26,7 +28,8 @@ export interface KeeperGround {
 
 /** Writes what is told to it, a little later. */
 export interface Keeper {
-  tell(request: LoggedRequest): void;
+  /** The address counts where nobody was recognised. */
+  tell(request: LoggedRequest, address?: string): void;
   /** Writes what waits, and ends. */
   close(): Promise<void>;
 }
@@ -48,19 +51,39 @@ export function keeper(ground: KeeperGround): Keeper {
     }
     writing = undefined;
   };
+  const keep = (request: LoggedRequest) => {
+    if (waiting.length >= MOST) return loss.count(1);
+    waiting.push(request);
+    if (waiting.length === BATCH) rest.abort();
+    writing ??= write();
+  };
+  const unknown = strangers();
+  const summing = everyMinute(clock, end.signal, () => {
+    for (const sum of unknown.sums()) keep(sum);
+  });
   const sweeping = sweepOn(ground, end.signal);
   return {
-    tell: (request) => {
-      if (waiting.length >= MOST) return loss.count(1);
-      waiting.push(request);
-      if (waiting.length === BATCH) rest.abort();
-      writing ??= write();
+    tell: (request, address = '') => {
+      if (request.userId !== undefined || unknown.admits(request, address)) keep(request);
     },
     close: async () => {
       end.abort();
+      await summing;
       await Promise.all([writing, sweeping]);
     },
   };
+}
+
+/** The last time at the end, before its minute is over. */
+async function everyMinute(
+  clock: KeeperGround['clock'],
+  signal: AbortSignal,
+  task: () => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.wait(MINUTE_MS, signal);
+    task();
+  }
 }
 
 /** Tells of requests that could not be kept, not of each by itself: the database has a trouble of its own. */

@@ -18,6 +18,10 @@ import { clock } from '../support/clock.ts';
 
 /** The credential that opens the house. */
 export const KEY = 'travel_the-key-that-nobody-may-read';
+/** The bridge's own. */
+const BRIDGE_KEY = 'bridge_the-key-that-nobody-may-read';
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The travel service with its request log, as in production, in time that stands still. */
 export interface RecordingHouse {
@@ -28,7 +32,9 @@ export interface RecordingHouse {
   /** Resolves a request's authentication only when told to, from now on. */
   holdBack(): { goOn(): void };
   /** A request with the credential. */
-  send(method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string): request.Test;
+  send(method: Method, path: string): request.Test;
+  /** A request of the bridge. */
+  bridge(method: Method, path: string): request.Test;
   /** What is in the log by now, newest first. */
   recorded(): Promise<LoggedRequest[]>;
   close(): Promise<void>;
@@ -51,11 +57,17 @@ export async function recordingHouse(): Promise<RecordingHouse> {
   let gate = Promise.resolve();
   const credentials = async (token: string) => {
     await gate;
-    return token === KEY ? { userId: admin, credential: 'apiKey:k1' } : undefined;
+    const credential = new Map([
+      [KEY, 'apiKey:k1'],
+      [BRIDGE_KEY, 'bridge'],
+    ]).get(token);
+    return credential === undefined ? undefined : { userId: admin, credential };
   };
   const travel = travelApp({ ...surroundings, credentials, onChange: () => {}, log, keeper: keeping });
   const http = { log: newLog('silent'), metrics: httpMetrics(), newId: randomUUID, now: time.now };
   const app = httpApp(http, (outer) => outer.use('/api', travel));
+  const sender = (key: string) => (method: Method, path: string) =>
+    request(app)[method](path).set('Authorization', `Bearer ${key}`);
   return {
     app,
     admin,
@@ -67,7 +79,8 @@ export async function recordingHouse(): Promise<RecordingHouse> {
       });
       return { goOn };
     },
-    send: (method, path) => request(app)[method](path).set('Authorization', `Bearer ${KEY}`),
+    send: sender(KEY),
+    bridge: sender(BRIDGE_KEY),
     recorded: async () => {
       // What waits is written, and the house goes on recording nothing.
       await keeping.close();

@@ -6,14 +6,16 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** A request log that notes what it is asked to do, and does it when it is let. */
 function notes() {
-  const told: { batches: number[]; sweeps: { before: number; limit: number }[] } = {
+  const told: { batches: number[]; paths: string[]; sweeps: { before: number; limit: number }[] } = {
     batches: [],
+    paths: [],
     sweeps: [],
   };
   let gate: Promise<void> = Promise.resolve();
   const requests: RequestLog = {
     append: async (batch) => {
       told.batches.push(batch.length);
+      told.paths.push(...batch.map(({ path }) => path));
       await gate;
     },
     list: async () => ({ requests: [], next: undefined }),
@@ -37,8 +39,8 @@ const row: LoggedRequest = {
   method: 'GET',
   path: '/api/users',
   status: 200,
-  userId: undefined,
-  credential: undefined,
+  userId: 'u1',
+  credential: 'apiKey:k1',
   requestId: 'r',
   requestBody: undefined,
   responseBody: undefined,
@@ -161,4 +163,50 @@ test('what is older than 30 days is removed, part by part', async () => {
   }
   expect(log.sweeps.map(({ limit }) => limit)).toEqual([500, 500, 500]);
   await keeping.close();
+});
+
+describe('of requests without a credential', () => {
+  const stranger = { ...row, path: '/api/x', status: 401, userId: undefined, credential: undefined };
+  /** How often each path was written. */
+  const sums = (paths: string[]) => {
+    const counts = new Map<string, number>();
+    for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);
+    return Object.fromEntries(counts);
+  };
+
+  test('a hundred of an address are kept each minute; the others are one line for each status', async () => {
+    const log = notes();
+    const time = clock();
+    const { keeping, tell } = open(log, time);
+    const from = (address: string, count: number, status = 401) => {
+      for (let n = 0; n < count; n += 1) keeping.tell({ ...stranger, status }, address);
+    };
+    from('10.0.0.1', 150);
+    from('10.0.0.2', 3);
+    from('10.0.0.1', 1, 499);
+    tell(5);
+    time.advance(60_000);
+    await settle();
+    from('10.0.0.1', 101);
+    await keeping.close();
+    expect(sums(log.paths)).toEqual({
+      '/api/x': 203,
+      '/api/users': 5,
+      '(50 more requests without a credential)': 1,
+      '(1 more requests without a credential)': 2,
+    });
+  });
+
+  test('two hundred of all addresses are kept each minute, so that many cannot do what one cannot', async () => {
+    const log = notes();
+    const { keeping, tell } = open(log, clock());
+    for (let n = 0; n < 100_000; n += 1) keeping.tell(stranger, `10.0.${n >> 8}.${n & 255}`);
+    tell(3);
+    await keeping.close();
+    expect(sums(log.paths)).toEqual({
+      '/api/x': 200,
+      '/api/users': 3,
+      '(99800 more requests without a credential)': 1,
+    });
+  });
 });

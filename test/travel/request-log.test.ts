@@ -56,6 +56,57 @@ test('what is refused for want of a credential is recorded, in nobody’s name',
   ]);
 });
 
+test('what the bridge reads is recorded without the answer, which would fill the log; its writes and faults whole', async () => {
+  await house.bridge('get', '/api/events?limit=1').expect(200);
+  await house.bridge('get', '/api/nothing').expect(404);
+  const path = `/api/users/${house.admin}`;
+  await house.bridge('patch', path).send({ data: { firstName: 'Ada' } });
+  const rows = await house.recorded();
+  expect(
+    rows.map((row) => [row.credential, row.path, row.requestBody?.text, row.responseBody !== undefined]),
+  ).toEqual([
+    ['bridge', path, '{"data":{"firstName":"Ada"}}', true],
+    ['bridge', '/api/nothing', undefined, true],
+    ['bridge', '/api/events?limit=1', undefined, false],
+  ]);
+});
+
+test('a path is cut at 2,048 characters, and at 200 when nobody was recognised', async () => {
+  const path = `/api/users?after=${'x'.repeat(10_000)}`;
+  await house.send('get', path);
+  await request(house.app).get(path).expect(401);
+  const rows = await house.recorded();
+  expect(rows.map((row) => row.path)).toEqual([`${path.slice(0, 199)}…`, `${path.slice(0, 2_047)}…`]);
+});
+
+test('a secret that the cut of a path would part from its name is struck out', async () => {
+  await request(house.app).get(
+    `/api/users?${'x'.repeat(170)}&token=${'hush'.repeat(20)}&b=${'y'.repeat(300)}`,
+  );
+  expect(JSON.stringify(await house.recorded())).not.toContain('hush');
+});
+
+test('who floods the service without a credential writes no more than a hundred lines and a sum each minute', async () => {
+  const server = createServer(house.app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/users`;
+  for (let n = 0; n < 130; n += 1) {
+    const answer = await fetch(url, { headers: { 'X-Request-Id': `n-${n}` } });
+    await answer.arrayBuffer();
+  }
+  expect((await fetch(url, { headers: { Authorization: `Bearer ${KEY}` } })).status).toBe(200);
+  server.closeAllConnections();
+  server.close();
+  const rows = await house.recorded();
+  const strangers = rows.filter(({ userId }) => userId === undefined);
+  expect(rows).toHaveLength(102);
+  expect(strangers.filter(({ path, status }) => path === '/api/users' && status === 401)).toHaveLength(100);
+  expect(strangers.find(({ path }) => path !== '/api/users')).toMatchObject({
+    path: '(30 more requests without a credential)',
+    status: 401,
+  });
+});
+
 test('what is not found, not supported or cannot be decoded is recorded', async () => {
   await house.send('get', '/api/nothing').expect(404);
   await house.send('delete', '/api/whoami').expect(403);
