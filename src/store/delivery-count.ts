@@ -12,6 +12,15 @@ export async function countDeliveries(
   await addToCounts(tx, { webhookId, pending, succeeded, failed, canceled });
 }
 
+/** Taken before anything of a queue is changed: whoever else changes it waits here, and nobody counts what another has counted. */
+export async function holdQueue(tx: Kysely<Tables>, webhookId: string): Promise<void> {
+  await tx
+    .updateTable('travel_delivery_queue')
+    .set(({ ref }) => ({ pending: ref('pending') }))
+    .where('webhook_id', '=', webhookId)
+    .execute();
+}
+
 const addToCounts = prepared<Record<DeliveryStatus, number> & { webhookId: string }, unknown>(
   (db, { webhookId, pending, succeeded, failed, canceled }) => {
     return db

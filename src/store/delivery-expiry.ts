@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { countDeliveries } from './delivery-count.ts';
+import { countDeliveries, holdQueue } from './delivery-count.ts';
 import type { Tables } from './tables.ts';
 
 /** Removes at most so many deliveries that are too old, or whose webhook is gone. */
@@ -8,10 +8,13 @@ export async function expireDeliveries(db: Kysely<Tables>, before: number, limit
   for (const { webhook_id, gone } of await queues(db)) {
     if (removed >= limit) break;
     const some = { webhookId: webhook_id, before: gone ? undefined : before, limit: limit - removed };
-    const count = await db.transaction().execute((tx) => removeOldest(tx, some));
-    if (gone && count < some.limit)
-      await db.deleteFrom('travel_delivery_queue').where('webhook_id', '=', webhook_id).execute();
-    removed += count;
+    removed += await db.transaction().execute(async (tx) => {
+      await holdQueue(tx, webhook_id);
+      const count = await removeOldest(tx, some);
+      if (gone && count < some.limit)
+        await tx.deleteFrom('travel_delivery_queue').where('webhook_id', '=', webhook_id).execute();
+      return count;
+    });
   }
   return removed;
 }

@@ -1,14 +1,9 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import type {
-  Delivery,
-  DeliveryLease,
-  DeliveryOutcome,
-  DeliveryQueue,
-  DueQuery,
-} from '../travel/webhooks/ports.ts';
+import type { Delivery, DeliveryLease, DeliveryQueue, DueQuery } from '../travel/webhooks/ports.ts';
 import type { Database } from './database.ts';
-import { countDeliveries } from './delivery-count.ts';
-import { fromText, toText } from './json.ts';
+import { countDeliveries, holdQueue } from './delivery-count.ts';
+import { keepOutcome, setFailing } from './delivery-outcome.ts';
+import { fromText } from './json.ts';
 import type { Tables } from './tables.ts';
 
 /** The queues in a database. What an attempt made is a note: if a failure of power takes it, the event is sent again. */
@@ -18,10 +13,11 @@ export function deliveryQueue({ db, lightly }: Database): DeliveryQueue {
     take: (lease, now) => lightly(db, (light) => take(light, lease, now)),
     next: (webhookId, now) => next(db, webhookId, now),
     finish: (lease, id, outcome) =>
-      lightly(db, (light) => light.transaction().execute((tx) => finish(tx, lease, { id, outcome }))),
+      lightly(db, (light) => light.transaction().execute((tx) => keepOutcome(tx, lease, { id, outcome }))),
     release: (lease, now) => release(db, lease, now),
     follow: (webhookId, now, limit) =>
       db.transaction().execute(async (tx) => {
+        await holdQueue(tx, webhookId);
         if (!(await isEnabled(tx, webhookId))) return cancel(tx, webhookId, limit);
         await hurry(tx, webhookId, now);
         return 0;
@@ -105,35 +101,6 @@ function toDelivery(row: Selectable<Tables['travel_delivery']>): Delivery {
   return { id, webhookId: webhook_id, eventId: event_id, attempts: fromText(attempts) };
 }
 
-async function finish(
-  tx: Kysely<Tables>,
-  { webhookId, token, until }: DeliveryLease,
-  { id, outcome }: { id: string; outcome: DeliveryOutcome },
-): Promise<{ failingSince: number | undefined } | 'lost'> {
-  const { status, attempts, nextAttemptAt = null } = outcome;
-  const failedAt = attempts.at(-1)?.at ?? null;
-  const queue = await tx
-    .updateTable('travel_delivery_queue')
-    .set((row) => ({
-      lease_until: until,
-      failing_since: status === 'succeeded' ? null : row.fn.coalesce('failing_since', sql.val(failedAt)),
-    }))
-    .where('webhook_id', '=', webhookId)
-    .where('lease_token', '=', token)
-    .returning('failing_since')
-    .executeTakeFirst();
-  if (!queue) return 'lost';
-  const { numUpdatedRows } = await tx
-    .updateTable('travel_delivery')
-    .set({ status, attempts: toText(attempts), next_attempt_at: nextAttemptAt })
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  // Gone: it became too old while it was under way.
-  if (numUpdatedRows > 0n && status !== 'pending')
-    await countDeliveries(tx, webhookId, { pending: -1, [status]: 1 });
-  return { failingSince: queue.failing_since ?? undefined };
-}
-
 async function release(
   db: Kysely<Tables>,
   lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all',
@@ -196,10 +163,6 @@ async function cancel(tx: Kysely<Tables>, webhookId: string, limit: number): Pro
     .returning('id')
     .execute();
   await countDeliveries(tx, webhookId, { pending: -rows.length, canceled: rows.length });
-  await tx
-    .updateTable('travel_delivery_queue')
-    .set({ failing_since: null })
-    .where('webhook_id', '=', webhookId)
-    .execute();
+  await setFailing(tx, webhookId, null);
   return rows.length;
 }

@@ -6,11 +6,15 @@ import type { DeliveryQueue } from './ports.ts';
 
 const CANCELED_AT_ONCE = 500;
 
-/** Disables a webhook, which is told as any change of it. */
-export async function disable(surroundings: Surroundings, id: string): Promise<void> {
+/** Disables a webhook, which is told as any change of it, unless it leads elsewhere by now. */
+export async function disable(
+  surroundings: Surroundings,
+  { id, url }: { id: string; url: string },
+): Promise<void> {
   await recorded(surroundings, [webhook.type], async (recorder) => {
     const stored = await readOne(recorder.within, webhook.type, id);
-    if (stored) await recorder.replace(webhook, stored, { ...stored.doc, disabled: true });
+    if (stored?.doc['url'] === url)
+      await recorder.replace(webhook, stored, { ...stored.doc, disabled: true });
   });
 }
 

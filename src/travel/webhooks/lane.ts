@@ -74,7 +74,7 @@ async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): 
   if (kept === 'lost') return false;
   const { failingSince = Number.POSITIVE_INFINITY } = kept;
   if (attempted?.attempt.status === GONE || surroundings.now() - failingSince >= FAILING_MS) {
-    await disable(surroundings, webhookId);
+    await disable(surroundings, { id: webhookId, url });
     await follow(queue, webhookId, surroundings.now());
     return false;
   }

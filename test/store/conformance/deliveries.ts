@@ -4,7 +4,12 @@ import { sealing } from '../../../src/store/sealed.ts';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import { webhookRecords } from '../../../src/store/webhook-records.ts';
 import type { Keys, StoredResource } from '../../../src/travel/ports.ts';
-import type { Attempt, DeliveryOutcome } from '../../../src/travel/webhooks/ports.ts';
+import {
+  type Attempt,
+  type DeliveryOutcome,
+  type DeliveryStatus,
+  deliveryStatuses,
+} from '../../../src/travel/webhooks/ports.ts';
 import { NOW, type Open } from './house.ts';
 
 const HOUR = 3_600_000;
@@ -37,6 +42,16 @@ async function office(open: Open) {
       ),
     page: async (parentId: string, status?: string) =>
       store.page({ ...list, parentId, ...(status === undefined ? {} : { status }) }),
+    /** How many there are in each state, as counted, which is as many as there are. */
+    counts: async (parentId: string) => {
+      const counts: Partial<Record<DeliveryStatus, number>> = {};
+      for (const status of deliveryStatuses) {
+        const { total, resources } = await store.page({ ...list, parentId, status });
+        expect([status, total]).toEqual([status, resources.length]);
+        if (total > 0) counts[status] = total;
+      }
+      return counts;
+    },
     states: async (parentId: string) =>
       (await store.page({ ...list, parentId })).resources.map(({ doc }) => [doc['eventId'], doc['status']]),
     /** Takes the lease, which must be free. */
@@ -212,6 +227,62 @@ export function describeDeliveries(open: Open): void {
       await happen('a', 'e4');
       await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
       expect(await queue.follow('w', NOW, 9)).toBe(1);
+    });
+  });
+
+  describe('what was canceled while it was under way', () => {
+    async function underWay(open: Open) {
+      const { webhook, select, happen, queue, take, ...rest } = await office(open);
+      await webhook('w', '*');
+      for (const id of ['e1', 'e2']) await happen('a', id);
+      const lease = await take('w');
+      await select('w');
+      expect(await queue.follow('w', NOW, 9)).toBe(2);
+      return { select, happen, queue, lease, take, ...rest };
+    }
+
+    it('succeeded if it arrived', async () => {
+      const { queue, lease, states, counts } = await underWay(open);
+      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await states('w')).toEqual([
+        ['e1', 'succeeded'],
+        ['e2', 'canceled'],
+      ]);
+      expect(await counts('w')).toEqual({ succeeded: 1, canceled: 1 });
+    });
+
+    it.each([later(NOW, NOW + 50), { status: 'failed' as const, attempts: [attempt(NOW, 'x')] }])(
+      'stays canceled if it did not ($status), which does not count as failing',
+      async (outcome) => {
+        const { queue, lease, store, counts } = await underWay(open);
+        expect(await queue.finish(lease, 'd1', outcome)).toEqual({ failingSince: undefined });
+        const [found] = await store.read([{ type: 'webhookDelivery', id: 'd1' }]);
+        expect(found?.doc).toEqual({
+          ...{ attempts: outcome.attempts, eventId: 'e1', kind: 'a', status: 'canceled' },
+        });
+        expect(await counts('w')).toEqual({ canceled: 2 });
+      },
+    );
+
+    it.each([arrived(), later(NOW, NOW + 50)])(
+      'keeps back nothing of what comes when the webhook is enabled again ($status)',
+      async (outcome) => {
+        const { select, happen, queue, lease, counts } = await underWay(open);
+        await select('w', '*');
+        await happen('a', 'e3');
+        await queue.finish(lease, 'd1', outcome);
+        expect(await queue.next('w', NOW)).toMatchObject({ eventId: 'e3' });
+        await queue.release(lease, NOW);
+        expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+        expect(await counts('w')).toMatchObject({ pending: 1 });
+      },
+    );
+
+    it('is not counted again when it is gone, too', async () => {
+      const { queue, lease, records, counts } = await underWay(open);
+      expect(await records.expireDeliveries(NOW + 1, 9)).toBe(2);
+      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await counts('w')).toEqual({});
     });
   });
 

@@ -258,6 +258,19 @@ describe('a webhook is disabled', () => {
     expect(names(receiver)).toEqual(['one', 'one', 'four']);
   });
 
+  test('not by the 410 of an address that it has left meanwhile', async () => {
+    const [old, other] = [await desk.receiver(), await desk.receiver()];
+    const { id } = await desk.webhook({ url: old.url, ...created });
+    old.feel(async () => {
+      await desk.house.send('patch', `/webhooks/${id}`, { data: { url: other.url } });
+      return 410;
+    });
+    await desk.happenAtOnce(['one', 'two']);
+    await desk.settle();
+    expect(await isDisabled(id)).toBe(false);
+    expect([names(old), names(other)]).toEqual([['one'], ['two']]);
+  });
+
   test('by an admin: what waits is canceled, long before its next attempt, and nothing counts as failing', async () => {
     const { id, receiver } = await tried(500);
     await desk.happen('two');
@@ -271,6 +284,35 @@ describe('a webhook is disabled', () => {
     expect(await isDisabled(id)).toBe(false);
     expect(names(receiver)).toEqual(['one', 'three']);
   });
+
+  test.each([204, 500])(
+    'during an attempt, which has ended (%d) before it is enabled again',
+    async (status) => {
+      const receiver = await desk.receiver();
+      const { id } = await desk.webhook({ url: receiver.url, ...created });
+      const set = (disabled: boolean) => desk.house.send('patch', `/webhooks/${id}`, { data: { disabled } });
+      receiver.feel(async () => {
+        await set(true);
+        await desk.house.webhooks.look();
+        return status;
+      });
+      await desk.happenAtOnce(['one', 'two']);
+      await desk.settle();
+      const one = status === 204 ? 'succeeded' : 'canceled';
+      expect((await desk.deliveries(id)).map((each) => [each.status, each.attempts.length])).toEqual([
+        [one, 1],
+        ['canceled', 0],
+      ]);
+      receiver.feel(204);
+      await set(false);
+      await desk.happen('three');
+      await desk.settle();
+      expect(names(receiver)).toEqual(['one', 'three']);
+      expect((await desk.deliveries(id)).map((each) => each.status)).toEqual([one, 'canceled', 'succeeded']);
+      const { meta } = (await desk.house.send('get', `/webhooks/${id}/deliveries?status=pending`)).body;
+      expect(meta.total).toBe(0);
+    },
+  );
 
   test('and when it is deleted, nothing of it is sent any more', async () => {
     const { id, receiver } = await tried(500);

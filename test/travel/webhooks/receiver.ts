@@ -31,7 +31,7 @@ export interface Receiver {
   port: number;
   received: Received[];
   /** How it answers from now on; 204 at first. */
-  feel(mood: Mood | ((request: Received) => Mood)): void;
+  feel(mood: Mood | ((request: Received) => Mood | Promise<Mood>)): void;
   /** How many connections it has had, and how many requests at once at the most. */
   connections(): number;
   mostAtOnce(): number;
@@ -42,7 +42,7 @@ export interface Receiver {
 
 /** With a certificate it speaks HTTPS, as "localhost". */
 export async function openReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
-  let mood: (request: Received) => Mood = () => 204;
+  let mood: (request: Received) => Mood | Promise<Mood> = () => 204;
   let connected = 0;
   let most = 0;
   const open = new Set<ServerResponse>();
@@ -61,7 +61,7 @@ export async function openReceiver(tls?: { cert: string; key: string }): Promise
     const one = { method, path, headers, body, event: JSON.parse(body), reused };
     received.push(one);
     server.emit('received');
-    answer(response, mood(one));
+    answer(response, await mood(one));
   };
   const server = tls ? https.createServer(tls, listener) : http.createServer(listener);
   server.on('connection', () => {
