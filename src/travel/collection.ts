@@ -119,8 +119,11 @@ export async function retrieve(
 export async function existing(
   resource: Resource,
   reading: TravelReading,
-  { id, parentId }: Target,
+  target: Target,
 ): Promise<StoredResource> {
+  const { id, parentId } = target;
+  // Elsewhere a parent stays as long as it has items.
+  if (resource.parent?.outlived) await parentOf(resource, reading, target);
   const stored = isId(id) ? await readOne(reading, resource.type, id) : undefined;
   if (stored?.parentId !== parentId) throw notFound(resource.type);
   return stored;

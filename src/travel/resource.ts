@@ -86,8 +86,8 @@ export interface ResourceDeclaration {
   /** Fields whose value only one resource of the type may have; `fold`: without case. */
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
-  /** The type whose items this collection is nested under, and that collection's path. */
-  parent?: { type: string; path: string };
+  /** The type whose items this collection is nested under, and that collection's path; `outlived`: what it leaves behind is hidden. */
+  parent?: { type: string; path: string; outlived?: true };
   /** Sub-collections of other types' items that list a part of this one. */
   under?: SubCollection[];
   rules?: Rules;

@@ -33,7 +33,7 @@ export const webhookDelivery = defineResource({
   cursor: true,
   sortBy: [],
   filters: ['status'],
-  parent: { type: 'webhook', path: 'webhooks' },
+  parent: { type: 'webhook', path: 'webhooks', outlived: true },
   rules: { present: async (resources) => resources.map(({ doc }) => presented(doc)) },
   example: {
     attempts: [{ at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 }],

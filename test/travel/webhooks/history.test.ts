@@ -138,6 +138,22 @@ describe('the history', () => {
       expect((await desk.house.send(method, own, { data: {} })).status).toBe(403);
     }
   });
+
+  test('is hidden at once when the webhook is deleted, the list and each delivery', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    await desk.happen('one');
+    await desk.settle();
+    const [delivery] = await desk.deliveries(id);
+    await desk.house.send('delete', `/webhooks/${id}`);
+    const list = `/webhooks/${id}/deliveries`;
+    for (const path of [list, `${list}?pageKind=cursor`, `${list}/${delivery?.id}`])
+      expect((await desk.house.send('get', path)).body).toEqual({
+        code: 'notFound',
+        message: 'There is no such webhook.',
+      });
+    expect((await desk.house.send('post', `${list}/${delivery?.id}/redeliver`)).status).toBe(404);
+  });
 });
 
 /** The cursor of the last delivery in an order. */
