@@ -26,7 +26,9 @@ export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
     case 'number':
       return fc.double({ noNaN: true, noDefaultInfinity: true });
     case 'array':
-      return fc.array(valuesOf(isObject(schema['items']) ? schema['items'] : {}, ids), { maxLength: 3 });
+      return fc.array(valuesOf(isObject(schema['items']) ? schema['items'] : {}, ids), {
+        ...{ minLength: Number(schema['minItems'] ?? 0), maxLength: 3 },
+      });
     case 'object':
       return objectsOf(schema, ids);
     case 'string':

@@ -31,8 +31,13 @@ export const webhook = defineResource({
       disabled: flag,
       events: z
         .array(oneOf(eventKinds))
+        // Whoever takes the last kind out means none, and "none given" would be all.
+        .refine((kinds) => kinds.length > 0, {
+          error: 'must name at least one kind: leave it out for every kind, or set "disabled" for none',
+          params: { code: 'required' },
+        })
         .optional()
-        .meta({ description: 'The kinds that are delivered; none given: every kind' }),
+        .meta({ minItems: 1, description: 'The kinds that are delivered; left out: every kind' }),
       url,
     })
     .meta({ description: 'An endpoint of an application, to which events are delivered' }),

@@ -27,6 +27,17 @@ describe('what is sent', () => {
     });
   });
 
+  test('is sent at once, though a clock that was ahead has dated the feed ahead', async () => {
+    const receiver = await desk.receiver();
+    await desk.webhook({ url: receiver.url, ...created });
+    desk.house.pass(40 * 24 * HOUR);
+    await desk.happen('tomorrow');
+    desk.house.pass(-40 * 24 * HOUR);
+    await desk.happen('today');
+    await desk.settle();
+    expect(receiver.received).toHaveLength(2);
+  });
+
   test('is signed: the verifier of the Standard Webhooks library and a calculation by hand agree', async () => {
     const receiver = await desk.receiver();
     const { secret } = await desk.webhook({ url: receiver.url, ...created });
@@ -82,6 +93,36 @@ describe('what is sent', () => {
     await desk.happen('five');
     await desk.settle();
     expect([names(old), names(other)]).toEqual([['two'], ['three', 'five']]);
+  });
+
+  test('a list of no kinds is refused, as none given means every kind; null gives none', async () => {
+    const receiver = await desk.receiver();
+    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    const body = { data: { url: receiver.url, events: [] } };
+    for (const [method, path] of [
+      ['post', '/webhooks'],
+      ['put', `/webhooks/${id}`],
+      ['patch', `/webhooks/${id}`],
+    ] as const) {
+      const answer = await desk.house.send(method, path, body);
+      expect([answer.status, answer.body.invalid]).toEqual([
+        422,
+        [
+          {
+            ...{ field: 'events', value: '[]', code: 'required' },
+            message:
+              '"events" must name at least one kind: leave it out for every kind, or set "disabled" for none.',
+          },
+        ],
+      ]);
+    }
+    await desk.happen('one');
+    const { body: patched } = await desk.house.send('patch', `/webhooks/${id}`, { data: { events: null } });
+    expect(patched.data).not.toHaveProperty('events');
+    await desk.settle();
+    expect(receiver.received.map(({ event }) => event.kind)).toEqual([
+      ...['costCenter.created', 'webhook.updated'],
+    ]);
   });
 
   test('is nothing where the change was refused, or changed nothing', async () => {
