@@ -26,9 +26,9 @@ const lookedUp = [
 
 /**
  * Does what events call for, the newest first; of each traveler the newest counts. What a write of our own left is known
- * and calls for nothing: most events are that.
+ * and calls for nothing: most events are that. False: something could not be read, so they must be heeded again.
  */
-export async function heed(shop: Reader, connection: Connection, events: FeedEvent[]): Promise<void> {
+export async function heed(shop: Reader, connection: Connection, events: FeedEvent[]): Promise<boolean> {
   if (events.some(({ kind }) => lookedUp.includes(kind.split('.')[0] ?? ''))) {
     connection.lookups.expire();
     await shop.followRules(connection);
@@ -39,7 +39,7 @@ export async function heed(shop: Reader, connection: Connection, events: FeedEve
   }
   const isGone = ({ kind }: { kind: string }) => kind === 'user.deleted';
   const people = [...newest.values()];
-  await see(
+  const areAllSeen = await see(
     shop,
     connection,
     people.filter((one) => !isGone(one)).map(({ traveler }) => traveler),
@@ -50,16 +50,17 @@ export async function heed(shop: Reader, connection: Connection, events: FeedEve
     people.filter(isGone).map(({ traveler }) => traveler),
   );
   await free(shop, connection, freedBy(events, newest));
+  return areAllSeen;
 }
 
-async function see(shop: Reader, connection: Connection, travelers: TravelUser[]): Promise<void> {
+async function see(shop: Reader, connection: Connection, travelers: TravelUser[]): Promise<boolean> {
   const known = await knownOf(shop, connection, travelers);
   const news = travelers.filter((traveler) => !isDeepStrictEqual(known.get(traveler.id)?.observed, traveler));
-  if (news.length === 0) return;
+  if (news.length === 0) return true;
   const basis = await shop.bases.current(connection);
   const since = shop.surroundings.now();
-  // Without rules nobody can be kept; the import that waits for them finds these people, too.
-  if (!('kind' in basis)) await keepTravelers(shop, { connection, basis, since }, news);
+  // Without rules nobody can be kept.
+  return !('kind' in basis) && keepTravelers(shop, { connection, basis, since }, news);
 }
 
 /** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */

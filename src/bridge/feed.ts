@@ -38,7 +38,7 @@ export function follower(shop: Reader, connection: Connection, source: TravelFee
       if (news === 'none' || news === 'lost') known = undefined;
       if (news === 'lost') return begin();
       if (typeof news === 'string') return news;
-      await heed(shop, connection, news);
+      if (!(await heed(shop, connection, news))) return 'unavailable';
       known = news[0]?.id ?? known;
       return 'followed';
     },

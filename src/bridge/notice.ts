@@ -24,13 +24,13 @@ export interface Look {
 
 /**
  * Keeps what was seen of travelers: who is linked is watched, who is not becomes or stays unclaimed and follows. Safe to do
- * beside everything else, any number of times.
+ * beside everything else, any number of times. False: somebody had to be read anew and could not be, and is as before.
  */
 export async function keepTravelers(
   shop: Notebook,
   { connection, basis, since }: Look,
   travelers: TravelUser[],
-): Promise<void> {
+): Promise<boolean> {
   const ids = travelers.map(({ id }) => id);
   const known = new Map(
     (await shop.imports.known(connection.id, ids)).map((identity) => [identity.travelId, identity]),
@@ -54,19 +54,20 @@ export async function keepTravelers(
   await shop.imports.saveUnclaimed(identities, since);
   for (const traveler of others) await freed(shop, connection, { before: known.get(traveler.id), traveler });
   const claimed = travelers.filter(isClaimed);
-  await watch(
+  return watch(
     shop,
     { connection, basis, since },
     claimed.map((traveler) => ({ traveler, identity: known.get(traveler.id) })),
   );
 }
 
-/** Keeps what is seen of claimed people. Who differs is read anew, as a page may be older than our last patch. */
+/** Keeps what is seen of claimed people; false when somebody could not be read. Who differs is read anew, as a page may be older than our last patch. */
 async function watch(
   shop: Notebook,
   { connection, since }: Look,
   pairs: { traveler: TravelUser; identity: KnownTraveler | undefined }[],
-): Promise<void> {
+): Promise<boolean> {
+  let areAllRead = true;
   const seen: { id: string; observed: TravelUser | undefined }[] = [];
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
@@ -81,7 +82,10 @@ async function watch(
       continue;
     }
     const answer = await connection.travel.read(traveler.id);
-    if (answer.kind !== 'ok' && answer.kind !== 'notFound') continue;
+    if (answer.kind !== 'ok' && answer.kind !== 'notFound') {
+      areAllRead = false;
+      continue;
+    }
     const observed = answer.kind === 'ok' ? answer.value : undefined;
     if (observed && isDeepStrictEqual(identity.observed, observed)) {
       seen.push({ id: identity.id, observed });
@@ -93,6 +97,7 @@ async function watch(
     shop.wake();
   }
   await shop.imports.observe(connection.id, seen, since);
+  return areAllRead;
 }
 
 /** An address that was changed by hand may be what somebody waits for. */

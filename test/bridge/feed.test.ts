@@ -107,6 +107,19 @@ test('a linked traveler who was changed by hand is read once, and the drift is f
   expect(await house.findings(id)).toEqual(['firstName: drift']);
 });
 
+test('a change by hand is not forgotten when reading the person fails', async () => {
+  const { id, travelId } = await joined('Ada');
+  await begun();
+  byHand(travelId, { firstName: 'Eve' });
+  house.travel.trouble = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined);
+  expect(await following.follow()).toBe('unavailable');
+  house.travel.trouble = () => undefined;
+  expect(await following.follow()).toBe('followed');
+  await house.bridge.settleDue();
+  expect((await house.identity(id)).observed).toMatchObject({ firstName: 'Eve' });
+  expect(await house.findings(id)).toEqual(['firstName: drift']);
+});
+
 test('an event that is older than what is there now changes nothing back', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
