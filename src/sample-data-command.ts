@@ -42,5 +42,7 @@ function day(text: string): string {
   // 30 February is read as 1 March: what was read must say what was written.
   if (!/^20\d\d-/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
     throw new InvalidArgumentError('must be a day of this century such as 2026-11-20.');
+  // The feed never goes back: whatever happens after a story of tomorrow would bear its dates.
+  if (time > Date.now()) throw new InvalidArgumentError('must not be a day that is still to come.');
   return text;
 }

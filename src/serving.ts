@@ -8,8 +8,8 @@ import { type HttpDeps, httpApp } from './http/app.ts';
 import { type Fault, SettingsFault } from './settings-fault.ts';
 import type { TransportSettings } from './transport.ts';
 
-/** How long running requests may take to end when the service stops. */
-const GRACE_MS = 10_000;
+/** How long running requests may take to end when the service stops; whoever stops it kills it after ten seconds. */
+const GRACE_MS = 8_000;
 const SWEEP_MS = 20;
 
 /** A server that does not listen yet. */

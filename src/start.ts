@@ -101,8 +101,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await stop(door.server);
-      await background?.stop();
+      await Promise.all([stop(door.server), background?.stop()]);
       for (const one of connected) one.close();
       await inner?.close();
       await ground.close();

@@ -8,7 +8,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
     print(
       [
         `connection ${id}`,
-        `  travel API   ${travelApi.url}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
+        `  travel API   ${shownUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
         `  SCIM token   ${tokenText(id, scimToken)}`,
         `  mapping      ${mapping.scimUserMapping.length} rules of its own`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
@@ -38,4 +38,9 @@ function tokenText(connection: string, chosen: string | undefined): string {
   if (chosen !== undefined) return '********';
   if (connection === 'default') return 'made at the first start, and by "jetbridge tokens create"';
   return `made by "jetbridge tokens create --connection ${connection}"`;
+}
+
+/** A URL may hold a password, though ours should not. */
+function shownUrl(url: string): string {
+  return url.replace(/\/\/[^/]*@/, '//********@');
 }

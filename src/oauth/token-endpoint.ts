@@ -40,7 +40,7 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
   };
   return Router()
     .use(neverKept)
-    .post('/', failureLimit(), express.text({ type: FORM, limit: '16kb' }), issue)
+    .post('/', express.text({ type: FORM, limit: '16kb' }), failureLimit(), issue)
     .all('/', (_request, response) => {
       response.set('Allow', 'POST');
       throw new OAuthError('invalid_request', 'Tokens are asked for by POST.', { status: 405 });

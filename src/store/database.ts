@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import {
@@ -38,10 +38,11 @@ const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
  * process that asks for the same is refused with a clear message, as long as this one lives.
  */
 export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const file of [DATABASE, LOCK]) makePrivate(join(directory, file));
   const release = exclusive ? await lock(directory) : () => {};
   try {
-    const { db, sqlite } = await openMigrated(join(directory, 'jetbridge.db'));
+    const { db, sqlite } = await openMigrated(join(directory, DATABASE));
     return {
       db,
       lightly: (on, work) => lightly(sqlite, on, work),
@@ -58,6 +59,14 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     release();
     throw error;
   }
+}
+
+const DATABASE = 'jetbridge.db';
+const LOCK = 'jetbridge.lock';
+
+/** Makes a file that only its owner reads, as it tells who travels where; what SQLite puts beside it gets the same mode. */
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
 }
 
 /** A commit that is not synchronised is in the log of the database all the same, and that is read after a crash. */
@@ -96,7 +105,7 @@ async function openMigrated(file: string): Promise<{ db: Kysely<Tables>; sqlite:
 
 /** An exclusive transaction on a file of its own: the operating system ends it with the process, so it cannot go stale. */
 async function lock(directory: string): Promise<() => void> {
-  const file = await openSqlite(join(directory, 'jetbridge.lock'));
+  const file = await openSqlite(join(directory, LOCK));
   try {
     file.exec('pragma busy_timeout = 0; begin exclusive');
   } catch (error) {

@@ -96,7 +96,9 @@ function toResource(row: Row): StoredResource {
       attempts: fromText(row.attempts),
       eventId: row.event_id,
       kind: row.kind,
-      ...(row.next_attempt_at === null ? {} : { nextAttemptAt: row.next_attempt_at }),
+      ...(row.next_attempt_at === null
+        ? {}
+        : { nextAttemptAt: Math.max(row.next_attempt_at, row.created_at) }),
       status: row.status,
     },
   };

@@ -38,6 +38,9 @@ export async function addDelivery(
   await countDeliveries(tx, delivery.webhookId, { pending: 1 });
 }
 
+/** Not when the event was: a clock that is ahead, if only once, would keep all that comes after it waiting. */
+const AT_ONCE = 0;
+
 const insertDelivery = prepared<
   Posted & { id: string; webhookId: string; kind: string; redelivery: number },
   unknown
@@ -52,6 +55,6 @@ const insertDelivery = prepared<
     redelivery,
     status: 'pending',
     attempts: '[]',
-    next_attempt_at: createdAt,
+    next_attempt_at: AT_ONCE,
   }),
 );

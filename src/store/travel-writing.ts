@@ -48,7 +48,7 @@ async function append(
   const createdAt = await turns.notBefore(resource.type, resource.createdAt);
   const appended = { ...resource, createdAt };
   await insertRow(tx, appended, { seq, archived: 0 });
-  if (topic) await post(tx, { seq, eventId: appended.id, createdAt: appended.createdAt }, topic);
+  if (topic) await post(tx, { seq, eventId: appended.id, createdAt }, topic);
   return appended;
 }
 

@@ -164,4 +164,11 @@ describe('guessing', () => {
     expectError(refused, 429, 'invalid_request');
     expect(refused.headers.get('retry-after')).toBe('60');
   });
+
+  it('under one name keeps out nobody who comes from the same address under another', async () => {
+    const other = inBody({ client_id: 'somebody', client_secret: 'wrong' });
+    for (let asked = 0; asked <= 100; asked += 1) await house.ask(other);
+    expectError(await house.ask(other), 429, 'invalid_request');
+    expectToken(await house.ask(inBody()));
+  });
 });
