@@ -25,8 +25,11 @@ export interface LookupSettings {
 }
 
 interface Reading {
-  /** How often the lookups had been expired when it began: a change since then may be missing in it. */
-  epoch: number;
+  /**
+   * How often the lookups had been expired when it began: a change since then may be missing in it. Undefined: it waits
+   * for the one before, and what changes until that ends will be in it.
+   */
+  epoch: number | undefined;
   answer: Promise<TravelAnswer<Lookups>>;
   /** When it ended, and how long it serves from then on; undefined while it runs. */
   ended: { at: number; serves: Record<Question, number> } | undefined;
@@ -34,14 +37,19 @@ interface Reading {
 
 type Question = 'current' | 'refresh';
 
-/** Reads the lookups when they are asked for; callers who ask at the same time share one reading. */
+/**
+ * Reads the lookups when they are asked for; callers who ask at the same time share one reading. At most one runs and one
+ * waits for it, however often something changes meanwhile.
+ */
 export function travelLookups(settings: LookupSettings): TravelLookups {
   const { client, paths, now } = settings;
-  const read = reader(lookupParts(client, paths), settings);
   let epoch = 0;
   let last: Reading | undefined;
+  const read = reader(lookupParts(client, paths), settings, () => epoch);
+  const serves = (reading: Reading, question: Question) =>
+    reading.epoch === undefined || (reading.epoch === epoch && !hasRunOut(reading, question, now()));
   const ask = (question: Question): Promise<TravelAnswer<Lookups>> => {
-    if (!last || last.epoch !== epoch || hasRunOut(last, question, now())) last = read(epoch, last);
+    if (!last || !serves(last, question)) last = read(last);
     return last.answer;
   };
   return {
@@ -62,17 +70,23 @@ function hasRunOut({ ended }: Reading, question: Question, now: number): boolean
 function reader(
   parts: LookupParts,
   { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
-): (epoch: number, before: Reading | undefined) => Reading {
+  presentEpoch: () => number,
+): (before: Reading | undefined) => Reading {
   const kept: Partial<Lookups> = {};
-  return (epoch, before) => {
+  return (before) => {
+    const waitsFor = before?.ended ? undefined : before;
     const carryOut = async (): Promise<TravelAnswer<Lookups>> => {
-      await before?.answer;
+      if (waitsFor) {
+        await waitsFor.answer;
+        reading.epoch = presentEpoch();
+      }
       const failure = await readParts(parts, kept, log);
       const value = complete(kept);
       const wait = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
       reading.ended = { at: now(), serves: { current: wait, refresh: Math.min(wait, MOMENTS_MS) } };
       return value ? { kind: 'ok', value } : (failure ?? { kind: 'unavailable', text: 'nothing was read' });
     };
+    const epoch = waitsFor ? undefined : presentEpoch();
     const reading: Reading = { epoch, answer: carryOut(), ended: undefined };
     return reading;
   };

@@ -1,6 +1,7 @@
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { defaultPaths } from '../../src/adapter/paths.ts';
 import type { TravelLookups } from '../../src/bridge/ports.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
 
 const collections: Record<string, object[]> = {
@@ -190,6 +191,35 @@ describe('lookups in the travel API', () => {
     const next = cached.current();
     expect(await running).toMatchObject({ value: { costCenters: [{ name: 'before' }] } });
     expect(await next).toMatchObject({ value: { costCenters: [{ name: 'after' }] } });
+  });
+
+  test('two hundred changes while they are read are one more reading, which holds the last of them', async () => {
+    let name = 'before';
+    const held: (() => void)[] = [];
+    const { lookups: cached, reads } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      const page = { data: [{ id: 'c1', name }], meta: { total: 1 } };
+      return held.push(() => json(response, 200, page));
+    });
+    const answerNext = async () => {
+      await eventually(async () => expect(held.length).toBe(1));
+      held.pop()?.();
+    };
+    const first = cached.current();
+    await eventually(async () => expect(held.length).toBe(1));
+    const asked = [];
+    for (let n = 1; n <= 200; n += 1) {
+      name = `change ${n}`;
+      cached.expire();
+      asked.push(cached.refresh(), cached.current());
+    }
+    await answerNext();
+    expect(await first).toMatchObject({ value: { costCenters: [{ name: 'before' }] } });
+    await answerNext();
+    for (const answer of await Promise.all(asked))
+      expect(answer).toMatchObject({ value: { costCenters: [{ name: 'change 200' }] } });
+    expect(reads('/api/cost-centers')).toBe(2);
+    expect(await cached.current()).toBe(await asked[0]);
   });
 
   test('callers at the same time share one reading', async () => {
