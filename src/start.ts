@@ -6,6 +6,7 @@ import { oauthRoutes, scimAccess } from './access.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
+import { isLookedUp } from './bridge/looked-up.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
@@ -67,7 +68,7 @@ interface Ground {
   tokens: Tokens;
   embedded: Embedded | undefined;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
-  notices: { onChange(): void };
+  notices: { onChange(type: string): void };
   /** Writes the rest of the request log, and closes the database. */
   close(): Promise<void>;
 }
@@ -85,9 +86,10 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
-  notices.onChange = () => {
+  notices.onChange = (type) => {
+    if (!isLookedUp(type)) return;
     for (const one of connected) one.connection.lookups.expire();
-    void background?.refreshRules();
+    background?.refreshRules();
   };
   return {
     url,
@@ -153,10 +155,8 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   const kept = tokens(database);
   const surroundings = realSurroundings(log, options.checkpoint);
   const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });
-  const notices = { onChange: () => {} };
-  const embedded = await openTravel({ settings, database, log, keeper }, (type) => {
-    if (type !== 'user') notices.onChange();
-  });
+  const notices: Ground['notices'] = { onChange: () => {} };
+  const embedded = await openTravel({ settings, database, log, keeper }, (type) => notices.onChange(type));
   return {
     settings,
     log,

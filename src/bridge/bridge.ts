@@ -87,6 +87,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
         importer,
         alarmOf: (connection) => officeOf(connection).bell,
         importBellOf: (connection) => officeOf(connection).importBell,
+        rulesBellOf: (connection) => officeOf(connection).rulesBell,
         followerOf: (connection, followRules) =>
           connection.feed &&
           follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
@@ -101,6 +102,7 @@ interface Office {
   pause: Pause;
   bell: Alarm;
   importBell: Alarm;
+  rulesBell: Alarm;
 }
 
 function office(connection: Connection, { now }: Surroundings): Office {
@@ -111,5 +113,6 @@ function office(connection: Connection, { now }: Surroundings): Office {
     pause: heed,
     bell: alarm(),
     importBell: alarm(),
+    rulesBell: alarm(),
   };
 }

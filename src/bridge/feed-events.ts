@@ -3,6 +3,7 @@ import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
+import { isLookedUp } from './looked-up.ts';
 import { doubt, keepTravelers, type Notebook } from './notice.ts';
 import type { FeedEvent, Identities } from './ports.ts';
 
@@ -10,28 +11,18 @@ import type { FeedEvent, Identities } from './ports.ts';
 export interface Reader extends Notebook {
   identities: Pick<Identities, 'commit'>;
   bases: Bases;
-  /** Reads rules and lookups anew; who is concerned is translated again. */
-  followRules(connection: Connection): Promise<void>;
+  /** Lets rules and lookups be read anew, soon; who is concerned is translated again. */
+  followRules(): void;
 }
-
-/** The types in which rules and values are looked up. */
-const lookedUp = [
-  'billingProfile',
-  'costCenter',
-  'customField',
-  'customFieldOption',
-  'scimUserMapping',
-  'travelPolicy',
-];
 
 /**
  * Does what events call for, the newest first; of each traveler the newest counts. What a write of our own left is known
  * and calls for nothing: most events are that. False: something could not be read, so they must be heeded again.
  */
 export async function heed(shop: Reader, connection: Connection, events: FeedEvent[]): Promise<boolean> {
-  if (events.some(({ kind }) => lookedUp.includes(kind.split('.')[0] ?? ''))) {
+  if (events.some(({ kind }) => isLookedUp(kind.split('.')[0] ?? ''))) {
     connection.lookups.expire();
-    await shop.followRules(connection);
+    shop.followRules();
   }
   const newest = new Map<string, { traveler: TravelUser; kind: string }>();
   for (const { traveler, kind } of events) {

@@ -13,6 +13,8 @@ const BATCH = 64;
 const IDLE_MS = 1_000;
 /** Rules and lookups are read anew this often; who was translated with older ones follows in batches. */
 const RULES_MS = 60_000;
+/** Changes come in crowds: so long they gather after a reading, to be one more. */
+const GATHER_MS = 250;
 const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
 /** After an import that failed. */
@@ -26,8 +28,8 @@ const FAULT_MS = 5_000;
 
 /** What happens without anybody asking. */
 export interface Background {
-  /** Reads the rules and lookups of all connections anew, now; who is concerned is translated again. */
-  refreshRules(): Promise<void>;
+  /** Lets the rules and lookups of all connections be read anew, soon; who is concerned is translated again. */
+  refreshRules(): void;
   /** Ends all loops; resolves when what was under way is done. */
   stop(): Promise<void>;
 }
@@ -48,27 +50,26 @@ interface BackgroundShop extends WorkShop {
   alarmOf(connection: Connection): Alarm;
   /** Rung when everybody must be read before the hour is over. */
   importBellOf(connection: Connection): Alarm;
-  followerOf(connection: Connection, followRules: () => Promise<void>): Follower | undefined;
+  /** Rung when rules or lookups have changed. */
+  rulesBellOf(connection: Connection): Alarm;
+  followerOf(connection: Connection, followRules: () => void): Follower | undefined;
 }
 
 /** Starts, for each connection, the loops that reconcile what is due, follow the rules, and import. */
 export function background(shop: BackgroundShop): Background {
   const stop = new AbortController();
   const loops = shop.connections.flatMap((connection) => {
-    const follower = shop.followerOf(connection, () => followRules(shop, connection));
+    const follower = shop.followerOf(connection, () => shop.rulesBellOf(connection).ring());
     return [
       repeat(shop, stop.signal, () => turn(shop, connection, stop.signal)),
-      repeat(shop, stop.signal, async () => {
-        await followRules(shop, connection);
-        await shop.surroundings.wait(RULES_MS, stop.signal);
-      }),
+      repeat(shop, stop.signal, () => rulesTurn(shop, connection, stop.signal)),
       repeat(shop, stop.signal, () => importTurn(shop, { connection, follower }, stop.signal)),
       ...(follower ? [followOn(shop, { connection, follower }, stop.signal)] : []),
     ];
   });
   return {
-    refreshRules: async () => {
-      await Promise.all(shop.connections.map((connection) => followRules(shop, connection)));
+    refreshRules: () => {
+      for (const connection of shop.connections) shop.rulesBellOf(connection).ring();
     },
     stop: async () => {
       stop.abort();
@@ -121,6 +122,13 @@ export async function workOff(shop: WorkShop, connection: Connection, signal?: A
   return attempts;
 }
 
+/** Rules and lookups as they are now, and a rest until they change or a minute is over. */
+async function rulesTurn(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
+  await followRules(shop, connection);
+  await shop.surroundings.wait(GATHER_MS, signal);
+  await restUntil(shop, { bell: shop.rulesBellOf(connection), ms: RULES_MS - GATHER_MS }, signal);
+}
+
 async function followRules(shop: BackgroundShop, connection: Connection): Promise<void> {
   const basis = await shop.bases.refreshed(connection);
   if ('kind' in basis) return;
@@ -145,10 +153,19 @@ async function importTurn(
 ): Promise<void> {
   await follower?.begin();
   const pause = await importAll(shop, connection);
+  await restUntil(shop, { bell: shop.importBellOf(connection), ms: pause }, signal);
+}
+
+/** Rests until the bell rings, or the time is over. */
+async function restUntil(
+  { surroundings }: BackgroundShop,
+  { bell, ms }: { bell: Alarm; ms: number },
+  signal: AbortSignal,
+): Promise<void> {
   const end = new AbortController();
-  const rest = shop.surroundings.wait(pause, AbortSignal.any([signal, end.signal]));
+  const rest = surroundings.wait(ms, AbortSignal.any([signal, end.signal]));
   void rest.then(() => end.abort());
-  await shop.importBellOf(connection).rung(end.signal);
+  await bell.rung(end.signal);
   end.abort();
 }
 

@@ -27,9 +27,7 @@ async function startWith(house: BridgeHouse, mapping: JsonObject): Promise<void>
 
 /** Runs the background until it has followed the rules and worked off what that made due. */
 async function follow(house: BridgeHouse): Promise<void> {
-  const background = house.bridge.run();
-  await background.refreshRules();
-  await background.stop();
+  await house.bridge.run().stop();
   await house.bridge.settleDue();
 }
 

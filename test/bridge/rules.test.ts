@@ -5,9 +5,7 @@ const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false
 
 /** Runs the background until it has followed the rules and worked off what that made due. */
 async function followed(house: BridgeHouse): Promise<void> {
-  const background = house.bridge.run();
-  await background.refreshRules();
-  await background.stop();
+  await house.bridge.run().stop();
   await house.bridge.settleDue();
 }
 
