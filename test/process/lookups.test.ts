@@ -1,0 +1,75 @@
+import { openEmbedded } from '../../src/store/database.ts';
+import { requestLog } from '../../src/store/request-log.ts';
+import { eventually } from '../support/eventually.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+const CHANGES = 200;
+/** Four readings a second at most, and the burst takes some seconds where much else runs; one for each change would be 200. */
+const A_FEW = 40;
+
+let service: RunningService;
+beforeEach(async () => {
+  service = await startService();
+});
+afterEach(() => service.close());
+
+async function send(path: string, token: string, body: object): Promise<{ id: string }> {
+  const answer = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(201);
+  // The travel API wraps what it made, SCIM does not.
+  const made = (await answer.json()) as { id: string; data?: { id: string } };
+  return made.data ?? made;
+}
+
+/** Makes two hundred of them, ten at a time; answers the last. */
+async function burst(path: string, resourceOf: (n: number) => object): Promise<{ id: string }> {
+  for (let n = 1; n < CHANGES; n += 10) {
+    const ten = Array.from({ length: Math.min(10, CHANGES - n) }, (_, at) => resourceOf(n + at));
+    await Promise.all(ten.map((data) => send(path, service.travelApiKey, { data })));
+  }
+  return send(path, service.travelApiKey, { data: resourceOf(CHANGES) });
+}
+
+/** How often the bridge has asked for this, as the request log has it. */
+async function asked(path: string): Promise<number> {
+  const database = await openEmbedded(service.data, false);
+  const { requests } = await requestLog(database).list({ path, limit: 500 });
+  await database.close();
+  return requests.filter(({ credential }) => credential === 'bridge').length;
+}
+
+/** Resolves when the bridge has seen all that happened, also by the feed. */
+async function followed(): Promise<void> {
+  const looks = await asked('/api/events');
+  await eventually(async () => expect(await asked('/api/events')).toBeGreaterThanOrEqual(looks + 3));
+}
+
+test('two hundred cost centers that are made at once cost a few readings, and the last is found', async () => {
+  await followed();
+  const before = await asked('/api/billing-profiles');
+  const last = await burst('/api/cost-centers', (n) => ({ name: `Center ${n}` }));
+  const user = await send('/scim/v2/Users', service.scimToken, {
+    userName: 'ada@corp.example',
+    emails: [{ value: 'ada@corp.example', type: 'work' }],
+    'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { costCenter: `Center ${CHANGES}` },
+  });
+  const [person] = (await service.people('default')).filter(({ id }) => id === user.id);
+  expect(person?.observed).toMatchObject({ costCenterId: last.id });
+  await followed();
+  const readings = (await asked('/api/billing-profiles')) - before;
+  expect(readings).toBeGreaterThan(0);
+  expect(readings).toBeLessThan(A_FEW);
+});
+
+test('what nobody looks anything up in costs no reading', async () => {
+  await followed();
+  const before = await asked('/api/billing-profiles');
+  await burst('/api/project-codes', (n) => ({ code: `code-${n}` }));
+  await followed();
+  // One in a minute there is in any case.
+  expect((await asked('/api/billing-profiles')) - before).toBeLessThan(3);
+});
