@@ -1,13 +1,14 @@
 import fc from 'fast-check';
+import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { recorded } from '../../../src/travel/record.ts';
 import { costCenter } from '../../../src/travel/resources/cost-center.ts';
 import { NOON, openHouse } from '../house.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
-import { type Mood, openReceiver } from './receiver.ts';
+import { type Mood, openReceiver, type Receiver } from './receiver.ts';
 
 /** More of them on demand: WEBHOOK_RUNS. */
-const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? 12);
+const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? 30);
 
 const moods: Mood[] = [
   200,
@@ -21,13 +22,22 @@ const moods: Mood[] = [
   { status: 429, headers: { 'retry-after': '60' } },
 ];
 
+/** What somebody does with a webhook; `look`: it is noticed before anything else happens. */
+type Change = 'disable' | 'enable' | 'delete' | 'look';
+
 type Step =
   | { do: 'happen'; count: number }
   | { do: 'feel'; receiver: number; mood: Mood }
   | { do: 'pass'; ms: number }
   | { do: 'settle' }
-  | { do: 'crash' };
+  | { do: 'crash' }
+  | { do: 'change'; receiver: number; during: boolean; changes: Change[] };
 
+const receiver = fc.nat(1);
+const change: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<Change>('disable', 'enable', 'look') },
+  { weight: 1, arbitrary: fc.constant<Change>('delete') },
+);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -35,11 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('feel' as const),
-      receiver: fc.nat(1),
-      mood: fc.constantFrom(...moods),
-    }),
+    arbitrary: fc.record({ do: fc.constant('feel' as const), receiver, mood: fc.constantFrom(...moods) }),
   },
   {
     weight: 3,
@@ -50,76 +56,195 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.constant({ do: 'settle' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'crash' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('change' as const),
+      receiver,
+      during: fc.constantFrom(true, true, false),
+      changes: fc.array(change, { minLength: 1, maxLength: 4 }),
+    }),
+  },
 );
+
+type House = Awaited<ReturnType<typeof openHouse>>;
+
+/** A webhook with what is to be known of it. */
+interface Line {
+  id: string;
+  receiver: Receiver;
+  mood: Mood;
+  is: 'enabled' | 'disabled' | 'deleted';
+  /** What is changed while the next request is under way. */
+  during: Change[];
+  /** Which of the events happened while it was enabled. */
+  selected: number[];
+  /** How many events there were when it was disabled last: of these some may be canceled. */
+  before: number;
+}
+
+/** A house, two webhooks, and how many events happened. */
+interface Stage {
+  house: House;
+  lines: Line[];
+  made: number;
+  /** What must not be. */
+  faults: unknown[];
+}
+
+async function openLine(stage: Stage): Promise<void> {
+  const { house, lines, faults } = stage;
+  const receiver = await openReceiver();
+  const { id } = await house.make('/webhooks', { url: receiver.url, events: ['costCenter.created'] });
+  const line: Line = { id, receiver, mood: 204, is: 'enabled', during: [], selected: [], before: 0 };
+  lines.push(line);
+  receiver.feel(async () => {
+    if (line.is !== 'enabled') faults.push(`sent to a webhook that is ${line.is}`);
+    const during = { changes: line.during.splice(0), look: house.webhooks.look };
+    await changeLine(stage, line, during).catch((error: unknown) => faults.push(error));
+    return line.mood;
+  });
+}
+
+async function changeLine(
+  { house, made }: Stage,
+  line: Line,
+  { changes, look }: { changes: Change[]; look(): Promise<unknown> },
+): Promise<void> {
+  const path = `/webhooks/${line.id}`;
+  for (const one of changes) {
+    if (one === 'look') await look();
+    else if (line.is === 'deleted') continue;
+    else if (one === 'delete') {
+      expect((await house.send('delete', path)).status).toBe(200);
+      line.is = 'deleted';
+    } else {
+      const disabled = one === 'disable';
+      expect((await house.send('patch', path, { data: { disabled } })).status).toBe(200);
+      line.is = disabled ? 'disabled' : 'enabled';
+      if (disabled) line.before = made;
+    }
+    await checkQueues(house);
+  }
+}
+
+/** The counts are those of the rows, and no queue in which something waits is overlooked. */
+async function checkQueues({ database, surroundings }: House): Promise<void> {
+  await database.db.transaction().execute(async (tx) => {
+    const rows = await tx.selectFrom('travel_delivery').select(['webhook_id', 'status']).execute();
+    const queues = await tx.selectFrom('travel_delivery_queue').selectAll().execute();
+    const count = (id: string, status: string) =>
+      rows.filter((row) => row.webhook_id === id && row.status === status).length;
+    for (const { webhook_id: id, pending, succeeded, failed, canceled } of queues)
+      expect({ pending, succeeded, failed, canceled }).toEqual({
+        ...{ pending: count(id, 'pending'), succeeded: count(id, 'succeeded') },
+        ...{ failed: count(id, 'failed'), canceled: count(id, 'canceled') },
+      });
+    const { due } = deliveryQueue({ ...database, db: tx });
+    // By then nothing waits for its time any more, and no lease holds.
+    const query = { now: surroundings.now() + 10 * DAY, limit: 100 };
+    const found = [...(await due({ ...query, failing: false })), ...(await due({ ...query, failing: true }))];
+    const waiting = rows.filter(({ status }) => status === 'pending').map(({ webhook_id }) => webhook_id);
+    expect(new Set(found)).toEqual(new Set(waiting));
+  });
+}
+
+async function happen(stage: Stage): Promise<void> {
+  const { now, newId } = stage.house.surroundings;
+  const surroundings = { ...stage.house.surroundings, onChange: () => {} };
+  await recorded(surroundings, ['costCenter'], (recorder) => {
+    const doc = { archived: false, name: `center ${stage.made}` };
+    return recorder.insert(costCenter, {
+      ...{ type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc },
+    });
+  });
+  for (const line of stage.lines) if (line.is === 'enabled') line.selected.push(stage.made);
+  stage.made += 1;
+}
+
+async function take(stage: Stage, step: Step): Promise<void> {
+  const { house, lines } = stage;
+  const { now } = house.surroundings;
+  const line = 'receiver' in step ? lines[step.receiver] : undefined;
+  if (step.do === 'happen') for (let count = 0; count < step.count; count++) await happen(stage);
+  if (step.do === 'feel' && line) line.mood = step.mood;
+  // After five days of failures a webhook is disabled, which is another story.
+  if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) house.pass(step.ms);
+  if (step.do === 'settle') await house.webhooks.settle();
+  // Somebody else takes leases and dies with them.
+  if (step.do === 'crash')
+    for (const { id } of lines)
+      await house.queue.take({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
+  if (step.do === 'change' && line) {
+    if (step.during) line.during = [...step.changes];
+    else {
+      await changeLine(stage, line, { changes: [...step.changes, 'look'], look: house.webhooks.settle });
+    }
+  }
+  await checkQueues(house);
+}
 
 /** Plays a history, then lets everything arrive, and compares what came with what was to come. */
 async function play(steps: Step[]): Promise<void> {
-  const house = await openHouse();
-  const receivers = [await openReceiver(), await openReceiver()];
+  const stage: Stage = { house: await openHouse(), lines: [], made: 0, faults: [] };
+  const { house, lines, faults } = stage;
   try {
-    const ids: string[] = [];
-    for (const { url } of receivers)
-      ids.push((await house.make('/webhooks', { url, events: ['costCenter.created'] })).id);
-    let made = 0;
-    const happen = async () => {
-      const { now, newId } = house.surroundings;
-      await recorded({ ...house.surroundings, onChange: () => {} }, ['costCenter'], (recorder) => {
-        const doc = { archived: false, name: `center ${made++}` };
-        return recorder.insert(costCenter, {
-          ...{ type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc },
-        });
-      });
-    };
-    for (const one of steps) {
-      if (one.do === 'happen') for (let count = 0; count < one.count; count++) await happen();
-      if (one.do === 'feel') receivers[one.receiver]?.feel(one.mood);
-      // After five days of failures a webhook is disabled, which is another story.
-      if (one.do === 'pass' && house.surroundings.now() + one.ms < NOON + 4 * DAY) house.pass(one.ms);
-      if (one.do === 'settle') await house.webhooks.settle();
-      // Somebody else takes leases and dies with them.
-      if (one.do === 'crash')
-        for (const webhookId of ids)
-          await house.queue.take(
-            { webhookId, token: 'dead', until: house.surroundings.now() + MINUTE },
-            house.surroundings.now(),
-          );
-    }
-    for (const receiver of receivers) receiver.feel(200);
+    for (let count = 0; count < 2; count++) await openLine(stage);
+    for (const step of steps) await take(stage, step);
+    for (const line of lines) Object.assign(line, { mood: 200, during: [] });
+    await house.webhooks.settle();
+    for (const line of lines)
+      if (line.is === 'disabled')
+        await changeLine(stage, line, { changes: ['enable'], look: house.webhooks.look });
     house.pass(3 * HOUR);
     await house.webhooks.settle();
+    await checkQueues(house);
+    expect(faults).toEqual([]);
     const events = (await wholeFeed(house)).filter(({ kind }) => kind === 'costCenter.created');
-    expect(events).toHaveLength(made);
-    for (const [at, receiver] of receivers.entries()) {
-      const deliveries = await wholeHistory(house, ids[at] ?? '');
-      // Each event has one delivery, in order, and each came to an end.
-      expect(deliveries.map(({ eventId }) => eventId)).toEqual(events.map(({ id }) => id));
-      expect(deliveries.filter(({ status }) => status === 'pending' || status === 'canceled')).toEqual([]);
-      // What came first of each event came in order; the rest are repetitions of the one that was to come.
-      const came = receiver.received.map(({ event }) => event.id);
-      const firsts = [...new Set(came)];
-      expect(firsts).toEqual(events.map(({ id }) => id));
-      expect(
-        came.filter(
-          (id, position) => position > 0 && firsts.indexOf(id) < firsts.indexOf(came[position - 1] ?? ''),
-        ),
-      ).toEqual([]);
-      expect(receiver.received.map(({ event }) => event)).toEqual(
-        came.map((id) => events.find((event) => event['id'] === id)),
-      );
-      for (const delivery of deliveries) {
-        const attempts = delivery['attempts'] as JsonObject[];
-        expect(attempts.length).toBe(came.filter((id) => id === delivery['eventId']).length);
-        const last = attempts.at(-1) ?? {};
-        expect(delivery['status']).toBe('error' in last ? 'failed' : 'succeeded');
-      }
+    expect(events).toHaveLength(stage.made);
+    for (const line of lines) {
+      checkOrder(line, events);
+      if (line.is === 'deleted') await checkHidden(house, line);
+      else checkHistory(line, { events, deliveries: await wholeHistory(house, line.id) });
     }
   } finally {
-    for (const receiver of receivers) await receiver.close();
+    for (const { receiver } of lines) await receiver.close();
     await house.close();
   }
 }
 
-type House = Awaited<ReturnType<typeof openHouse>>;
+/** What came first of each event came in order; the rest are repetitions of the one that was to come. */
+function checkOrder({ receiver, selected }: Line, events: JsonObject[]): void {
+  const order = selected.map((at) => events[at]?.['id']);
+  const came = receiver.received.map(({ event }) => order.indexOf(event.id));
+  expect(came).toEqual(came.toSorted((one, other) => one - other));
+  expect(receiver.received.map(({ event }) => event)).toEqual(came.map((at) => events[selected[at] ?? -1]));
+}
+
+/** Each event that it selected has one delivery, in order, which came to an end, and tells of every attempt. */
+function checkHistory(
+  { receiver, selected, before }: Line,
+  { events, deliveries }: { events: JsonObject[]; deliveries: JsonObject[] },
+): void {
+  expect(deliveries.map(({ eventId }) => eventId)).toEqual(selected.map((at) => events[at]?.['id']));
+  for (const [at, { attempts, eventId, status }] of deliveries.entries()) {
+    const all = attempts as JsonObject[];
+    expect(all.length).toBe(receiver.received.filter(({ event }) => event.id === eventId).length);
+    const last = all.at(-1);
+    if (last && !('error' in last)) expect(status).toBe('succeeded');
+    else if ((selected[at] ?? 0) < before) expect(['failed', 'canceled']).toContain(status);
+    else expect([status, last]).toEqual(['failed', expect.anything()]);
+  }
+}
+
+/** Of a webhook that is gone nothing waits, and nothing is told. */
+async function checkHidden({ database, send }: House, { id }: Line): Promise<void> {
+  const query = database.db.selectFrom('travel_delivery').select(['id', 'status']);
+  const rows = await query.where('webhook_id', '=', id).execute();
+  expect(rows.filter(({ status }) => status === 'pending')).toEqual([]);
+  for (const path of ['', ...rows.slice(0, 1).map((row) => `/${row.id}`)])
+    expect((await send('get', `/webhooks/${id}/deliveries${path}`)).status).toBe(404);
+}
 
 async function wholeFeed(house: House): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
@@ -143,7 +268,7 @@ async function wholeHistory(house: House, id: string): Promise<JsonObject[]> {
 }
 
 test(
-  'in any history of events, moods, waits and crashes, each event arrives in order at least once, or is marked failed',
+  'in any history of events, moods, waits, crashes and changes, each event arrives in order at least once, or is marked failed or canceled',
   async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), play), {
       numRuns: RUNS,
