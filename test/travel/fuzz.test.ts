@@ -11,7 +11,7 @@ import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } from './contract.ts';
 import { keepExample, type Place } from './examples.ts';
 import { type House, openHouse } from './house.ts';
-import { collectionOf, sample, without } from './samples.ts';
+import { collectionOf, MOST, sample, without } from './samples.ts';
 
 /** How often each operation is tried in each way; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` takes its time. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
@@ -206,8 +206,14 @@ async function freshItem(operation: Operation): Promise<string> {
   const collection = knownPath(operation).replace(/\/[^/]+$/, '');
   const resource = resources.get(operation.path.replace(/\/\{\w+\}$/, ''));
   if (!resource) throw new Error(`nothing is made at ${collection}`);
-  const { id } = await house.make(collection.replace(/^\/api/, ''), sample(resource, 1));
-  return `${collection}/${id}`;
+  // What was changed by other calls may have taken what the first samples need for themselves.
+  for (let number = 1; number < MOST; number++) {
+    const data = sample(resource, number);
+    const { status, body } = await house.send('post', collection.replace(/^\/api/, ''), { data });
+    if (status === 201) return `${collection}/${body.data.id}`;
+    if (status !== 409) throw new Error(`${collection}: ${status} ${JSON.stringify(body)}`);
+  }
+  throw new Error(`every sample for ${collection} is taken`);
 }
 
 /** Paths to what exists, to what does not, and to what cannot. What exists is deleted only when it was made for that. */
