@@ -185,13 +185,33 @@ export function describeDeliveries(open: Open): void {
       const lease = await take('w');
       await queue.finish(lease, 'd1', later(NOW, NOW + HOUR));
       await queue.release(lease, NOW);
-      await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW + 1 });
       expect(await queue.due({ now: NOW, failing: true, limit: 9 })).toEqual([]);
-      expect(await queue.due({ now: NOW + 1, failing: true, limit: 9 })).toEqual(['w']);
-      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'r', eventId: 'e0' });
-      const again = await take('w', 'again', NOW + 1);
-      await queue.finish(again, 'r', later(NOW + 1, NOW + 2 * HOUR));
+      await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
+      expect(await queue.due({ now: NOW, failing: true, limit: 9 })).toEqual(['w']);
+      expect(await queue.next('w', NOW)).toMatchObject({ id: 'r', eventId: 'e0' });
+      const again = await take('w', 'again');
+      await queue.finish(again, 'r', later(NOW, NOW + 2 * HOUR));
+      await queue.release(again, NOW);
+      expect(await queue.due({ now: NOW + HOUR - 1, failing: true, limit: 9 })).toEqual([]);
       expect(await queue.next('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
+      expect(await queue.next('w', NOW + 2 * HOUR)).toMatchObject({ id: 'r' });
+    });
+
+    it('hands out at once what is new, also if the clock was ahead when it happened or was asked for', async () => {
+      const { webhook, happen, queue, take, records } = await office(open);
+      await webhook('v', '*');
+      await happen('a', 'e1', NOW + HOUR);
+      await webhook('w');
+      const asked = { id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW + HOUR };
+      await records.redeliver(asked);
+      expect((await queue.due({ now: NOW, failing: false, limit: 9 })).toSorted()).toEqual(['v', 'w']);
+      for (const [id, eventId] of [
+        ['v', 'e1'],
+        ['w', 'e0'],
+      ] as const) {
+        await take(id);
+        expect(await queue.next(id, NOW)).toMatchObject({ eventId });
+      }
     });
 
     it('that is changed and enabled is due at once, the first in order and what was asked for', async () => {
