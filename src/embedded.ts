@@ -14,6 +14,7 @@ import { wait } from './surroundings.ts';
 import { isActiveAdmin } from './travel/admins.ts';
 import { keyCredentials } from './travel/api-keys.ts';
 import { travelApp } from './travel/app.ts';
+import { BRIDGE } from './travel/authentication.ts';
 import type { Surroundings as TravelSurroundings } from './travel/collection.ts';
 import { ensureFirstAdmin } from './travel/first-admin.ts';
 import { openidCredentials } from './travel/openid.ts';
@@ -147,7 +148,7 @@ function anyOf(kinds: Credentials[]): Credentials {
  */
 function bridgeCredentials(key: string, store: TravelStore, first: string): Credentials {
   let admin = first;
-  return inMemory('bridge', key, async () => {
+  return inMemory(BRIDGE, key, async () => {
     if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
     return admin;
   });

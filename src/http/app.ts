@@ -48,7 +48,8 @@ function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
       metrics.observe({ area: areaOf(path), method, status, seconds: ms / 1000 });
       const query = isQuery ? Object.keys(request.query) : [];
       const facts = { method, path: struckPath(path), query, status, ms: Math.round(ms) };
-      lines.info({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
+      const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
+      lines[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
     next(hasHost(request) ? undefined : withoutHost());
   };

@@ -11,6 +11,8 @@ export class RequestScope {
   readonly id: string;
   /** Goes into the one line that tells of the request when it is over. */
   readonly notes: RequestNotes = {};
+  /** True: it comes all day by itself, so that unless it fails its line is only for those who look for everything. */
+  isRoutine = false;
   readonly #parent: Logger;
   #log: Logger | undefined;
 
@@ -24,6 +26,12 @@ export class RequestScope {
     this.#log ??= this.#parent.child({ requestId: this.id });
     return this.#log;
   }
+}
+
+/** Marks a request that comes all day by itself. */
+export function markRoutine(response: Response): void {
+  const scope: RequestScope | undefined = response.locals['scope'];
+  if (scope) scope.isRoutine = true;
 }
 
 /** The scope that `httpApp` gave the request. */

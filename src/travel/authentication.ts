@@ -1,7 +1,11 @@
 import type { RequestHandler, Response } from 'express';
 import { bearerToken } from '../http/bearer.ts';
+import { markRoutine } from '../http/scope.ts';
 import { isActiveAdmin } from './admins.ts';
 import type { Credentials, TravelReading } from './ports.ts';
+
+/** As the embedded bridge's own credential is called; it reads all day long. */
+export const BRIDGE = 'bridge';
 
 /**
  * Lets in who brings the credential of an active admin: "a request without a valid credential gets 401 with an empty
@@ -15,6 +19,7 @@ export function authenticate(reading: TravelReading, credentials: Credentials): 
     if (admission && (await isActiveAdmin(reading, admission.userId))) {
       response.locals['caller'] = admission.userId;
       response.locals['credential'] = admission.credential;
+      if (admission.credential === BRIDGE && request.method === 'GET') markRoutine(response);
       if (admission.afterwards) response.once('close', admission.afterwards);
       next();
       return;

@@ -1,6 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { scopeOf } from '../http/scope.ts';
-import { credentialOf } from './authentication.ts';
+import { BRIDGE, credentialOf } from './authentication.ts';
 import type { LoggedRequest } from './ports.ts';
 import { loggedBody, type Received, requestBody } from './request-log-body.ts';
 import type { Keeper } from './request-log-keeper.ts';
@@ -9,8 +9,6 @@ import { withoutSecretParameters } from './request-log-secrets.ts';
 /** The longest paths that are kept, in characters; without a credential nobody may write much. */
 const LONGEST_PATH = 2_048;
 const LONGEST_OF_STRANGERS = 200;
-/** As the embedded bridge's own credential is called. */
-const BRIDGE = 'bridge';
 
 /**
  * "Every API request is recorded in a request log that administrators can inspect" (specification, rule 2). Comes before

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { scopeOf } from '../../src/http/scope.ts';
+import { markRoutine, scopeOf } from '../../src/http/scope.ts';
 import { type HttpHouse, httpHouse } from '../support/http-house.ts';
 
 let house: HttpHouse;
@@ -8,6 +8,10 @@ beforeEach(async () => {
     app.get('/api/users/:id', (_request, response) => {
       scopeOf(response).notes.connection = 'default';
       response.json({ id: scopeOf(response).id });
+    });
+    app.get('/routine/:status', ({ params }, response) => {
+      markRoutine(response);
+      response.sendStatus(Number(params.status));
     });
     app.get('/broken', () => {
       throw new Error('at /secret/place');
@@ -38,6 +42,12 @@ test('one line tells of a request, without query values and personal data', asyn
       msg: 'request',
     },
   ]);
+});
+
+test('what comes all day by itself has a line only when it fails', async () => {
+  await (await get('/routine/200')).text();
+  await (await get('/routine/503')).text();
+  expect(house.lines.map(({ status }) => status)).toEqual([503]);
 });
 
 test("a request has an id: the client's, when it can do no harm", async () => {
