@@ -17,4 +17,6 @@ module.exports = {
     ],
   },
   testTimeout: 30000,
+  // By itself jest leaves a core to whoever watches; here most tests wait for a database or a process of theirs.
+  maxWorkers: '100%',
 };
