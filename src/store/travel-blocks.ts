@@ -43,7 +43,9 @@ export async function blockAt(
   // Going backwards a block ends where the one before it, which comes after it in the list, begins.
   let end: Position | undefined;
   for (let last: Block | undefined; ; ) {
-    const blocks = await blocksFrom(db, { ...list, order, last });
+    // Mostly they hold what they were made with or more, so that so many are enough.
+    const limit = Math.min(MOST_AT_ONCE, Math.ceil((offset - passed) / MADE) + 1);
+    const blocks = await blocksFrom(db, { ...list, order, last, limit });
     for (const block of blocks) {
       const size =
         archived === undefined ? block.others + block.archived : archived ? block.archived : block.others;
@@ -60,23 +62,29 @@ export async function blockAt(
   }
 }
 
-const BLOCKS_AT_ONCE = 128;
+const MOST_AT_ONCE = 512;
 
 async function blocksFrom(
   db: Kysely<Tables>,
-  { type, list, order, last }: List & { order: 'asc' | 'desc'; last: Block | undefined },
+  {
+    type,
+    list,
+    order,
+    last,
+    limit,
+  }: List & { order: 'asc' | 'desc'; last: Block | undefined; limit: number },
 ): Promise<Block[]> {
   const run = blocksBeyond({ order, isFirst: last === undefined });
-  return (await run(db, { type, list, value: last?.value ?? '', seq: last?.seq ?? 0 })).rows;
+  return (await run(db, { type, list, value: last?.value ?? '', seq: last?.seq ?? 0, limit })).rows;
 }
 
 const blocksBeyond = variants<
   { order: 'asc' | 'desc'; isFirst: boolean },
-  List & Pick<Block, 'value' | 'seq'>,
+  List & Pick<Block, 'value' | 'seq'> & { limit: number },
   Block
 >(
   ({ order, isFirst }) =>
-    (db, { type, list, value, seq }) =>
+    (db, { type, list, value, seq, limit }) =>
       db
         .selectFrom('travel_block')
         .select(['value', 'seq', 'others', 'archived'])
@@ -87,7 +95,7 @@ const blocksBeyond = variants<
         )
         .orderBy('value', order)
         .orderBy('seq', order)
-        .limit(BLOCKS_AT_ONCE),
+        .limit(limit),
 );
 
 function delta({ archived }: Place, by: number): { addArchived: number; addOthers: number } {
