@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
+import type { CursorPage, Edge, ListQuery, PageQuery, StoredResource } from '../travel/ports.ts';
+import { around } from './around.ts';
 import { fromText } from './json.ts';
 import type { Tables } from './tables.ts';
 
@@ -22,25 +23,21 @@ export async function deliveryPageFrom(
   query: ListQuery,
   edge: Edge | undefined,
 ): Promise<CursorPage> {
-  const { order, limit } = query;
-  const back = order === 'asc' ? 'desc' : 'asc';
-  const walk = (direction: 'asc' | 'desc', place: Position | undefined, most: number) =>
-    listed(db, query)
-      .$if(place !== undefined, (all) => all.where('seq', direction === 'asc' ? '>=' : '<=', place?.seq ?? 0))
-      .orderBy('seq', direction)
-      .limit(most)
-      .execute();
-  // The place itself comes first, so what lies beyond it is the other one.
-  const beyond = async (direction: 'asc' | 'desc', place: Position) =>
-    (await walk(direction, place, 2)).find(({ seq }) => seq !== place.seq);
-  if (edge && 'before' in edge) {
-    const rows = await walk(back, edge.before, limit + 1);
-    const page = rows.slice(0, limit).reverse();
-    return pageOf(page, { previous: rows[limit], next: await beyond(order, edge.before) });
-  }
-  const rows = await walk(order, edge?.after, limit + 1);
-  const previous = edge && (await beyond(back, edge.after));
-  return pageOf(rows.slice(0, limit), { next: rows[limit], previous });
+  return pageOf(
+    await around<Row>(query, edge, (direction, limit, from) =>
+      listed(db, query)
+        .$if(from !== undefined, (all) =>
+          all.where('seq', sign(direction, from?.inclusive), from?.place.seq ?? 0),
+        )
+        .orderBy('seq', direction)
+        .limit(limit)
+        .execute(),
+    ),
+  );
+}
+
+function sign(direction: 'asc' | 'desc', inclusive = false): '>' | '>=' | '<' | '<=' {
+  return `${direction === 'asc' ? '>' : '<'}${inclusive ? '=' : ''}`;
 }
 
 /** Those deliveries that exist. */
@@ -78,10 +75,7 @@ function statusCounts(queue: Selectable<Tables['travel_delivery_queue']> | undef
 
 type Row = Selectable<Tables['travel_delivery']>;
 
-function pageOf(
-  rows: Row[],
-  { next, previous }: { next: Row | undefined; previous: Row | undefined },
-): CursorPage {
+function pageOf({ rows, next, previous }: Awaited<ReturnType<typeof around<Row>>>): CursorPage {
   const placeOf = (row: Row | undefined) => row && { value: row.created_at, seq: row.seq };
   return { resources: rows.map(toResource), next: placeOf(next), previous: placeOf(previous) };
 }

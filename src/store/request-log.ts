@@ -1,9 +1,9 @@
 import type { CompiledQuery, DialectAdapter, Kysely, Selectable } from 'kysely';
 import type { LoggedRequest, RequestLog } from '../travel/ports.ts';
 import type { Database } from './database.ts';
-import { prepared } from './prepared.ts';
 import { placeOf, requestPage } from './request-log-page.ts';
 import type { Tables } from './tables.ts';
+import { takeNumbers } from './travel-turns.ts';
 
 /** So many rows are one statement; few sizes, so that each is built once. */
 const SIZES = [50, 10, 1];
@@ -14,7 +14,7 @@ export function requestLog({ db, lightly }: Database): RequestLog {
     append: (requests) =>
       lightly(db, (light) =>
         light.transaction().execute(async (tx) => {
-          const last = await takeNumbers(tx, requests.length);
+          const last = await takeNumbers(tx, 'request', requests.length);
           const rows = requests.map((request, at) => toRow(request, last - requests.length + 1 + at));
           for (const size of SIZES) while (rows.length >= size) await insert(tx, rows.splice(0, size));
         }),
@@ -39,23 +39,6 @@ export function requestLog({ db, lightly }: Database): RequestLog {
       }),
   };
 }
-
-/** Numbers that nobody else gets, in whatever database; answers the last of them. */
-async function takeNumbers(tx: Kysely<Tables>, count: number): Promise<number> {
-  const [turn] = (await taken(tx, { count })).rows;
-  if (!turn) throw new Error('There is no turn.');
-  return turn.seq;
-}
-
-const taken = prepared((db, { count }: { count: number }) =>
-  db
-    .insertInto('travel_turn')
-    .values({ type: 'request', seq: count })
-    .onConflict((same) =>
-      same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', count) })),
-    )
-    .returning('seq'),
-);
 
 type Row = Selectable<Tables['request_log']>;
 

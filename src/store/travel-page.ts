@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
+import { around } from './around.ts';
 import { prepared, variants } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { blockAt, LONG } from './travel-blocks.ts';
@@ -37,26 +38,14 @@ export async function travelPageFrom(
   query: ListQuery,
   edge: Edge | undefined,
 ): Promise<CursorPage> {
-  const { order, limit } = query;
-  const back = order === 'asc' ? 'desc' : 'asc';
-  const beside = async (direction: 'asc' | 'desc', place: Position) =>
-    (await walk(db, query, { order: direction, limit: 1, from: { place, inclusive: false } }))[0];
-  if (edge && 'before' in edge) {
-    const { before: place } = edge;
-    const rows = await walk(db, query, { order: back, limit: limit + 1, from: { place, inclusive: true } });
-    const page = rows.slice(0, limit).reverse();
-    return pageOf(page, { previous: rows[limit], next: await beside(order, place) });
-  }
-  const from = edge && { place: edge.after, inclusive: true };
-  const rows = await walk(db, query, { order, limit: limit + 1, ...(from ? { from } : {}) });
-  const previous = edge && (await beside(back, edge.after));
-  return pageOf(rows.slice(0, limit), { next: rows[limit], previous });
+  return pageOf(
+    await around<Placed>(query, edge, (order, limit, from) =>
+      walk(db, query, { order, limit, ...(from ? { from } : {}) }),
+    ),
+  );
 }
 
-function pageOf(
-  rows: Placed[],
-  { next, previous }: { next: Placed | undefined; previous: Placed | undefined },
-): CursorPage {
+function pageOf({ rows, next, previous }: Awaited<ReturnType<typeof around<Placed>>>): CursorPage {
   return {
     resources: rows.map(toResource),
     next: next && placeOf(next),

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -42,11 +42,16 @@ export class Turns {
   async #take(type: string): Promise<{ next: number; last: number }> {
     const portion = this.#portion.get(type) ?? 1;
     this.#portion.set(type, Math.min(portion * 2, MOST_AT_ONCE));
-    const { rows } = await takeTurn(this.#tx, { type, portion });
-    const [row] = rows;
-    if (!row) throw new Error('a turn has no number');
-    return { next: row.seq - portion + 1, last: row.seq };
+    const last = await takeNumbers(this.#tx, type, portion);
+    return { next: last - portion + 1, last };
   }
+}
+
+/** Takes numbers of a sequence that nobody else gets, in whatever database, and its turn; answers the last of them. */
+export async function takeNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
+  const [row] = (await takeTurn(tx, { type, portion: count })).rows;
+  if (!row) throw new Error('a turn has no number');
+  return row.seq;
 }
 
 const MOST_AT_ONCE = 64;
