@@ -23,7 +23,7 @@ export function readLookups(
   connection: ConnectionSettings,
 ): Promise<TravelAnswer<Lookups>> {
   const ask = (connected: Connected) => connected.connection.lookups.current();
-  if (connection.travelApi.url !== 'embedded') return reach(connection, nowhere, ask);
+  if (connection.travelApi.url !== 'embedded') return reach({ settings, connection }, nowhere, ask);
   return withDatabase(settings, (database) => reachEmbedded({ settings, database, connection }, ask));
 }
 
@@ -43,7 +43,7 @@ export function rehearse(
         wish,
       );
     };
-    if (connection.travelApi.url !== 'embedded') return reach(connection, nowhere, run);
+    if (connection.travelApi.url !== 'embedded') return reach({ settings, connection }, nowhere, run);
     return reachEmbedded({ settings, database, connection }, run);
   });
 }
@@ -79,18 +79,18 @@ async function reachEmbedded<T>(
   try {
     const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
     server.on('request', express().use('/api', embedded?.app ?? express()));
-    return await reach(connection, { url, key: embedded?.bridgeKey ?? '' }, work);
+    return await reach({ settings, connection }, { url, key: embedded?.bridgeKey ?? '' }, work);
   } finally {
     await stop(server);
   }
 }
 
 async function reach<T>(
-  connection: ConnectionSettings,
+  { settings, connection }: Pick<Place, 'settings' | 'connection'>,
   embedding: Embedding,
   work: (connected: Connected) => Promise<T>,
 ): Promise<T> {
-  const connected = connect(connection, embedding, silent());
+  const connected = connect(connection, { embedding, common: settings }, silent());
   try {
     return await work(connected);
   } finally {

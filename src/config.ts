@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { Policies } from './bridge/policies.ts';
 import { type Credentials, credentialFaults } from './credential-faults.ts';
 import { readJsonFile } from './json-file.ts';
 import { type Fault, SettingsFault, shownPath } from './settings-fault.ts';
@@ -22,7 +23,7 @@ export interface ConnectionSettings {
     url: string;
     key: string | undefined;
   };
-  policies: Written['policies'];
+  policies: Policies;
 }
 
 /** Everything that can be set, checked. */
@@ -36,6 +37,10 @@ export interface Settings extends TransportSettings {
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   connections: ConnectionSettings[];
+  /** Undefined: nobody parks an address. */
+  parkingDomain: string | undefined;
+  minimumShare: number;
+  alerts: z.infer<typeof settingsSchema>['alerts'];
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
@@ -73,6 +78,9 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
     connections: connections.map(({ settings }) => settings),
+    parkingDomain: written.emailSwap.parkingDomain ?? undefined,
+    minimumShare: written.import.minimumShare,
+    alerts: written.alerts,
     travelService: written.travelService,
     ...transport,
   };
@@ -142,11 +150,20 @@ function complete({ id, connection, file, present, url, faults }: Incomplete): C
         account: account ?? ownAccount,
         scimToken,
         travelApi: api,
-        policies: connection.policies,
+        policies: policiesOf(connection.policies),
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
     },
   ];
+}
+
+function policiesOf({ safetyValve: valve, ...others }: Written['policies']): Policies {
+  const safetyValve = valve && {
+    share: valve.share,
+    minimum: valve.minimum,
+    windowMs: valve.windowMinutes * 60_000,
+  };
+  return { ...others, safetyValve: safetyValve || undefined };
 }
 
 function namedMapping(file: string, place: Credentials['place'], faults: Fault[]): Mapping | undefined {

@@ -5,7 +5,7 @@ import { defaultPaths } from './adapter/paths.ts';
 import { travelUsers } from './adapter/users.ts';
 import type { Connection } from './bridge/connection.ts';
 import type { Surroundings } from './bridge/ports.ts';
-import type { ConnectionSettings } from './config.ts';
+import type { ConnectionSettings, Settings } from './config.ts';
 
 /** A connection with its way to the travel API. */
 export interface Connected {
@@ -19,13 +19,18 @@ export interface Embedding {
   key: string;
 }
 
+/** What all connections have in common. */
+export type Common = Pick<Settings, 'parkingDomain' | 'minimumShare'>;
+
 /** Connects one connection of the settings to its travel API; the adapter cannot tell the embedded one from a real one. */
 export function connect(
   settings: ConnectionSettings,
-  embedding: Embedding,
+  { embedding, common }: { embedding: Embedding; common: Common },
   surroundings: Surroundings,
 ): Connected {
   const { id, account, mapping, policies, travelApi } = settings;
+  const { parkingDomain, minimumShare } = common;
+  const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
   const client = travelClient({
     url: isEmbedded ? embedding.url : travelApi.url,
@@ -40,7 +45,8 @@ export function connect(
   const lookups = travelLookups({ client, paths, now: surroundings.now, log: surroundings.log });
   return {
     connection: {
-      ...{ id, account, mapping, policies, travel: travelUsers(client, paths), lookups },
+      ...{ id, account, mapping, policies, parkingDomain, minimumShare, lateMs },
+      ...{ travel: travelUsers(client, paths), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
     close: client.close,

@@ -76,7 +76,25 @@ const travelApi = z.strictObject({
     .default(10_000)
     .describe('Of one call, in milliseconds, waiting for its turn included.'),
   concurrency: whole(1, 64, 8).default(8).describe('Calls at once.'),
-  perSecond: whole(1, 1_000, 50).default(50).describe('Calls a second.'),
+  perSecond: whole(1, 1_000, 100).default(100).describe('Calls a second.'),
+  lateMs: whole(0, 600_000, 30_000)
+    .default(30_000)
+    .describe('How long after a time-out the travel API may still carry a call out, in milliseconds.'),
+  patchMediaType: z
+    .enum(['application/json', 'application/merge-patch+json'])
+    .default('application/json')
+    .describe('Media type of a PATCH; after a 415 the other one is used.'),
+});
+
+const flag = z.boolean({ error: told('is neither true nor false', 'Write true or false.') });
+
+const noShare = { error: told('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
+const share = z.number(noShare).min(0, noShare).max(1, noShare);
+
+const safetyValve = z.strictObject({
+  share: share.default(0.05).describe('Of the active people, from 0 to 1.'),
+  minimum: whole(0, 1_000_000, 20).default(20).describe('So many people may leave in any case.'),
+  windowMinutes: whole(1, 10_080, 60).default(60).describe('Within this time.'),
 });
 
 const policies = z.strictObject({
@@ -88,6 +106,26 @@ const policies = z.strictObject({
     .enum(['archive', 'delete'])
     .default('archive')
     .describe('What a SCIM DELETE does to the traveler.'),
+  onReturn: z
+    .enum(['revive', 'separate', 'hold'])
+    .default('revive')
+    .describe('For a joiner in the place of a leaver whose externalId was another.'),
+  drift: z
+    .enum(['report', 'correct'])
+    .default('report')
+    .describe('For a field that somebody changed in the travel service.'),
+  reclaimEmail: flag
+    .default(false)
+    .describe('Whether an archived leaver gives their address up when somebody else wants it.'),
+  safetyValve: z
+    .union([z.literal(false), safetyValve], {
+      error: told(
+        'is no safety valve',
+        'Write false, or e.g. {"share": 0.05, "minimum": 20, "windowMinutes": 60}.',
+      ),
+    })
+    .prefault({})
+    .describe('How many people may leave before an admin is asked; false: as many as will.'),
 });
 
 /** One connection: an identity provider that feeds a travel account. */
@@ -126,8 +164,7 @@ const openid = z
 
 const webhooks = z
   .strictObject({
-    allowPrivate: z
-      .boolean({ error: told('is neither true nor false', 'Write true or false.') })
+    allowPrivate: flag
       .default(false)
       .describe('Whether webhooks may lead to private addresses, such as this machine and its network.'),
   })
@@ -137,6 +174,38 @@ const webhooks = z
 export const travelServiceSchema = z.strictObject({
   openid: openid.optional(),
   webhooks: webhooks.prefault({}),
+});
+
+const noDomain = {
+  error: told('is no domain', 'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.'),
+};
+
+const emailSwap = z.strictObject({
+  parkingDomain: z
+    .string(noDomain)
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, noDomain)
+    .nullable()
+    .default('jetbridge.invalid')
+    .describe('The domain of addresses that people take for a moment while they swap theirs; null: none do.'),
+});
+
+const importing = z.strictObject({
+  minimumShare: share
+    .default(0.5)
+    .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
+});
+
+const alerts = z.strictObject({
+  webhookUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: told('is no URL', 'Give e.g. "https://alerts.example.com/jetbridge".'),
+    })
+    .optional()
+    .describe('Where alarms are sent to, signed as Standard Webhooks.'),
+  secretEnv: variable
+    .default('ALERTS_WEBHOOK_SECRET')
+    .describe('Environment variable with the secret that alarms are signed with, "whsec_" and base64.'),
 });
 
 /** The settings file. */
@@ -152,6 +221,9 @@ export const settingsSchema = z.strictObject({
     })
     .default({ default: connectionSchema.parse({}) })
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
+  emailSwap: emailSwap.prefault({}).describe('How people swap their addresses.'),
+  import: importing.prefault({}).describe('What an import concludes.'),
+  alerts: alerts.prefault({}).describe('Who is told when an admin must decide.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
 

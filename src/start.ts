@@ -81,7 +81,9 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   // From here on without waiting, so that no request comes before there is somebody to answer it.
   const { surroundings, store, embedded, notices } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
-  const connected = settings.connections.map((one) => connect(one, embedding, surroundings));
+  const connected = settings.connections.map((one) =>
+    connect(one, { embedding, common: settings }, surroundings),
+  );
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   door.server.on('request', application(ground, { deps, built, url }));

@@ -281,7 +281,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, travelService.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, emailSwap, import, alerts, travelService.',
     ],
     [
       'a misspelled key',
@@ -291,7 +291,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'a misspelled key below',
       { files: one({ policies: { onexistinguser: 'link' } }) },
-      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, deprovision.',
+      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, deprovision, onReturn, drift, reclaimEmail, safetyValve.',
     ],
     [
       'a travel API of a connection without a scheme',

@@ -66,7 +66,14 @@ describe('README', () => {
     ];
     expect(keys).toContain('connections.*.policies.deprovision');
     for (const key of keys) expect(named).toContain(key);
-    const top = ['$schema', 'writeBudgetMs', 'connections', 'travelService'];
+    for (const key of [
+      'emailSwap.parkingDomain',
+      'import.minimumShare',
+      'alerts.webhookUrl',
+      'alerts.secretEnv',
+    ])
+      expect(named).toContain(key);
+    const top = ['$schema', 'writeBudgetMs', 'connections', 'emailSwap', 'import', 'alerts', 'travelService'];
     expect(Object.keys(settingsSchema.shape)).toEqual(top);
     const { out } = await jetbridge(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);

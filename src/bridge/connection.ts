@@ -1,13 +1,6 @@
 import type { Mapping } from '../translator/mapping.ts';
+import type { Policies } from './policies.ts';
 import type { TravelFeed, TravelLookups, TravelUsers } from './ports.ts';
-
-/** What a connection decides about travelers, apart from their fields. */
-export interface Policies {
-  /** What becomes of a joiner whose address an unlinked traveler has. */
-  onExistingUser: 'link' | 'refuse';
-  /** What a SCIM DELETE does to the traveler. A deactivation always archives, so that it can be undone. */
-  deprovision: 'archive' | 'delete';
-}
 
 /** One IdP feeding one travel account. */
 export interface Connection {
@@ -16,6 +9,12 @@ export interface Connection {
   account: string;
   mapping: Mapping;
   policies: Policies;
+  /** The domain of the addresses that people take for a moment while they swap theirs; undefined: nobody does. */
+  parkingDomain: string | undefined;
+  /** The part of the known travelers that an import must see before it concludes anything from absence, from 0 to 1. */
+  minimumShare: number;
+  /** How long after we gave up the travel API may still carry a call out, in milliseconds. */
+  lateMs: number;
   travel: TravelUsers;
   lookups: TravelLookups;
   /** What the travel API tells of changes, and how often it is asked; undefined: it is not. */

@@ -1,5 +1,5 @@
-import type { ScimResource } from '../schema/resource.ts';
-import type { Applied, Finding, Refused, TraceEntry } from '../translator/result.ts';
+import type { Json, ScimResource } from '../schema/resource.ts';
+import type { Applied, FieldKey, Finding, Refused, TraceEntry } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
 /**
@@ -7,6 +7,88 @@ import type { TravelUser } from '../translator/travel-user.ts';
  * `refused`: the travel API will not have it; `held`: an admin must decide.
  */
 export type IdentityState = 'synced' | 'dirty' | 'pending' | 'refused' | 'held';
+
+/** Why the bridge waits for an admin before it goes on with an identity. */
+export type HoldCause =
+  /** More people would leave at once than the connection's safety valve lets pass. */
+  | 'safetyValve'
+  /** The traveler administers the travel service, or is the bridge's own user. */
+  | 'guarded'
+  /** Somebody returns under another externalId than the one who left. */
+  | 'return'
+  /** Other rules or lookups would change many people at once. */
+  | 'rules';
+
+/** What an identity in the state `held` waits for. */
+export interface Hold {
+  cause: HoldCause;
+  /** Since when, in epoch milliseconds. */
+  since: number;
+}
+
+/** An admin's answer to a hold. It counts for the version that the admin saw: a later write of the IdP is a new question. */
+export interface Decision {
+  cause: HoldCause;
+  answer: 'approved' | 'discarded';
+  version: number;
+}
+
+/** What a call was to do to one field, and what the traveler had there before. Null stands for no value. */
+export interface AnnouncedField {
+  value: Json;
+  /** The SCIM value that it came from. */
+  source: Json;
+  before: Json;
+}
+
+/** A create that was announced: what tells our own traveler from a stranger's. */
+export interface Reservation {
+  email: string;
+  /** Whether the address was looked for, and was free, before the create was sent. */
+  wasFree: boolean;
+  /** When it was announced, by the clock of the travel API in epoch milliseconds; undefined while that clock is not known. */
+  reservedAt: number | undefined;
+}
+
+/** Calls without a known outcome, which the travel API may carry out after the bridge gave up waiting. */
+export interface LateCalls {
+  /** When the traveler is read once more, in epoch milliseconds. */
+  checkAt: number;
+  /** By field, every value that such a call was to set. */
+  sent: Record<FieldKey, Json[]>;
+  /** Creates that may still make a traveler, with the fields that they were to set. */
+  creates: { reservation: Reservation; fields: Record<FieldKey, AnnouncedField> }[];
+}
+
+/** What the reconciler must know at its next attempt, besides what is applied and observed. */
+export interface Progress {
+  /** Committed before each call, and removed with its outcome: it is still there when the outcome is not known. */
+  announced?: Record<FieldKey, AnnouncedField>;
+  /** Belongs to `creating`; absent while the address is reserved and no create was sent. */
+  reservation?: Reservation;
+  late?: LateCalls;
+  /** The last reset (`Origin.resetAt`) that was carried out. */
+  resetDone?: number;
+  /** When drift of a field was corrected lately, in epoch milliseconds. */
+  corrections?: Record<FieldKey, number[]>;
+  /** The version with which the last reconciliation ended in a state. */
+  settledVersion?: number;
+}
+
+/** What a write of the IdP decides about the traveler besides the desired state. */
+export interface Origin {
+  /** The externalId that the person had when they were deactivated. */
+  leftAs?: string;
+  /** The version of the write by which somebody else took this traveler over: all that is not wanted is removed, once. */
+  resetAt?: number;
+  /** The version of the write that must be approved before the traveler is given to somebody else. */
+  returnAt?: number;
+  /** The connection that the person came from, or, of a tombstone, went to. */
+  movedFrom?: string;
+  movedTo?: string;
+  /** Of a tombstone: its traveler gives its address up, as somebody else needs it. */
+  givesEmailUp?: true;
+}
 
 /** One SCIM user of one connection: what the IdP wants, what was sent, what was seen, and the link between the two. */
 export interface Identity {
@@ -34,6 +116,11 @@ export interface Identity {
   creating: string | undefined;
   /** The address, lower-cased, that it wants and another traveler holds. */
   waitingFor: string | undefined;
+  progress: Progress;
+  origin: Origin;
+  /** With the state `held` only. */
+  hold: Hold | undefined;
+  decision: Decision | undefined;
   findings: Finding[];
   trace: TraceEntry[];
   /** While a reconciler holds it; what it is doing at the travel API may still arrive until then. */
@@ -57,6 +144,8 @@ export type Outcome = Pick<
   | 'observed'
   | 'creating'
   | 'waitingFor'
+  | 'progress'
+  | 'hold'
   | 'findings'
   | 'trace'
   | 'rulesVersion'

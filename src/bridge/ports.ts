@@ -1,8 +1,10 @@
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import type { Identity, Outcome } from './identity.ts';
+
+import type { Decision, Hold, HoldCause, Identity, Outcome, Progress } from './identity.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
+import type { SafetyValve } from './policies.ts';
 
 // ── The store ────────────────────────────────────────────────────────────────────────────────────
 
@@ -76,6 +78,15 @@ export interface Identities {
   ): Promise<Identity | undefined>;
 }
 
+/**
+ * What is about to be written at the travel API: a create under an address (undefined takes it back), which unlinks; a
+ * traveler that becomes linked, which ends an open create; or changes to the fields of the linked one. With all of them
+ * goes what the next attempt must know if the outcome of the call never does.
+ */
+export type Announcement = ({ creating: string | undefined } | { travelId: string } | object) & {
+  progress?: Progress;
+};
+
 /** The reconciler's hold on one identity at a time. */
 export interface Leases {
   /**
@@ -96,7 +107,7 @@ export interface Leases {
     connection: string,
     id: string,
     token: string,
-    news: { creating: string | undefined } | { travelId: string },
+    news: Announcement,
   ): Promise<'done' | 'lost' | 'taken'>;
   /** Notes the address that it waits for, so that whoever frees it from now on makes it dirty. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
@@ -176,6 +187,51 @@ export interface Imports {
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
+}
+
+/** Somebody whom an admin must decide about. */
+export interface HeldPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  hold: Hold;
+  /** The version that a decision is about. */
+  version: number;
+}
+
+/** A change of rules or lookups that would change many people, and waits for an admin. */
+export interface HeldRules {
+  connection: string;
+  /** The version of rules and lookups (`Basis.version`). */
+  version: string;
+  /** How many people it would change, as far as they were counted. */
+  people: number;
+  since: number;
+  answer: Decision['answer'] | undefined;
+}
+
+/** What waits for an admin, and what decides whether something must wait. */
+export interface Holds {
+  /** The longest waiting first; those that were decided about and are not held any more are not among them. */
+  list(query: { connection?: string; cause?: HoldCause; limit: number }): Promise<HeldPerson[]>;
+  /** For the metrics. */
+  counts(): Promise<{ connection: string; cause: HoldCause; count: number }[]>;
+  /** Keeps an admin's answer about people as they are now, and makes those dirty whom it concerns; answers how many. */
+  decide(
+    connection: string,
+    whom: { ids: string[] } | { cause: HoldCause },
+    answer: Decision['answer'],
+    now: number,
+  ): Promise<number>;
+  /**
+   * Counts that a person is about to leave. False when more would leave within the window than the valve lets pass; then
+   * nothing is counted. Who is counted already passes again.
+   */
+  admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
+  /** The change of rules that waits at a connection, or was decided about last. */
+  heldRules(connection: string): Promise<HeldRules | undefined>;
+  /** Notes that a change of rules waits; a later change takes its place. */
+  holdRules(held: HeldRules): Promise<void>;
 }
 
 /** A group as kept: attributes without id, meta, members. */

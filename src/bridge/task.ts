@@ -23,7 +23,15 @@ export interface Task {
 /** The parts of the outcome that a reconciliation works on; each step answers a new one. */
 export type Draft = Pick<
   Outcome,
-  'travelId' | 'applied' | 'refused' | 'observed' | 'creating' | 'waitingFor' | 'findings'
+  | 'travelId'
+  | 'applied'
+  | 'refused'
+  | 'observed'
+  | 'creating'
+  | 'waitingFor'
+  | 'progress'
+  | 'hold'
+  | 'findings'
 >;
 
 /** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
@@ -42,7 +50,7 @@ export type Fields = Record<FieldKey, Wanted>;
 
 /** The draft that a reconciliation begins with: findings are found anew each time. */
 export function draftOf(identity: Identity, translation: Translation): Draft {
-  const { travelId, applied, refused, observed, creating } = identity;
+  const { travelId, applied, refused, observed, creating, progress } = identity;
   return {
     travelId,
     applied,
@@ -50,6 +58,8 @@ export function draftOf(identity: Identity, translation: Translation): Draft {
     observed,
     creating,
     waitingFor: undefined,
+    progress,
+    hold: undefined,
     findings: translation.findings,
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultPolicies } from '../bridge/policies.ts';
 import { readMapping, type Settings } from '../config.ts';
 import { newSecret } from '../http/bearer.ts';
 import { replay } from '../replay/replay.ts';
@@ -81,6 +82,9 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     key: undefined,
     logLevel: 'silent',
     writeBudgetMs: 800,
+    parkingDomain: 'jetbridge.invalid',
+    minimumShare: 0.5,
+    alerts: { secretEnv: 'ALERTS_WEBHOOK_SECRET' },
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,
     requireHttps: false,
@@ -97,10 +101,12 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
           paths: {},
           timeoutMs: 10_000,
           concurrency: 8,
-          perSecond: 50,
+          perSecond: 100,
+          lateMs: 30_000,
+          patchMediaType: 'application/json',
           feed: false,
         },
-        policies: { onExistingUser: 'link', deprovision: 'archive' },
+        policies: defaultPolicies,
       },
     ],
   };

@@ -1,10 +1,8 @@
+import type { Announcement } from '../bridge/ports.ts';
 import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { clearWay, type Held } from './finish.ts';
-import { creatingColumns, observedColumns } from './identity-row.ts';
-
-/** What is about to be written at the travel API: a create under an address, or changes to a traveler that becomes linked. */
-export type Announcement = { creating: string | undefined } | { travelId: string };
+import { creatingColumns, observedColumns, progressColumns } from './identity-row.ts';
 
 /** Keeps an announcement under the token. Of two who would have one address or one traveler, the index lets one pass. */
 export async function announce(
@@ -17,10 +15,9 @@ export async function announce(
     return await atomically<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
       const obstacle = 'travelId' in news ? await clearWay(tx, held, news.travelId) : undefined;
       if (obstacle) return obstacle;
-      const columns = columnsOf(news);
       const { numUpdatedRows } = await tx
         .updateTable('identity')
-        .set(columns)
+        .set({ ...columnsOf(news), ...(news.progress ? progressColumns(news.progress) : {}) })
         .where('connection_id', '=', connection)
         .where('id', '=', id)
         .where('lease_token', '=', token)
@@ -36,6 +33,7 @@ export async function announce(
 /** Either a traveler is linked or a create is open, never both: who is made anew has lost the old one. */
 function columnsOf(news: Announcement) {
   if ('travelId' in news) return { travel_id: news.travelId, ...creatingColumns(undefined) };
+  if (!('creating' in news)) return {};
   if (news.creating === undefined) return creatingColumns(undefined);
   return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(news.creating) };
 }

@@ -68,6 +68,14 @@ export interface IdentityTable {
   creating: string | null;
   creating_key: string | null;
   waiting_for: string | null;
+  progress: string;
+  /** When a late call must be looked for; 0 for never. */
+  check_at: number;
+  origin: string;
+  hold_cause: string | null;
+  hold_since: number | null;
+  /** Empty while no admin has decided. */
+  decision: string;
   findings: string;
   trace: string;
   lease_token: string | null;

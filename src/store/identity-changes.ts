@@ -72,6 +72,7 @@ function columnsOf(identity: Identity) {
     next_attempt_at: identity.nextAttemptAt ?? 0,
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
+    origin: toText(identity.origin),
   };
 }
 

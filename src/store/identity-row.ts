@@ -1,4 +1,4 @@
-import type { Identity, Outcome } from '../bridge/identity.ts';
+import type { HoldCause, Identity, Outcome, Progress } from '../bridge/identity.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import type { IdentityTable } from './bridge-tables.ts';
@@ -22,6 +22,10 @@ export function toIdentity(row: IdentityTable): Identity {
     observed: row.observed === null ? undefined : fromText(row.observed),
     creating: row.creating ?? undefined,
     waitingFor: row.waiting_for ?? undefined,
+    progress: fromText(row.progress),
+    origin: fromText(row.origin),
+    hold: holdOf(row),
+    decision: row.decision === '' ? undefined : fromText(row.decision),
     findings: fromText(row.findings),
     trace: fromText(row.trace),
     leasedUntil: row.lease_until ?? undefined,
@@ -31,6 +35,11 @@ export function toIdentity(row: IdentityTable): Identity {
     lastModified: row.last_modified,
     deletedAt: row.deleted_at ?? undefined,
   };
+}
+
+function holdOf({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
+  if (hold_cause === null) return undefined;
+  return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // Only causes are ever written.
 }
 
 /** The row of a new identity, without its place in lists; nobody holds it. */
@@ -51,6 +60,8 @@ export function toRow(identity: Identity, account: string, seenAt: number): Omit
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
     seen_at: seenAt,
+    origin: toText(identity.origin),
+    decision: identity.decision ? toText(identity.decision) : '',
   };
 }
 
@@ -80,6 +91,9 @@ export function outcomeColumns(outcome: Outcome) {
     applied: toText(outcome.applied),
     refused: toText(outcome.refused),
     waiting_for: outcome.waitingFor === undefined ? null : keyOf(outcome.waitingFor),
+    ...progressColumns(outcome.progress),
+    hold_cause: outcome.hold?.cause ?? null,
+    hold_since: outcome.hold?.since ?? null,
     findings: toText(outcome.findings),
     trace: toText(outcome.trace),
     rules_version: outcome.rulesVersion ?? '',
@@ -87,6 +101,11 @@ export function outcomeColumns(outcome: Outcome) {
     attempts: outcome.attempts,
     next_attempt_at: outcome.nextAttemptAt ?? 0,
   } satisfies Partial<IdentityTable>;
+}
+
+/** What a row keeps of a reconciler's progress; a late call is looked for by its time. */
+export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
+  return { progress: toText(progress), check_at: progress.late?.checkAt ?? 0 };
 }
 
 /** The columns that an IdP's write changes. */
@@ -104,6 +123,7 @@ export const writtenColumnNames = [
   'next_attempt_at',
   'last_modified',
   'deleted_at',
+  'origin',
 ] as const satisfies (keyof IdentityTable)[];
 
 /** The columns of an outcome. */
@@ -116,6 +136,10 @@ export const outcomeColumnNames = [
   'applied',
   'refused',
   'waiting_for',
+  'progress',
+  'check_at',
+  'hold_cause',
+  'hold_since',
   'findings',
   'trace',
   'rules_version',
@@ -130,7 +154,7 @@ export const identityColumnNames = [
     ...writtenColumnNames,
     ...outcomeColumnNames,
     ...(['connection_id', 'id', 'account', 'incomplete', 'position', 'revision', 'lease_token'] as const),
-    ...(['lease_until', 'created_at', 'seen_at'] as const),
+    ...(['lease_until', 'created_at', 'seen_at', 'decision'] as const),
   ]),
 ] satisfies (keyof IdentityTable)[];
 

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bridge, type BridgeStore, bridge } from '../../src/bridge/bridge.ts';
-import type { Connection, Policies } from '../../src/bridge/connection.ts';
+import type { Connection } from '../../src/bridge/connection.ts';
 import type { Identity } from '../../src/bridge/identity.ts';
 import type { UserField, Where } from '../../src/bridge/list-query.ts';
+import { defaultPolicies, type Policies } from '../../src/bridge/policies.ts';
 import type { Surroundings, TravelUsers } from '../../src/bridge/ports.ts';
 import type { UserQuery, UserView } from '../../src/bridge/user-list.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
@@ -255,7 +256,10 @@ function connectionOf(
     id,
     account,
     mapping: parsed.mapping,
-    policies: { onExistingUser: 'link', deprovision: 'archive', ...options.policies },
+    policies: { ...defaultPolicies, ...options.policies },
+    parkingDomain: 'jetbridge.invalid',
+    minimumShare: 0.5,
+    lateMs: 30_000,
     travel: travel.users,
     lookups: travel.lookups,
     feed: options.feed,

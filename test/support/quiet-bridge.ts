@@ -5,6 +5,7 @@ import type { KyselyPlugin } from 'kysely';
 import { bases } from '../../src/bridge/basis.ts';
 import type { Connection } from '../../src/bridge/connection.ts';
 import { type GroupStory, groupStory } from '../../src/bridge/groups.ts';
+import { defaultPolicies } from '../../src/bridge/policies.ts';
 import type { Surroundings } from '../../src/bridge/ports.ts';
 import { turns } from '../../src/bridge/turns.ts';
 import { type UserStory, userStory } from '../../src/bridge/users.ts';
@@ -97,7 +98,10 @@ function connectionOf(id: string): Connection {
     id,
     account: id,
     mapping: parsed.mapping,
-    policies: { onExistingUser: 'link', deprovision: 'archive' },
+    policies: defaultPolicies,
+    parkingDomain: 'jetbridge.invalid',
+    minimumShare: 0.5,
+    lateMs: 30_000,
     travel: users,
     lookups,
   };

@@ -7,6 +7,7 @@ import { travelPages } from './0005-travel-pages.ts';
 import { webhookTables } from './0006-webhooks.ts';
 import { credentialTables } from './0007-credentials.ts';
 import { requestLog } from './0008-request-log.ts';
+import { orderOfEvents } from './0009-order-of-events.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -20,5 +21,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0006-webhooks': webhookTables(types),
     '0007-credentials': credentialTables(types),
     '0008-request-log': requestLog(types),
+    '0009-order-of-events': orderOfEvents(types),
   };
 }
