@@ -1,30 +1,47 @@
 import { backoff } from './backoff.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
-import type { Identity, Outcome } from './identity.ts';
-import type { Agenda, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
+import { findings } from './findings.ts';
+import type { Identity, Outcome, Progress } from './identity.ts';
+import type {
+  Agenda,
+  Holds,
+  Identities,
+  Leases,
+  References,
+  Surroundings,
+  TravelFailure,
+} from './ports.ts';
 import { settle, type Translated, translate } from './settle.ts';
 import { handOver, spread, touchLeftOut } from './spread.ts';
-import { draftOf, failed, type Settled, type Task } from './task.ts';
+import { draftOf, failed, holding, noting, type Settled, settled, type Task } from './task.ts';
 
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
 const LEASE_MS = 120_000;
+/** How often somebody is looked at who waits for an admin while a call may still be carried out late. */
+const LATE_CHECK_MS = 60_000;
 
-/** What one attempt came to: `busy`, another holds it; `moved`, more was written meanwhile; `failed`, it is tried again. */
+/**
+ * What one attempt came to: `refused`, the travel API or a guard will not have it; `busy`, another holds the lease; `moved`,
+ * more was written meanwhile; `failed`, it is tried again.
+ */
 export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed';
 
 /** Makes the travel service agree with identities, one at a time. */
 export interface Reconciler {
   /** One attempt at one identity, now. Never rejects. */
   attempt(connection: Connection, id: string): Promise<Attempt>;
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void>;
 }
 
 /** What the reconciler works with. */
 export interface Workshop {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit'>;
+  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit' | 'isWaitedFor'>;
   leases: Leases;
   agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
   references: References;
+  holds: Pick<Holds, 'admitDeparture' | 'heldRules'>;
   bases: Bases;
   /** Called when identities were made dirty. */
   wake(): void;
@@ -33,20 +50,34 @@ export interface Workshop {
 
 /** The one reconcile function that every path uses: level-triggered, under a lease, safe to run any number of times. */
 export function reconciler(shop: Workshop): Reconciler {
+  const underWay = new Set<Promise<Attempt>>();
   return {
     attempt: async (connection, id) => {
-      const token = shop.surroundings.newId();
-      const now = shop.surroundings.now();
-      const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
-      if (typeof identity === 'string') return identity;
+      const attempt = tryOnce(shop, connection, id);
+      underWay.add(attempt);
       try {
-        return await underLease(shop, connection, { identity, token });
-      } catch (error) {
-        shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
-        return await giveUp(shop, { identity, token }, String(error));
+        return await attempt;
+      } finally {
+        underWay.delete(attempt);
       }
     },
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
   };
+}
+
+async function tryOnce(shop: Workshop, connection: Connection, id: string): Promise<Attempt> {
+  const token = shop.surroundings.newId();
+  const now = shop.surroundings.now();
+  const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
+  if (typeof identity === 'string') return identity;
+  try {
+    return await underLease(shop, connection, { identity, token });
+  } catch (error) {
+    shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
+    return await giveUp(shop, { identity, token }, String(error));
+  }
 }
 
 /** What is committed is answered for, so a lease that cannot be kept, as the disk is full, is only a failed attempt. */
@@ -76,7 +107,7 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   const { end } = settled;
   if (!('kind' in translated) && end.kind === 'state') {
     // A DELETE that is refused will be taken back, references and all.
-    const isLeaving = identity.deletedAt !== undefined && end.state !== 'refused';
+    const isLeaving = identity.deletedAt !== undefined && !isRefusal(settled);
     const rows = isLeaving ? [] : translated.resolved.rows;
     await shop.references.save(connection.id, identity.id, rows);
   }
@@ -95,7 +126,13 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   if (!('kind' in translated) && translated.resolved.isNew) await touchLeftOut(shop, identity);
   if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
-  return end.state === 'refused' ? 'refused' : 'settled';
+  return isRefusal(settled) ? 'refused' : 'settled';
+}
+
+/** True for an end that an IdP is told of when it has deactivated or deleted the user. */
+function isRefusal({ draft, end }: Settled): boolean {
+  if (end.kind !== 'state') return false;
+  return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
 }
 
 async function settleWith(
@@ -103,7 +140,7 @@ async function settleWith(
   connection: Connection,
   { held, translated }: { held: Held; translated: Translated | TravelFailure },
 ): Promise<{ settled: Settled; basis: string | undefined; announced: string[] }> {
-  const { identity, token } = held;
+  const { identity } = held;
   if ('kind' in translated) {
     const unread = draftOf(identity, {
       fields: {},
@@ -111,29 +148,55 @@ async function settleWith(
       trace: identity.trace,
       missed: false,
     });
-    return {
-      settled: failed({ ...unread, waitingFor: identity.waitingFor }, translated),
-      basis: identity.rulesVersion,
-      announced: [],
-    };
+    return { settled: failed(unread, translated), basis: identity.rulesVersion, announced: [] };
   }
   const announced = identity.creating === undefined ? [] : [identity.creating];
+  const task = taskOf(shop, connection, { held, translated, announced });
+  if (await areRulesHeld(shop, identity, translated.basis.version)) {
+    const draft = noting(draftOf(identity, translated.translation), findings.heldRules());
+    const waiting = { ...draft, waitingFor: identity.waitingFor };
+    return { settled: settled(holding(task, waiting, 'rules'), 'held'), basis: identity.rulesVersion, announced: [] };
+  }
+  return { settled: await settle(task), basis: translated.basis.version, announced };
+}
+
+function taskOf(
+  shop: Workshop,
+  connection: Connection,
+  {
+    held: { identity, token },
+    translated: { basis, translation, baseline },
+    announced,
+  }: { held: Held; translated: Translated; announced: string[] },
+): Task {
   const announce: Leases['announce'] = async (of, id, lease, news) => {
     const outcome = await shop.leases.announce(of, id, lease, news);
     if (outcome === 'done' && 'creating' in news && news.creating) announced.push(news.creating);
     return outcome;
   };
-  const task: Task = {
-    connection,
-    identity,
-    token,
-    basis: translated.basis,
-    translation: translated.translation,
-    store: { identities: shop.identities, leases: { ...shop.leases, announce } },
-    now: shop.surroundings.now,
-    checkpoint: shop.surroundings.checkpoint,
+  const { identities, holds, surroundings } = shop;
+  return {
+    ...{ connection, identity, token, basis, translation, baseline },
+    store: { identities, leases: { ...shop.leases, announce }, holds },
+    enqueue: async ({ connection: of, id }) => {
+      await shop.agenda.touch(of, [id], surroundings.now());
+      shop.wake();
+    },
+    now: surroundings.now,
+    newId: surroundings.newId,
+    checkpoint: surroundings.checkpoint,
   };
-  return { settled: await settle(task), basis: translated.basis.version, announced };
+}
+
+/** True while a change of rules waits for an admin, and nothing but that change brings this identity here. */
+async function areRulesHeld(
+  { holds }: Workshop,
+  { connection, rulesVersion, version, progress }: Identity,
+  present: string,
+): Promise<boolean> {
+  if (rulesVersion === undefined || rulesVersion === present || progress.settledVersion !== version) return false;
+  const held = await holds.heldRules(connection);
+  return held?.version === present && held.answer !== 'approved';
 }
 
 function toOutcome(
@@ -142,12 +205,30 @@ function toOutcome(
   from: { settled: Settled; translated: Translated | TravelFailure; rulesVersion: string | undefined },
 ): Outcome {
   const { draft, end } = from.settled;
+  const { now, random } = shop.surroundings;
   const trace = 'kind' in from.translated ? identity.trace : from.translated.translation.trace;
   const common = { ...draft, trace, rulesVersion: from.rulesVersion };
-  if (end.kind === 'state') return { ...common, state: end.state, attempts: 0, nextAttemptAt: undefined };
-  const { now, random } = shop.surroundings;
+  if (end.kind === 'state') {
+    const progress = { ...postponed(draft.progress, now()), settledVersion: identity.version };
+    return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
+  }
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
-  return { ...common, state: 'dirty', attempts: identity.attempts + 1, nextAttemptAt };
+  return {
+    ...common,
+    // Others look for a cycle of people who wait for each other; a failed attempt does not end the wait.
+    waitingFor: draft.waitingFor ?? identity.waitingFor,
+    hold: draft.hold ?? identity.hold,
+    state: 'dirty',
+    attempts: identity.attempts + 1,
+    nextAttemptAt,
+  };
+}
+
+/** A look for late calls that could not be made, as an admin must decide first, comes again later. */
+function postponed(progress: Progress, now: number): Progress {
+  const { late } = progress;
+  if (!late || late.checkAt > now) return progress;
+  return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
 }
 
 function note(shop: Workshop, { identity, settled }: { identity: Identity; settled: Settled }): void {

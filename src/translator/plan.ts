@@ -23,8 +23,12 @@ export interface Plan {
   remove: FieldKey[];
   /** Ours no longer: no rule targets it, and its value stays. */
   released: FieldKey[];
-  /** An array is touched: it is sent whole, so a traveler who exists must be read first, for its foreign elements. */
-  needsCurrent: boolean;
+  /**
+   * The traveler must be read right before this is sent: an array is replaced whole, so that its foreign elements are
+   * carried along; the last removed part of an address takes the address with it; and whether somebody administers the
+   * travel service or was archived by hand decides about email, roles and archived.
+   */
+  needsFreshRead: boolean;
 }
 
 /** Everything that a plan rests on. */
@@ -34,6 +38,8 @@ export interface Situation {
   wanted: Record<FieldKey, Wanted>;
   /** The traveler as last seen, when there is one. */
   observed: TravelUser | undefined;
+  /** True: the traveler becomes somebody else's, so a field that no rule targets goes, too. */
+  isReset?: boolean;
   /** The version of rules and lookups: what was refused under the same is not sent again. */
   basis: string;
   rules: Rules;
@@ -42,9 +48,9 @@ export interface Situation {
 /** Fields that a traveler always has. */
 const lasting = ['email', 'archived'];
 
-/** The three-way merge of what was sent, what is wanted and what was seen (DESIGN §2, "The rules of the plan"). */
+/** The three-way merge of what was sent, what is wanted and what was observed. */
 export function plan(situation: Situation): Plan {
-  const { applied, wanted, rules } = situation;
+  const { applied, wanted, rules, observed } = situation;
   const set: Plan['set'] = {};
   const adopt: Plan['adopt'] = {};
   const remove: FieldKey[] = [];
@@ -55,10 +61,30 @@ export function plan(situation: Situation): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unspoken = Object.keys(applied).filter((key) => !(key in wanted));
-  const gone = unspoken.filter((key) => targets(rules, key) && isRemovable(key, situation));
-  const released = unspoken.filter((key) => !targets(rules, key));
-  const all = [...Object.keys(set), ...remove, ...gone];
-  return { set, adopt, remove: [...remove, ...gone], released, needsCurrent: all.some(isElement) };
+  const isTargeted = (key: FieldKey) => situation.isReset === true || targets(rules, key);
+  const gone = unspoken.filter((key) => isTargeted(key) && isRemovable(key, situation));
+  const released = unspoken.filter((key) => !isTargeted(key));
+  // What the traveler does not have any more needs no call.
+  const [there, missing] = divide([...remove, ...gone], (key) => !observed || readField(observed, key) !== undefined);
+  return {
+    set,
+    adopt,
+    remove: there,
+    released: [...released, ...missing],
+    needsFreshRead: Object.keys(set).some(needsReadToSet) || there.some(needsReadToRemove),
+  };
+}
+
+function needsReadToSet(key: FieldKey): boolean {
+  return isElement(key) || lasting.includes(key);
+}
+
+function needsReadToRemove(key: FieldKey): boolean {
+  return isElement(key) || placeOf(key).kind === 'address';
+}
+
+function divide<T>(all: T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: Planned } | 'remove' | undefined;
@@ -68,6 +94,8 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
   switch (field.kind) {
     case 'value':
       return stepForValue(key, field, situation);
+    case 'kept':
+      return undefined;
     case 'unresolved':
       if (applied && same(applied.source, field.source)) return undefined;
       return isRemovable(key, situation) ? 'remove' : undefined;
@@ -132,32 +160,6 @@ export function keep(applied: Applied, { set, adopt, remove, released }: Plan, a
     kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
   }
   return kept;
-}
-
-/**
- * The fields that are ours after a plan was sent and its answer was lost: what was seen of the traveler before is void,
- * and each is compared with what is seen next, whatever is wanted by then.
- */
-export function doubt(applied: Applied, { set, remove }: Pick<Plan, 'set' | 'remove'>): Applied {
-  const doubted: Applied = { ...applied };
-  for (const [key, { value, source }] of Object.entries(set)) {
-    doubted[key] = { sent: value, answered: applied[key]?.answered ?? null, source, unsure: true };
-  }
-  for (const key of remove) {
-    const before = applied[key];
-    if (before) doubted[key] = { ...before, unsure: true };
-  }
-  return doubted;
-}
-
-/** The same where a process died and nobody knows what it had sent: what is not as answered may be that. */
-export function doubtDifferences(applied: Applied, observed: TravelUser): Applied {
-  return Object.fromEntries(
-    Object.entries(applied).map(([key, entry]) => {
-      const isAsAnswered = same(readField(observed, key) ?? null, entry.answered);
-      return [key, isAsAnswered ? entry : { ...entry, unsure: true }];
-    }),
-  );
 }
 
 /**

@@ -13,7 +13,9 @@ export type FieldKey = string;
 export type Wanted =
   | { kind: 'value'; value: Json; source: Json }
   | { kind: 'absent' }
-  | { kind: 'unresolved'; source: Json };
+  | { kind: 'unresolved'; source: Json }
+  /** Left as it is, owned or not. */
+  | { kind: 'kept' };
 
 /** Something an admin should know: what was left out of a traveler, why, and what would help. Never an error to the IdP. */
 export interface Finding {
