@@ -105,13 +105,26 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await Promise.all([stop(door.server), background?.stop()]);
+      await Promise.race([endWork(door.server, built, background), surroundings.wait(STOP_MS)]);
       for (const one of connected) one.close();
       await inner?.close();
       await ground.close();
     },
     renewCertificate: door.renewCertificate,
   };
+}
+
+/** How long requests, and calls to the travel API that are under way, may take to end when the service stops. */
+const STOP_MS = 10_000;
+
+/** Ends requests and loops, and lets attempts under way keep what they came to. */
+async function endWork(
+  server: Parameters<typeof stop>[0],
+  built: Bridge,
+  background: ReturnType<Bridge['run']> | undefined,
+): Promise<void> {
+  await Promise.all([stop(server), background?.stop()]);
+  await built.idle();
 }
 
 /** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */

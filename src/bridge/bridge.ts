@@ -32,6 +32,8 @@ export interface Bridge {
   rehearser: Rehearser;
   /** Works off what is due now, until nothing is; answers how many attempts that took. */
   settleDue(): Promise<number>;
+  /** Resolves when no attempt to reconcile is under way. */
+  idle(): Promise<void>;
   /** Starts the background loops; without it only writes reconcile. */
   run(): Background;
 }
@@ -79,6 +81,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
       }
       return attempts;
     },
+    idle: reconciler.idle,
     run: () =>
       background({
         ...work,

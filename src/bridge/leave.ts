@@ -1,5 +1,5 @@
 import { announcedOf } from '../translator/announced.ts';
-import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import { emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
 import { findings } from './findings.ts';
 import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
@@ -90,17 +90,16 @@ async function retire(task: Task, draft: Draft, travelId: string): Promise<Settl
 
 async function archive(task: Task, draft: Draft, travelId: string): Promise<Settled> {
   const archived = { value: true, source: false };
-  const none: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
   if (draft.observed?.archived === true)
     return settled(
       {
         ...withKnownOutcome(draft),
         creating: undefined,
-        applied: keep(draft.applied, { ...none, adopt: { archived } }, draft.observed),
+        applied: keep(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
       },
       'synced',
     );
-  const sent = await patch(task, draft, { travelId, plan: { ...none, set: { archived } } });
+  const sent = await patch(task, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
   if (!('failure' in sent)) return settled(sent, 'synced');
   return unsent(sent, () => settled(noting(sent.draft, findings.forbidden('archived')), 'refused'));
 }
@@ -112,7 +111,7 @@ async function giveEmailUp(task: Task, { draft, end }: Settled, travelId: string
   const parked = (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
   if (parked === undefined) return { draft, end };
   const email = { value: parked, source: parked };
-  const plan: Plan = { set: { email }, adopt: {}, remove: [], released: [], needsFreshRead: false };
+  const plan: Plan = { ...emptyPlan, set: { email } };
   const sent = await patch(task, draft, { travelId, plan });
   if (!('failure' in sent)) return { draft: sent, end };
   return unsent(sent, () => ({

@@ -154,7 +154,7 @@ function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolea
 /** The tombstone's traveler gives its address up, and this identity waits for it. */
 async function separated(task: Task, draft: Draft, tombstone: Identity): Promise<Settled> {
   const { connection, id } = tombstone;
-  await task.store.identities.commit(connection, [{ kind: 'giveEmailUp', id }]);
+  await task.store.identities.commit(connection, [{ kind: 'giveEmailUp', connection, id }]);
   const email = tombstone.observed?.email ?? '';
   return settled({ ...awaiting(draft, email, findings.heldByLeaver(email)), creating: undefined }, 'pending');
 }

@@ -37,7 +37,7 @@ export interface Background {
 /** What working off the agenda takes. */
 export interface WorkShop {
   agenda: Agenda;
-  reconciler: Reconciler;
+  reconciler: Pick<Reconciler, 'attempt'>;
   pauseOf(connection: Connection): Pause;
   surroundings: Surroundings;
 }

@@ -2,7 +2,7 @@ import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
-import type { Decision, Hold, HoldCause, Identity, Outcome, Progress } from './identity.ts';
+import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
 import type { SafetyValve } from './policies.ts';
 
@@ -11,13 +11,23 @@ import type { SafetyValve } from './policies.ts';
 /** One step of an atomic commit. An `update` writes the IdP's side only and applies only at `expected` version. */
 export type IdentityChange =
   | { kind: 'insert'; identity: Identity }
-  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, raises revision; `applied` too when an unclaimed identity becomes claimed. */
+  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, origin, raises revision; `applied` too when an unclaimed identity becomes claimed. */
   | { kind: 'update'; identity: Identity; expected: number }
   /**
    * Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. Applies only
    * while the lease stands as it was read: work that began or ended since then changes what is inherited.
    */
-  | { kind: 'release'; id: string; leasedUntil: number | undefined }
+  | {
+      kind: 'release';
+      connection: string;
+      id: string;
+      leasedUntil: number | undefined;
+      origin: Origin;
+    }
+  /** Lets a tombstone's traveler give its address up, and makes the tombstone dirty. */
+  | { kind: 'giveEmailUp'; connection: string; id: string }
+  /** Takes the traveler from a live identity, whose reconciler loses the lease. */
+  | { kind: 'unlink'; id: string }
   /** Removes an unclaimed identity that gives way to an IdP's. */
   | { kind: 'erase'; id: string };
 
@@ -76,6 +86,8 @@ export interface Identities {
     account: string,
     match: { travelId: string } | { travelEmail: string } | { creating: string },
   ): Promise<Identity | undefined>;
+  /** True when an identity of this travel account other than `except` waits for the address. */
+  isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
 }
 
 /**

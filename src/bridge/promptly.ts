@@ -11,7 +11,7 @@ export interface Promptly {
 
 /** Attempts within the budget, in milliseconds; what takes longer goes on, and the background loop sees to the rest. */
 export function promptly(
-  reconciler: Reconciler,
+  reconciler: Pick<Reconciler, 'attempt'>,
   {
     budgetMs,
     pauseOf,

@@ -72,10 +72,8 @@ export async function handOver(
   const heirs = travelId
     ? [await shop.identities.holder(connection.account, { travelId })]
     : await shop.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
-  const ids = heirs.flatMap((heir) =>
-    heir && heir.connection === connection.id && heir.id !== identity.id && heir.deletedAt === undefined
-      ? [heir.id]
-      : [],
-  );
-  await rouse(shop, connection.id, ids);
+  for (const heir of heirs) {
+    if (heir && heir.id !== identity.id && heir.deletedAt === undefined)
+      await rouse(shop, heir.connection, [heir.id]);
+  }
 }

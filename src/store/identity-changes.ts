@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import type { Identity } from '../bridge/identity.ts';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Identity, Origin } from '../bridge/identity.ts';
 import type { IdentityTable } from './bridge-tables.ts';
 import { admit, type Counted, liveOf, recount } from './census.ts';
 import { eraseUnclaimedOf } from './erase.ts';
@@ -9,10 +9,11 @@ import {
   desiredColumns,
   identityColumnNames,
   observedColumns,
+  progressColumns,
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
-import { toText } from './json.ts';
+import { fromText, toText } from './json.ts';
 import { leaveGroups } from './memberships.ts';
 import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
@@ -120,31 +121,77 @@ async function followLife(
   if (now.live < before.live) await leaveGroups(tx, connection, { ids: [id], at: lastModified });
 }
 
+interface Place {
+  connection: string;
+  id: string;
+}
+
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
 export async function release(
   tx: Kysely<Tables>,
-  connection: string,
-  { id, leasedUntil }: { id: string; leasedUntil: number | undefined },
+  { leasedUntil, origin, ...place }: Place & { leasedUntil: number | undefined; origin: Origin },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    .set((row) => ({
-      ...creatingColumns(undefined),
-      ...observedColumns(undefined),
-      travel_id: null,
-      applied: toText({}),
-      waiting_for: null,
-      state: 'synced',
-      attempts: 0,
-      next_attempt_at: 0,
-      lease_token: null,
-      lease_until: null,
-      revision: row('revision', '+', 1),
-    }))
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
+    .set((row) => ({ ...unlinkedColumns(row), origin: toText(origin), state: 'synced' }))
+    .where('connection_id', '=', place.connection)
+    .where('id', '=', place.id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Takes the traveler from a live identity, which is dirty from now on; a reconciler at work on it loses the lease. */
+export async function unlink(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
+  return {
+    ...creatingColumns(undefined),
+    ...observedColumns(undefined),
+    ...progressColumns({}),
+    travel_id: null,
+    applied: toText({}),
+    waiting_for: null,
+    hold_cause: null,
+    hold_since: null,
+    attempts: 0,
+    next_attempt_at: 0,
+    lease_token: null,
+    lease_until: null,
+    revision: row('revision', '+', 1),
+  };
+}
+
+/** Lets a tombstone's traveler give its address up; false when there is no such tombstone. */
+export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+  const row = await tx
+    .selectFrom('identity')
+    .select('origin')
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .executeTakeFirst();
+  if (!row) return false;
+  const origin: Origin = { ...fromText<Origin>(row.origin), givesEmailUp: true };
+  await tx
+    .updateTable('identity')
+    .set((old) => ({
+      origin: toText(origin),
+      state: 'dirty',
+      next_attempt_at: 0,
+      revision: old('revision', '+', 1),
+    }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .execute();
+  return true;
 }

@@ -48,6 +48,9 @@ export interface Situation {
 /** Fields that a traveler always has. */
 const lasting = ['email', 'archived'];
 
+/** Nothing to send. */
+export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
+
 /** The three-way merge of what was sent, what is wanted and what was observed. */
 export function plan(situation: Situation): Plan {
   const { applied, wanted, rules, observed } = situation;
@@ -94,8 +97,6 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
   switch (field.kind) {
     case 'value':
       return stepForValue(key, field, situation);
-    case 'kept':
-      return undefined;
     case 'unresolved':
       if (applied && same(applied.source, field.source)) return undefined;
       return isRemovable(key, situation) ? 'remove' : undefined;

@@ -4,7 +4,7 @@ import type { TravelUser } from '../../src/translator/travel-user.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);
-  return { set: Object.fromEntries(planned), adopt: {}, remove, released: [], needsCurrent: true };
+  return { set: Object.fromEntries(planned), adopt: {}, remove, released: [], needsFreshRead: true };
 }
 
 const current: TravelUser = {

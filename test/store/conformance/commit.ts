@@ -87,7 +87,7 @@ export function describeCommit(open: Open): void {
         'stale',
       );
       expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'x', leasedUntil: undefined }])).toBe(
+      expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'x', leasedUntil: undefined }])).toBe(
         'stale',
       );
     });
@@ -226,7 +226,7 @@ export function describeCommit(open: Open): void {
       await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
-        { kind: 'release', id: 'old', leasedUntil: NOW + 9 },
+        { kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil: NOW + 9 },
         { kind: 'insert', identity },
       ];
       expect(await identities.commit('okta', changes)).toBe('done');
@@ -250,9 +250,9 @@ export function describeCommit(open: Open): void {
         const { add, identities, leases, read } = await house(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
         await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
-        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil }])).toBe('stale');
+        expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil }])).toBe('stale');
         await leases.release('okta', 'old', 'k');
-        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil: NOW + 9 }])).toBe(
+        expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil: NOW + 9 }])).toBe(
           'stale',
         );
         expect((await read('old')).travelId).toBe('t1');
@@ -262,7 +262,7 @@ export function describeCommit(open: Open): void {
     it('does nothing to the living', async () => {
       const { add, identities, read } = await house(open);
       await add(person('a', { travelId: 't1' }));
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'a', leasedUntil: undefined }])).toBe(
+      expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'a', leasedUntil: undefined }])).toBe(
         'stale',
       );
       expect((await read('a')).travelId).toBe('t1');
