@@ -1,7 +1,8 @@
 import { foldCase } from '../schema/fold.ts';
-import type { Finding } from '../translator/result.ts';
-import { findings } from './findings.ts';
+import type { Json } from '../schema/resource.ts';
+import type { Finding, Wanted } from '../translator/result.ts';
 import type { Connection } from './connection.ts';
+import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { type Draft, type Fields, noting, type Task } from './task.ts';
 
@@ -20,7 +21,10 @@ export function addressKey(email: string): string {
 }
 
 /** True for an address that somebody has for a moment only, while addresses are swapped or given up. */
-export function isParkingAddress({ parkingDomain }: Pick<Connection, 'parkingDomain'>, email: string): boolean {
+export function isParkingAddress(
+  { parkingDomain }: Pick<Connection, 'parkingDomain'>,
+  email: string,
+): boolean {
   return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
 }
 
@@ -33,8 +37,8 @@ export function isParkingAddress({ parkingDomain }: Pick<Connection, 'parkingDom
 export async function withFreeAddress(task: Task, { draft, fields }: Addressed): Promise<Addressed> {
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  if (isInactive(task.identity) && draft.observed)
-    return { draft, fields: await withLeaversAddress(task, draft, fields) };
+  const leavers = isInactive(task.identity) ? await leaversEmail(task, draft, email.source) : undefined;
+  if (leavers) return { draft, fields: { ...fields, email: leavers } };
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
   if (has(email.value) || !(await holderOf(task, email.value))) return { draft, fields };
@@ -47,9 +51,14 @@ export async function withFreeAddress(task: Task, { draft, fields }: Addressed):
   const aside = cycle && !(draft.observed && isParkingAddress(task.connection, draft.observed.email));
   const free = aside ? await freeAddress(task, draft) : undefined;
   if (free !== undefined)
-    return { draft: waiting, fields: { ...fields, email: { kind: 'value', value: free, source: email.source } } };
+    return {
+      draft: waiting,
+      fields: { ...fields, email: { kind: 'value', value: free, source: email.source } },
+    };
   const isBlocked = aside && task.connection.parkingDomain !== undefined;
-  const told = isBlocked ? noting(waiting, findings.swapBlocked(email.value, cycle.map(userNameOf))) : waiting;
+  const told = isBlocked
+    ? noting(waiting, findings.swapBlocked(email.value, cycle.map(userNameOf)))
+    : waiting;
   return { draft: told, fields: { ...fields, email: { kind: 'kept' } } };
 }
 
@@ -94,16 +103,13 @@ export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'd
   return desired.active === false || deletedAt !== undefined;
 }
 
-/** A leaver keeps a parking address, and takes one when somebody waits for the own address. */
-async function withLeaversAddress(task: Task, draft: Draft, fields: Fields): Promise<Fields> {
+/** A leaver keeps a parking address, and takes one when the own address goes to somebody else. */
+async function leaversEmail(task: Task, draft: Draft, source: Json): Promise<Wanted | undefined> {
   const { observed } = draft;
-  const email = fields.email;
-  if (!observed || email?.kind !== 'value') return fields;
-  if (isParkingAddress(task.connection, observed.email)) return { ...fields, email: { kind: 'kept' } };
+  if (!observed) return undefined;
+  if (isParkingAddress(task.connection, observed.email)) return { kind: 'kept' };
   const parked = (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
-  if (parked !== undefined) return { ...fields, email: { kind: 'value', value: parked, source: email.source } };
-  const isHeld = addressKey(String(email.value)) !== addressKey(observed.email) && (await holderOf(task, String(email.value)));
-  return isHeld ? { ...fields, email: { kind: 'kept' } } : fields;
+  return parked === undefined ? undefined : { kind: 'value', value: parked, source };
 }
 
 /** True when a leaver's address goes to somebody else. */
@@ -118,7 +124,8 @@ export async function mustGiveUp({ connection, identity, store }: Task, email: s
 /** The userName, if it is an address that nobody has, else a parking address. */
 async function freeAddress(task: Task, draft: Draft): Promise<string | undefined> {
   const aside = task.translation.fallbackEmail;
-  const isOwn = aside !== undefined && draft.observed && addressKey(aside) === addressKey(draft.observed.email);
+  const isOwn =
+    aside !== undefined && draft.observed && addressKey(aside) === addressKey(draft.observed.email);
   if (aside !== undefined && !isOwn && !(await holderOf(task, aside))) return aside;
   return parkingAddress(task, draft);
 }

@@ -1,22 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
-import {
-  drift,
-  fieldsOfInvalid,
-  isEmpty,
-  keep,
-  type Plan,
-  plan,
-  toMergePatch,
-} from '../translator/plan.ts';
+import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
 import { findings } from './findings.ts';
 import { isPrivileged, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
-import { correctingDrift, isLateCheckDue, readTraveler, withLateDoubts, withoutLateCalls } from './observation.ts';
+import {
+  correctingDrift,
+  isLateCheckDue,
+  readTraveler,
+  withLateDoubts,
+  withoutLateCalls,
+} from './observation.ts';
 import { withBaseline } from './ownership.ts';
 import type { TravelFailure } from './ports.ts';
 import { isResetPending, resettingApplied, withResetDone } from './reset.ts';
@@ -256,7 +254,8 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
 function isWanted(task: Task, { draft, fields }: Addressed, key: FieldKey): boolean {
   const refused = draft.refused[key]?.value;
   // While it is remembered, no other parking address is tried.
-  if (key === 'email' && isParkingAddress(task.connection, String(refused))) return draft.waitingFor !== undefined;
+  if (key === 'email' && isParkingAddress(task.connection, String(refused)))
+    return draft.waitingFor !== undefined;
   const field = fields[key];
   if (field?.kind !== 'value') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

@@ -33,7 +33,11 @@ export function claimed(
   const now = surroundings.now();
   const next: Identity = { ...rewritten(before, now), desired: after };
   const origin = originOf(write);
-  const update = (identity: Identity): IdentityChange => ({ kind: 'update', identity, expected: before.version });
+  const update = (identity: Identity): IdentityChange => ({
+    kind: 'update',
+    identity,
+    expected: before.version,
+  });
   if (!isReplaced(write)) {
     const identity = { ...next, origin };
     return { identity, changes: [update(identity)] };
@@ -65,7 +69,13 @@ function tombstoneOf(
   return {
     ...leaver,
     ...{ id, version: 1, revision: 1, state: 'dirty', deletedAt: now, lastModified: now },
-    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0, hold: undefined, decision: undefined },
+    ...{
+      leasedUntil: undefined,
+      nextAttemptAt: undefined,
+      attempts: 0,
+      hold: undefined,
+      decision: undefined,
+    },
     waitingFor: undefined,
     origin: { ...origin, givesEmailUp: true },
     // A call for the live person may still be under way.
@@ -83,7 +93,9 @@ function isReplaced({ before, after }: Write): boolean {
 function originOf({ before, after, kind }: Write): Origin {
   const { leftAs, baseline, ...others } = before.origin;
   const isLeaver = after.active === false;
-  const left = isLeaver ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} })) : undefined;
+  const left = isLeaver
+    ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
+    : undefined;
   const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
   return {
     ...others,

@@ -31,7 +31,10 @@ async function isLinked({ connection, store }: Task, { id, email }: TravelUser):
   return holders.some((holder) => holder !== undefined);
 }
 
-async function remove({ connection: { travel } }: Task, { id }: TravelUser): Promise<TravelFailure | undefined> {
+async function remove(
+  { connection: { travel } }: Task,
+  { id }: TravelUser,
+): Promise<TravelFailure | undefined> {
   const removed = await travel.remove(id);
   if (removed.kind === 'ok' || removed.kind === 'notFound') return undefined;
   if (removed.kind === 'unavailable' || removed.kind === 'unauthorized') return removed;

@@ -1,11 +1,19 @@
 import { announcedOf } from '../translator/announced.ts';
-import { emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
 import { findings } from './findings.ts';
 import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
 import { findOwnCreate } from './link.ts';
-import { isLateCheckDue, lateAfter, readTraveler, withObserved, withoutLateCalls } from './observation.ts';
+import {
+  correctingDrift,
+  isLateCheckDue,
+  lateAfter,
+  readTraveler,
+  withLateDoubts,
+  withObserved,
+  withoutLateCalls,
+} from './observation.ts';
 import type { TravelFailure } from './ports.ts';
 import {
   type Draft,
@@ -37,10 +45,37 @@ export async function leave(task: Task, begun: Draft): Promise<Settled> {
 async function retireTraveler(task: Task, draft: Draft, travelId: string): Promise<Settled> {
   const own = await refuseOwnUser(task, draft);
   if (own) return own;
-  // Read, as somebody may have made the traveler active again, or an administrator.
-  const seen = await readTraveler(task, draft, travelId);
+  // Somebody may have made the traveler active again, or an administrator.
+  const seen = mustRead(task, draft)
+    ? await readTraveler(task, draft, travelId)
+    : withLateDoubts(task, draft);
   if (seen === 'gone') return settled(unlinked(draft), 'synced');
   if ('end' in seen) return seen;
+  const next = correctingDrift(task, seen);
+  return isRetired(task, next) ? rested(task, next, travelId) : passed(task, next, travelId);
+}
+
+/** True until the traveler was archived once for this deletion; from then on the feed and imports tell of it. */
+function mustRead(task: Task, draft: Draft): boolean {
+  const { observed, progress } = draft;
+  const isKnown = observed !== undefined && progress.announced === undefined;
+  return !isKnown || !isRetired(task, draft) || isLateCheckDue(task, draft);
+}
+
+/** True when the traveler was archived for this deletion; that somebody makes it active again by hand is drift. */
+function isRetired({ identity, connection }: Task, { progress, applied: { archived } }: Draft): boolean {
+  const isDone = progress.settledVersion === identity.version && archived?.sent === true && !archived.unsure;
+  return isDone && connection.policies.deprovision === 'archive';
+}
+
+function rested(task: Task, draft: Draft, travelId: string): Promise<Settled> {
+  const { archived } = draft.applied;
+  const drifted = draft.observed && archived ? drift({ archived }, draft.observed) : [];
+  const done = { ...draft, findings: [...draft.findings, ...drifted] };
+  return giveEmailUp(task, settled(done, 'synced'), travelId);
+}
+
+async function passed(task: Task, seen: Draft, travelId: string): Promise<Settled> {
   const { observed, applied } = seen;
   if (observed && isGuarded(observed, applied) && !isApproved(task.identity, 'guarded'))
     return settled(holding(task, noting(seen, findings.guardedLeaver()), 'guarded'), 'held');
@@ -61,7 +96,8 @@ async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
   if (found.kind !== 'ok') return failed(draft, found);
   const late = before ?? lateAfter(task, undefined, { announced, reservation });
   const next: Draft = { ...draft, progress: { ...draft.progress, late } };
-  if (found.value) return withObserved(task, { ...withKnownOutcome(next), travelId: found.value.id }, found.value);
+  if (found.value)
+    return withObserved(task, { ...withKnownOutcome(next), travelId: found.value.id }, found.value);
   // Until the last look it may still appear, and whoever returns must know of it.
   return task.now() < late.checkAt ? settled(next, 'synced') : withKnownOutcome(next);
 }

@@ -110,7 +110,8 @@ async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswe
   const { identities } = task.store;
   const maker = await identities.holder(account, { creating: traveler.email });
   // Found before its maker has noted that it is theirs.
-  if (maker && maker.id !== task.identity.id && !isGivenUp(maker)) return { kind: 'ok', value: { is: 'linked' } };
+  if (maker && maker.id !== task.identity.id && !isGivenUp(maker))
+    return { kind: 'ok', value: { is: 'linked' } };
   const holder = await identities.holder(account, { travelId: traveler.id });
   const other = holder?.id === task.identity.id ? undefined : holder;
   if (other && !isGivenUp(other)) return { kind: 'ok', value: { is: 'linked' } };
@@ -186,7 +187,13 @@ async function takeFrom(task: Task, tombstone: Identity): Promise<boolean> {
   const { connection, id, leasedUntil, origin } = tombstone;
   if (leasedUntil !== undefined && leasedUntil > task.now()) return false;
   const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
-  const release = { kind: 'release', connection, id, leasedUntil, origin: { ...origin, ...movedTo } } as const;
+  const release = {
+    kind: 'release',
+    connection,
+    id,
+    leasedUntil,
+    origin: { ...origin, ...movedTo },
+  } as const;
   return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
 }
 

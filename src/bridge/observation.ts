@@ -3,7 +3,7 @@ import { drift } from '../translator/plan.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import type { LateCalls, Reservation } from './identity.ts';
-import { type Draft, type Settled, type Task, failed } from './task.ts';
+import { type Draft, failed, type Settled, type Task } from './task.ts';
 
 /** How often drift of one field is corrected within an hour. */
 const CORRECTIONS = 3;

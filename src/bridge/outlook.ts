@@ -65,7 +65,10 @@ async function unlinkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
   const { draft: addressed, email } = await chooseAddress(task, fresh);
   if (email !== undefined) return told(addressed, planned(task, addressed, withEmail(task, email)));
   const isWaiting = addressed.waitingFor !== undefined;
-  return { ...told(isWaiting ? addressed : noting(addressed, findings.noEmail()), emptyPlan), isPending: true };
+  return {
+    ...told(isWaiting ? addressed : noting(addressed, findings.noEmail()), emptyPlan),
+    isPending: true,
+  };
 }
 
 function planned(task: Task, { applied, refused, observed }: Draft, wanted: Fields): Plan {

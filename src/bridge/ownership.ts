@@ -24,10 +24,10 @@ export function withBaseline({ translation, baseline }: Task, draft: Draft): Add
 }
 
 function isSame(one: Wanted | undefined, other: Wanted | undefined): boolean {
-  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && same(valueOf(one), valueOf(other));
+  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && same(compared(one), compared(other));
 }
 
-function valueOf(wanted: Wanted | undefined): Json {
+function compared(wanted: Wanted | undefined): Json {
   if (wanted?.kind === 'value') return [wanted.value, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }

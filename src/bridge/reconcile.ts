@@ -3,15 +3,7 @@ import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
-import type {
-  Agenda,
-  Holds,
-  Identities,
-  Leases,
-  References,
-  Surroundings,
-  TravelFailure,
-} from './ports.ts';
+import type { Agenda, Holds, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
 import { settle, type Translated, translate } from './settle.ts';
 import { handOver, spread, touchLeftOut } from './spread.ts';
 import { draftOf, failed, holding, noting, type Settled, settled, type Task } from './task.ts';
@@ -155,7 +147,11 @@ async function settleWith(
   if (await areRulesHeld(shop, identity, translated.basis.version)) {
     const draft = noting(draftOf(identity, translated.translation), findings.heldRules());
     const waiting = { ...draft, waitingFor: identity.waitingFor };
-    return { settled: settled(holding(task, waiting, 'rules'), 'held'), basis: identity.rulesVersion, announced: [] };
+    return {
+      settled: settled(holding(task, waiting, 'rules'), 'held'),
+      basis: identity.rulesVersion,
+      announced: [],
+    };
   }
   return { settled: await settle(task), basis: translated.basis.version, announced };
 }
@@ -194,7 +190,8 @@ async function areRulesHeld(
   { connection, rulesVersion, version, progress }: Identity,
   present: string,
 ): Promise<boolean> {
-  if (rulesVersion === undefined || rulesVersion === present || progress.settledVersion !== version) return false;
+  if (rulesVersion === undefined || rulesVersion === present || progress.settledVersion !== version)
+    return false;
   const held = await holds.heldRules(connection);
   return held?.version === present && held.answer !== 'approved';
 }

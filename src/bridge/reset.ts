@@ -10,15 +10,15 @@ export function isReturnHeld(identity: Identity): boolean {
 }
 
 /** True while a traveler must still be cleared of what it was for somebody else. */
-export function isResetPending({ origin }: Pick<Identity, 'origin'>, { progress }: Pick<Draft, 'progress'>): boolean {
+export function isResetPending(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<Draft, 'progress'>,
+): boolean {
   return progress.reset === true || lastReset(origin) > (progress.resetDone ?? 0);
 }
 
 /** The draft once the traveler has nothing left of somebody else. */
-export function withResetDone(
-  { origin }: Pick<Identity, 'origin'>,
-  draft: Draft,
-): Draft {
+export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Draft): Draft {
   if (!isResetPending({ origin }, draft)) return draft;
   const { reset: _, ...progress } = draft.progress;
   return { ...draft, progress: { ...progress, resetDone: lastReset(origin) } };

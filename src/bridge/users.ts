@@ -9,7 +9,15 @@ import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Listed } from './list-query.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Groups, Identities, IdentityChange, References, ShownIdentity, Surroundings } from './ports.ts';
+import type {
+  Agenda,
+  Groups,
+  Identities,
+  IdentityChange,
+  References,
+  ShownIdentity,
+  Surroundings,
+} from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';

@@ -84,7 +84,8 @@ export function doubtLate(
 export function hasAll(observed: TravelUser, announced: Announced, rules: Rules): boolean {
   return Object.entries(announced).every(
     // A create does not send that a traveler is not archived.
-    ([key, { value }]) => hasValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
+    ([key, { value }]) =>
+      hasValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
   );
 }
 

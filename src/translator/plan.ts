@@ -53,7 +53,7 @@ export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], n
 
 /** The three-way merge of what was sent, what is wanted and what was observed. */
 export function plan(situation: Situation): Plan {
-  const { applied, wanted, rules, observed } = situation;
+  const { applied, wanted, rules } = situation;
   const set: Plan['set'] = {};
   const adopt: Plan['adopt'] = {};
   const remove: FieldKey[] = [];
@@ -67,15 +67,9 @@ export function plan(situation: Situation): Plan {
   const isTargeted = (key: FieldKey) => situation.isReset === true || targets(rules, key);
   const gone = unspoken.filter((key) => isTargeted(key) && isRemovable(key, situation));
   const released = unspoken.filter((key) => !isTargeted(key));
-  // What the traveler does not have any more needs no call.
-  const [there, missing] = divide([...remove, ...gone], (key) => !observed || readField(observed, key) !== undefined);
-  return {
-    set,
-    adopt,
-    remove: there,
-    released: [...released, ...missing],
-    needsFreshRead: Object.keys(set).some(needsReadToSet) || there.some(needsReadToRemove),
-  };
+  const away = [...remove, ...gone];
+  const needsFreshRead = Object.keys(set).some(needsReadToSet) || away.some(needsReadToRemove);
+  return { set, adopt, remove: away, released, needsFreshRead };
 }
 
 function needsReadToSet(key: FieldKey): boolean {
@@ -84,10 +78,6 @@ function needsReadToSet(key: FieldKey): boolean {
 
 function needsReadToRemove(key: FieldKey): boolean {
   return isElement(key) || placeOf(key).kind === 'address';
-}
-
-function divide<T>(all: T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: Planned } | 'remove' | undefined;

@@ -37,7 +37,10 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   [
     'release',
-    ({ identities }) => identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'dead', leasedUntil: undefined }]),
+    ({ identities }) =>
+      identities.commit('okta', [
+        { kind: 'release', connection: 'okta', origin: {}, id: 'dead', leasedUntil: undefined },
+      ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
   ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],

@@ -87,9 +87,11 @@ export function describeCommit(open: Open): void {
         'stale',
       );
       expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
-      expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'x', leasedUntil: undefined }])).toBe(
-        'stale',
-      );
+      expect(
+        await identities.commit('okta', [
+          { kind: 'release', connection: 'okta', origin: {}, id: 'x', leasedUntil: undefined },
+        ]),
+      ).toBe('stale');
     });
   });
 
@@ -250,11 +252,17 @@ export function describeCommit(open: Open): void {
         const { add, identities, leases, read } = await house(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
         await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
-        expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil }])).toBe('stale');
+        expect(
+          await identities.commit('okta', [
+            { kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil },
+          ]),
+        ).toBe('stale');
         await leases.release('okta', 'old', 'k');
-        expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil: NOW + 9 }])).toBe(
-          'stale',
-        );
+        expect(
+          await identities.commit('okta', [
+            { kind: 'release', connection: 'okta', origin: {}, id: 'old', leasedUntil: NOW + 9 },
+          ]),
+        ).toBe('stale');
         expect((await read('old')).travelId).toBe('t1');
       },
     );
@@ -262,9 +270,11 @@ export function describeCommit(open: Open): void {
     it('does nothing to the living', async () => {
       const { add, identities, read } = await house(open);
       await add(person('a', { travelId: 't1' }));
-      expect(await identities.commit('okta', [{ kind: 'release', connection: 'okta', origin: {}, id: 'a', leasedUntil: undefined }])).toBe(
-        'stale',
-      );
+      expect(
+        await identities.commit('okta', [
+          { kind: 'release', connection: 'okta', origin: {}, id: 'a', leasedUntil: undefined },
+        ]),
+      ).toBe('stale');
       expect((await read('a')).travelId).toBe('t1');
     });
   });
