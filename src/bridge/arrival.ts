@@ -168,7 +168,7 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
   const left = isMoved ? { ...tombstone.origin, movedTo: connection.id } : tombstone.origin;
   const release: IdentityChange = {
     ...{ kind: 'release', connection: tombstone.connection, id: tombstone.id },
-    ...{ leasedUntil, origin: left },
+    ...{ leasedUntil, applied, origin: left },
   };
   return { identity, changes: [release, { kind: 'insert', identity }] };
 }

@@ -184,16 +184,11 @@ async function linkTo(
 
 /** Work that is under way at the tombstone would come after what is sent from here. */
 async function takeFrom(task: Task, tombstone: Identity): Promise<boolean> {
-  const { connection, id, leasedUntil, origin } = tombstone;
+  const { connection, id, leasedUntil, applied, origin } = tombstone;
   if (leasedUntil !== undefined && leasedUntil > task.now()) return false;
   const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
-  const release = {
-    kind: 'release',
-    connection,
-    id,
-    leasedUntil,
-    origin: { ...origin, ...movedTo },
-  } as const;
+  const given = { connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
+  const release = { kind: 'release', ...given } as const;
   return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
+import type { Applied } from '../translator/result.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
@@ -15,13 +16,15 @@ export type IdentityChange =
   | { kind: 'update'; identity: Identity; expected: number }
   /**
    * Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. Applies only
-   * while the lease stands as it was read: work that began or ended since then changes what is inherited.
+   * while lease and `applied` are as they were read: work that began or ended since then changes what is inherited.
    */
   | {
       kind: 'release';
       connection: string;
       id: string;
       leasedUntil: number | undefined;
+      /** As it was inherited. */
+      applied: Applied;
       origin: Origin;
     }
   /** Lets a tombstone's traveler give its address up, and makes the tombstone dirty. */
@@ -142,7 +145,7 @@ export interface Leases {
 
 /** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
 export interface Agenda {
-  /** Dirty identities whose time has come and that nobody holds, the longest waiting first. */
+  /** Identities whose time has come and that no reconciler holds: dirty ones, and those with a look for late calls; the longest waiting first. */
   due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   touch(connection: string, ids: string[], now: number): Promise<void>;
   /** Those that wait for an address in this travel account. */

@@ -39,22 +39,35 @@ async function due(
 ): Promise<{ connection: string; id: string }[]> {
   const rows: { connection_id: string; id: string; next_attempt_at: number }[] = [];
   for (const connection of connections) {
-    const queue = await db
-      .selectFrom('identity')
-      .select(['connection_id', 'id', 'next_attempt_at'])
-      .where('connection_id', '=', connection)
+    const queue = await free(db, connection, now)
       .where('state', '=', sql.lit('dirty'))
       .where('next_attempt_at', '<=', now)
-      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
       .orderBy('next_attempt_at')
       .limit(limit)
       .execute();
-    rows.push(...queue);
+    // A dirty one is looked at in its own time, and for late calls then.
+    const checks = await free(db, connection, now)
+      .where('state', '<>', sql.lit('dirty'))
+      .where('check_at', '>', sql.lit(0))
+      .where('check_at', '<=', now)
+      .orderBy('check_at')
+      .limit(limit)
+      .execute();
+    rows.push(...queue, ...checks.map((row) => ({ ...row, next_attempt_at: row.check_at })));
   }
   return rows
     .sort((left, right) => left.next_attempt_at - right.next_attempt_at)
     .slice(0, limit)
     .map(({ connection_id, id }) => ({ connection: connection_id, id }));
+}
+
+/** The identities of a connection that no reconciler holds. */
+function free(db: Kysely<Tables>, connection: string, now: number) {
+  return db
+    .selectFrom('identity')
+    .select(['connection_id', 'id', 'next_attempt_at', 'check_at'])
+    .where('connection_id', '=', connection)
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
 }
 
 /** Due now, unless it was due before: being touched again never costs an identity its place. */

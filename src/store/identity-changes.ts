@@ -126,10 +126,13 @@ interface Place {
   id: string;
 }
 
+/** A tombstone that gives its traveler up, as it was read. */
+interface Released extends Place, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
+
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
 export async function release(
   tx: Kysely<Tables>,
-  { leasedUntil, origin, ...place }: Place & { leasedUntil: number | undefined; origin: Origin },
+  { leasedUntil, applied, origin, ...place }: Released,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -138,6 +141,7 @@ export async function release(
     .where('id', '=', place.id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
+    .where('applied', '=', toText(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -39,7 +39,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'release',
     ({ identities }) =>
       identities.commit('okta', [
-        { kind: 'release', connection: 'okta', origin: {}, id: 'dead', leasedUntil: undefined },
+        { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'dead', leasedUntil: undefined },
       ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
