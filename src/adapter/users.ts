@@ -1,4 +1,5 @@
 import type { TravelUsers } from '../bridge/ports.ts';
+import { foldCase } from '../schema/fold.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { ofCollection } from './answers.ts';
 import type { TravelClient } from './client.ts';
@@ -23,12 +24,12 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       isName(id) ? client.call({ method: 'DELETE', path: item(id) }, one) : { kind: 'notFound' },
     byEmail: async (emails, timeoutMs) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
-      const wanted = new Set(emails.map((email) => email.toLowerCase()));
+      const wanted = new Set(emails.map(foldCase));
       const query = { emails: emails.join(','), limit: 100 };
       const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
       // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.
-      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(email.toLowerCase())) };
+      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(foldCase(email))) };
     },
     page: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
