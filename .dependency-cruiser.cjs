@@ -46,13 +46,13 @@ module.exports = {
     room('bridge', 'translator/|schema/'),
     room('scim', 'bridge/|schema/|http/'),
     room('oauth', 'http/'),
-    room('travel', 'http/'),
+    room('travel', 'http/|schema/fold.ts$'),
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
       'bridge/(identity|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
     ),
-    types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
+    types('adapter', 'bridge/ports|translator/(snapshot|travel-user)|schema/fold'),
     types(
       'store',
       'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|travel/webhooks/ports|oauth/ports|schema/(resource|fold)',

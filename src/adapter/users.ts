@@ -1,4 +1,5 @@
 import type { TravelUsers } from '../bridge/ports.ts';
+import { foldCase } from '../schema/fold.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { ofCollection } from './answers.ts';
 import type { TravelClient } from './client.ts';
@@ -23,12 +24,12 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       isName(id) ? client.call({ method: 'DELETE', path: item(id) }, one) : { kind: 'notFound' },
     byEmail: async (emails, timeoutMs) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
-      const wanted = new Set(emails.map((email) => email.toLowerCase()));
-      const query = { emails: emails.join(','), limit: 100 };
+      const wanted = new Set(emails.map(foldCase));
+      const query = { emails: [...new Set(emails.flatMap(formsOf))].join(','), limit: 100 };
       const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
       // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.
-      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(email.toLowerCase())) };
+      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(foldCase(email))) };
     },
     page: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
@@ -42,4 +43,13 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
 /** False for what a URL would not take as the name of one thing: `users/..` is not a user. */
 function isName(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..';
+}
+
+/**
+ * The forms of an address that the travel API is asked for: one that compares exactly may have stored another form than
+ * the one the identity provider sends.
+ */
+function formsOf(email: string): string[] {
+  const folded = foldCase(email);
+  return [email, email.normalize('NFC'), email.normalize('NFD'), folded, folded.normalize('NFD')];
 }

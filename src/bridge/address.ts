@@ -15,7 +15,7 @@ export interface Addressed {
   fields: Fields;
 }
 
-/** One spelling for addresses that are the same to the travel service. */
+/** The key of an address: equal for addresses that are the same. It is made once; the key of a key may be another one. */
 export function addressKey(email: string): string {
   return foldCase(email);
 }
@@ -137,7 +137,9 @@ async function cycleFrom(task: Task, holder: Identity): Promise<Identity[] | und
   for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
     if (next.waitingFor === undefined) return undefined;
     members.push(next);
-    next = await task.store.identities.holder(task.connection.account, { travelEmail: next.waitingFor });
+    next = await task.store.identities.holder(task.connection.account, {
+      travelEmailKey: next.waitingFor,
+    });
     if (next?.id === task.identity.id) return members;
   }
   return undefined;

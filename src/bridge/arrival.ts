@@ -1,5 +1,6 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import { addressKey } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
@@ -175,7 +176,7 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
 
 /** Somebody else gets a traveler of their own, once the leaver's has given its address up. */
 function separate({ connection, id, observed }: Identity, fresh: Identity): Newcomer {
-  const identity = { ...fresh, waitingFor: observed?.email };
+  const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
   return {
     identity,
     changes: [

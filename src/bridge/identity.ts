@@ -114,7 +114,7 @@ export interface Identity {
   observed: TravelUser | undefined;
   /** The address of a create that was announced and whose outcome is not known. */
   creating: string | undefined;
-  /** The address, lower-cased, that it wants and another traveler holds. */
+  /** The key (`addressKey`) of the address that it wants and another traveler holds. */
   waitingFor: string | undefined;
   progress: Progress;
   origin: Origin;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
+import type { Finding } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey, awaiting, awaitingHolder, holderOf } from './address.ts';
 import { amend, type Gone } from './amend.ts';
@@ -234,13 +235,15 @@ async function afterConflict(task: Task, draft: Draft, { email, rounds }: Failed
   if (linked === 'taken')
     return create(task, awaitingTaken(draft, email), { rounds: rounds - 1, free: undefined });
   if (linked !== 'none') return linked;
-  if (openCreates(draft, email).length > 0 && task.identity.attempts + 1 < TRIES)
+  // The holder may just have gone, or our own create may just be appearing.
+  const tries = openCreates(draft, email).length > 0 ? TRIES : 2;
+  if (task.identity.attempts + 1 < tries)
     return failed(draft, {
       kind: 'unavailable',
       text: 'a create met a conflict, yet nobody has the address',
     });
-  const waiting = awaiting({ ...draft, waitingFor: undefined }, email, findings.unfindableEmail(email));
-  return settled({ ...waiting, creating: undefined }, 'pending');
+  const waiting = awaitingTaken(draft, email, findings.unfindableEmail(email));
+  return create(task, waiting, { rounds: rounds - 1, free: undefined });
 }
 
 /** Earlier creates under an address, which may have made its traveler. */
@@ -250,7 +253,7 @@ function openCreates({ progress }: Draft, email: string) {
 }
 
 /** Notes that the address is taken; what it waits for stays the first choice. */
-function awaitingTaken(draft: Draft, email: string): Draft {
-  const noted = awaiting({ ...draft, waitingFor: undefined }, email);
+function awaitingTaken(draft: Draft, email: string, finding?: Finding): Draft {
+  const noted = awaiting({ ...draft, waitingFor: undefined }, email, finding);
   return { ...noted, waitingFor: draft.waitingFor ?? noted.waitingFor };
 }

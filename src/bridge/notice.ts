@@ -108,7 +108,7 @@ async function freed(
 ): Promise<void> {
   const old = before?.observed?.email;
   if (old === undefined || addressKey(old) === addressKey(traveler.email)) return;
-  await shop.agenda.touchWaiting(connection.account, addressKey(old), shop.surroundings.now());
+  await shop.agenda.touchWaiting(connection.account, old, shop.surroundings.now());
   shop.wake();
 }
 

@@ -84,10 +84,13 @@ export interface Identities {
   ): Promise<Listed<ShownIdentity>>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
-  /** The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. */
+  /**
+   * The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. A
+   * `travelEmailKey` is the key of an address, as `waitingFor` has it.
+   */
   holder(
     account: string,
-    match: { travelId: string } | { travelEmail: string } | { creating: string },
+    match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
   ): Promise<Identity | undefined>;
   /** True when an identity of this travel account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
@@ -188,7 +191,7 @@ export interface Imports {
   known(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
   /** Those of these travelers that another connection of the account has claimed. */
   linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
-  /** Addresses, lower-cased, of creates that are announced in the account. */
+  /** The keys of the addresses of creates that are announced in the account. */
   openCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;

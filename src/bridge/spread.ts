@@ -26,12 +26,15 @@ export async function spread(
   const now = shop.surroundings.now();
   // One that it announced in vain, and now waits for itself, is not free.
   const { observed, creating, waitingFor } = after;
-  const has = [observed?.email, creating, waitingFor].filter((one) => one !== undefined).map(addressKey);
+  const has = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
+  if (waitingFor !== undefined) has.push(waitingFor);
   // What was answered last stands in for what was seen, where that is not known.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   const had = [before.observed?.email, answered, ...announced].filter((one) => typeof one === 'string');
-  const freed = new Set(had.map(addressKey).filter((email) => !has.includes(email)));
-  for (const email of freed) {
+  // By key, so that an address in two spellings is touched once.
+  const freed = new Map(had.map((email) => [addressKey(email), email]));
+  for (const key of has) freed.delete(key);
+  for (const email of freed.values()) {
     await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }

@@ -127,7 +127,8 @@ async function holder(
 ): Promise<Identity | undefined> {
   if ('creating' in match) return first(await makerOf(db, { account, key: keyOf(match.creating) }));
   if ('travelId' in match) return first(await holderOfLink(db, { account, key: match.travelId }));
-  return first(await holderOfEmail(db, { account, key: keyOf(match.travelEmail) }));
+  const key = 'travelEmailKey' in match ? match.travelEmailKey : keyOf(match.travelEmail);
+  return first(await holderOfEmail(db, { account, key }));
 }
 
 const waiters = prepared((db, { account, key, except }: Sought & { except: string }) =>

@@ -1,3 +1,4 @@
+import { foldCase } from '../schema/fold.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { type Decision, decide } from './decide.ts';
 import { compilePattern } from './pattern.ts';
@@ -39,8 +40,8 @@ export function findField({ by, value }: CustomFieldTarget, fields: CustomField[
 
 function namesakes(name: string, fields: CustomField[]): CustomField[] {
   const exact = fields.filter((field) => field.name === name);
-  const wanted = name.toLowerCase();
-  return exact.length > 0 ? exact : fields.filter((field) => field.name.toLowerCase() === wanted);
+  const wanted = foldCase(name);
+  return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
 }
 
 /** Decides a custom field by its rule. What is wanted is its `values` array. */
@@ -154,9 +155,9 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 function readOption(raw: Json, { name, options }: CustomField): Reading {
   const text = textOf(raw);
   if (text === undefined) return readText(raw);
-  const folded = text.toLowerCase();
+  const folded = foldCase(text);
   const option =
-    options.find(({ data }) => data === text) ?? options.find(({ data }) => data.toLowerCase() === folded);
+    options.find(({ data }) => data === text) ?? options.find(({ data }) => foldCase(data) === folded);
   if (!option) {
     const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
     return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);

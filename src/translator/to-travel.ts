@@ -1,3 +1,4 @@
+import { foldCase } from '../schema/fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
@@ -93,5 +94,5 @@ function fallbackOf(user: ScimResource, email: Wanted | undefined): { fallbackEm
   const reading = readEmail(valueAt(user, 'userName') ?? null);
   if (!('value' in reading) || typeof reading.value !== 'string') return {};
   const wanted = email?.kind === 'value' ? String(email.value) : '';
-  return wanted.toLowerCase() === reading.value.toLowerCase() ? {} : { fallbackEmail: reading.value };
+  return foldCase(wanted) === foldCase(reading.value) ? {} : { fallbackEmail: reading.value };
 }

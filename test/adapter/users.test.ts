@@ -68,8 +68,34 @@ describe('travelers over HTTP', () => {
     ]);
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
     expect(wire()).toEqual([
-      ['GET', '/api/users?emails=ada%40CORP.example,eve%2Bx%40corp.example&limit=100', ''],
+      ['GET', '/api/users?emails=ada%40CORP.example,ada%40corp.example,eve%2Bx%40corp.example&limit=100', ''],
     ]);
+  });
+
+  test.each([
+    ['lower-cased', 'ÉVA@corp.example', 'éva@corp.example'],
+    ['decomposed', 'éva@corp.example'.normalize('NFC'), 'éva@corp.example'.normalize('NFD')],
+    ['composed', 'éva@corp.example'.normalize('NFD'), 'éva@corp.example'.normalize('NFC')],
+    ['lower-cased and decomposed', 'ÉVA@corp.example', 'éva@corp.example'.normalize('NFD')],
+    ['as it was sent', 'ÉVA@corp.example'.normalize('NFD'), 'ÉVA@corp.example'.normalize('NFD')],
+  ])(
+    'a travel API that compares exactly finds an address that it stores %s',
+    async (_form, asked, stored) => {
+      const eve = { ...ada, id: 'u3', email: stored };
+      server = await travelServer(({ url }, response) => {
+        const emails = new URL(url, 'http://travel.example').searchParams.get('emails')?.split(',') ?? [];
+        json(response, 200, { data: emails.includes(eve.email) ? [eve] : [] });
+      });
+      const answer = await travelUsers(server.client(), defaultPaths).byEmail([asked]);
+      expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u3' }] });
+    },
+  );
+
+  test('a travel API that takes compatibility letters for plain ones finds nobody else', async () => {
+    const fiona = { ...ada, email: 'fiona@corp.example' };
+    server = await travelServer((_, response) => json(response, 200, { data: [fiona] }));
+    const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ﬁona@corp.example']);
+    expect(answer).toEqual({ kind: 'ok', value: [] });
   });
 
   test('a travel API that passes over the address filter finds nobody else', async () => {

@@ -119,6 +119,18 @@ test('two people swap their addresses in the same moment', () =>
     expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
   }));
 
+test('two people swap addresses whose lower case is not NFC', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const [jan, jon] = ['J\u030can@corp.example', 'J\u030con@corp.example'] as const;
+    const ada = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(jan) });
+    const bob = await bridge.users.create(users, { ...withLogin('Bob'), ...emailsOf(jon) });
+    await patch(ada.id, emailsOf(jon));
+    await patch(bob.id, emailsOf(jan));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual([jon, jan]);
+  }));
+
 test('three people pass their addresses around', () =>
   inHouse(async (house) => {
     const { bridge, patch, pass } = house;
