@@ -3,6 +3,7 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { oauthRoutes, scimAccess } from './access.ts';
+import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
@@ -23,6 +24,7 @@ import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
 import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
+import { repairTimes } from './store/clock-repair.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { deliveryQueue } from './store/delivery-queue.ts';
@@ -31,6 +33,7 @@ import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
+import { LONGEST_WAIT_MS } from './travel/webhooks/schedule.ts';
 
 /** A service that runs. */
 export interface Service {
@@ -151,12 +154,21 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   const database = await openEmbedded(settings.data, true);
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  const surroundings = realSurroundings(log, options.checkpoint);
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
-  await deliveryQueue(database).release('all', Date.now());
+  await deliveryQueue(database).release('all', surroundings.now());
+  await repairTimes(database, surroundings.now(), {
+    attemptMs: LONGEST_MS,
+    checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    deliveryMs: LONGEST_WAIT_MS,
+  });
   const kept = tokens(database);
-  const surroundings = realSurroundings(log, options.checkpoint);
-  const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });
+  const keeper = keeperOf({
+    requests: requestLog(database),
+    clock: { now: surroundings.wallClock, wait: surroundings.wait },
+    log,
+  });
   const notices: Ground['notices'] = { onChange: () => {} };
   const embedded = await openTravel({ settings, database, log, keeper }, (type) => notices.onChange(type));
   return {

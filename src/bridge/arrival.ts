@@ -12,7 +12,7 @@ import { rewritten } from './rewritten.ts';
 export interface Arrivals {
   identities: Pick<Identities, 'find' | 'holder'>;
   bases: Pick<Bases, 'known'>;
-  surroundings: Pick<Surroundings, 'now' | 'newId'>;
+  surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>;
 }
 
 /** The identity that a POST makes, and the commit that makes it. */
@@ -95,7 +95,7 @@ function takeOver(
     };
   }
   const identity: Identity = {
-    ...rewritten(unclaimed, arrivals.surroundings.now()),
+    ...rewritten(unclaimed, arrivals.surroundings),
     desired,
   };
   return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };

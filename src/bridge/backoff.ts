@@ -1,8 +1,8 @@
 import type { TravelFailure } from './ports.ts';
 
 const FIRST_MS = 1_000;
-/** The connection's pause spares a travel API that is down; nobody need wait long once it is back. */
-const LONGEST_MS = 60_000;
+/** The longest wait of a person. The connection's pause spares a travel API that is down; nobody need wait long once it is back. */
+export const LONGEST_MS = 60_000;
 
 /**
  * How long to wait before the next attempt, in milliseconds: doubling from a second to a minute, spread by

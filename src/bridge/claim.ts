@@ -20,7 +20,7 @@ export interface Write {
  * a PUT merely leaves out does not.
  */
 export function claimed(
-  shop: { bases: Pick<Bases, 'known'>; surroundings: Pick<Surroundings, 'now'> },
+  shop: { bases: Pick<Bases, 'known'>; surroundings: Pick<Surroundings, 'now' | 'wallClock'> },
   connection: Connection,
   { before, after, kind }: Write,
 ): Identity {
@@ -29,7 +29,7 @@ export function claimed(
       ? removedBy(shop.bases, connection, { before, after })
       : before.applied;
   return {
-    ...rewritten(before, shop.surroundings.now()),
+    ...rewritten(before, shop.surroundings),
     desired: after,
     applied,
   };

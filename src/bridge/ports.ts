@@ -359,7 +359,13 @@ export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterS
 
 /** Time, randomness, the log, and the crash points. */
 export interface Surroundings {
+  /**
+   * Epoch milliseconds by a clock that starts with the process at the wall clock's time and never jumps: for everything
+   * that waits, expires or is compared.
+   */
   now(): number;
+  /** Epoch milliseconds by the wall clock, which may jump either way: only for times that people or IdPs read. */
+  wallClock(): number;
   newId(): string;
   /** A number in [0, 1). */
   random(): number;
