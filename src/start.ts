@@ -8,6 +8,7 @@ import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
+import { pauseReasons } from './bridge/pause.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
@@ -89,6 +90,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   );
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
+  countPauses(deps.metrics, built);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = (type) => {
@@ -243,6 +245,20 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
+function countPauses({ registry }: HttpMetrics, { pauses }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_travel_api_paused',
+    help: 'Whether the calls of a connection to its travel API pause, by reason.',
+    labelNames: ['connection', 'reason'],
+    registers: [registry],
+    collect() {
+      for (const { connection, reason } of pauses())
+        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
     },
   });
 }

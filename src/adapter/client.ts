@@ -17,7 +17,7 @@ export interface ClientSettings {
   /** The base URL that paths such as `/api/users` are added to. */
   url: string;
   token: string;
-  clock: Pick<Surroundings, 'now' | 'wait'>;
+  clock: Pick<Surroundings, 'now' | 'wallClock' | 'wait'>;
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
@@ -58,11 +58,16 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const name = `${request.method} ${request.path}`;
       const deadline = request.timeoutMs ?? timeoutMs;
       const signal = AbortSignal.timeout(deadline);
-      const reply = await limit(signal, () => send(http, request, signal)).catch((error: unknown) =>
-        signal.aborted ? overdue(name, deadline) : failureOf(name, error),
+      let isSent = false;
+      const work = () => {
+        isSent = true;
+        return send(http, request, signal);
+      };
+      const reply = await limit(signal, work).catch((error: unknown) =>
+        signal.aborted ? overdue(name, deadline, isSent) : failureOf(name, error),
       );
       if ('kind' in reply) return reply;
-      const answer = answerOf(name, reply, clock.now());
+      const answer = answerOf(name, reply, clock.wallClock());
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
       return value === undefined ? unreadable(name) : { kind: 'ok', value };
@@ -104,10 +109,14 @@ async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSi
     ...(query ? { params: query } : {}),
     ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': 'application/json' } } : {}),
   });
-  const retryAfter: unknown = response.headers['retry-after'];
+  const header = (name: string): string | undefined => {
+    const value: unknown = response.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
   return {
     status: response.status,
     body: response.data,
-    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    retryAfter: header('retry-after'),
+    date: header('date'),
   };
 }

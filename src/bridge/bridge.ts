@@ -1,12 +1,12 @@
 import { type Alarm, alarm } from './alarm.ts';
 import { bases as basesOf } from './basis.ts';
 import type { Connection } from './connection.ts';
-import { discovery as discoveryOf } from './discovery.ts';
+import { type Discovery, discovery as discoveryOf } from './discovery.ts';
 import { follower } from './feed.ts';
 import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
 import { type Background, background, workOff } from './loop.ts';
-import { type Pause, pause, watched } from './pause.ts';
+import { type Pause, type PauseReason, pause, restrained, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
@@ -32,6 +32,8 @@ export interface Bridge {
   rehearser: Rehearser;
   /** Works off what is due now, until nothing is; answers how many attempts that took. */
   settleDue(): Promise<number>;
+  /** The connections, and why each of them makes no calls to its travel API for the moment. */
+  pauses(): { connection: string; reason: PauseReason | undefined }[];
   /** Starts the background loops; without it only writes reconcile. */
   run(): Background;
 }
@@ -62,9 +64,10 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     attempt: (connection: Connection, id: string) => reconciler.attempt(officeOf(connection).watched, id),
   };
   const work = { ...store, reconciler: seen, pauseOf, surroundings };
-  const importer = importerOf({ ...store, bases, wake, surroundings });
+  const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
+  const importer = restrainedImporter(importerOf({ ...store, bases, wake, surroundings }), restrainedOf);
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
-  const discovery = discoveryOf(store.imports, bases, surroundings);
+  const discovery = restrainedDiscovery(discoveryOf(store.imports, bases, surroundings), restrainedOf);
   const turns = turnsOf(surroundings);
   const connectionOf = (id: string) => officeOf({ id }).connection;
   return {
@@ -79,11 +82,12 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
       }
       return attempts;
     },
+    pauses: () => [...offices].map(([connection, office]) => ({ connection, reason: office.pause.reason() })),
     run: () =>
       background({
         ...work,
         bases,
-        connections,
+        connections: connections.map(restrainedOf),
         importer,
         alarmOf: (connection) => officeOf(connection).bell,
         importBellOf: (connection) => officeOf(connection).importBell,
@@ -95,21 +99,41 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   };
 }
 
+type Restrain = (connection: Connection) => Connection;
+
+function restrainedImporter({ run }: Importer, restrain: Restrain): Importer {
+  return { run: (connection, onPage) => run(restrain(connection), onPage) };
+}
+
+function restrainedDiscovery({ seek }: Discovery, restrain: Restrain): Discovery {
+  return { seek: (connection, text) => seek(restrain(connection), text) };
+}
+
 /** What the process keeps for one connection. */
 interface Office {
   connection: Connection;
+  /** As attempts of the queue and of writes use it. */
   watched: Connection;
+  /** As everything else uses it. */
+  restrained: Connection;
   pause: Pause;
   bell: Alarm;
   importBell: Alarm;
   rulesBell: Alarm;
 }
 
-function office(connection: Connection, { now }: Surroundings): Office {
-  const heed = pause();
+function office(connection: Connection, { now, log }: Surroundings): Office {
+  const { id } = connection;
+  const heed = pause({
+    opened: (reason, ms) => {
+      log.warn({ connection: id, reason, ms }, 'calls to the travel API pause; nothing is lost');
+    },
+    closed: (reason) => log.info({ connection: id, reason }, 'calls to the travel API go on'),
+  });
   return {
     connection,
     watched: watched(connection, heed, now),
+    restrained: restrained(connection, heed, now),
     pause: heed,
     bell: alarm(),
     importBell: alarm(),

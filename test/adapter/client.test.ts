@@ -76,6 +76,7 @@ describe('the client of the travel API', () => {
     let now = 0;
     const clock = {
       now: () => now,
+      wallClock: () => 0,
       wait: async (ms: number) => {
         now += ms;
       },
