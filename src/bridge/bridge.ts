@@ -9,7 +9,7 @@ import { type Background, background, workOff } from './loop.ts';
 import { type Pause, type PauseReason, pause, restrained, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
-import { reconciler as reconcilerOf } from './reconcile.ts';
+import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
 import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
@@ -48,20 +48,15 @@ interface Parts {
 
 /** Puts the bridge together for these connections. */
 export function bridge({ store, connections, surroundings, writeBudgetMs }: Parts): Bridge {
-  const offices = new Map(connections.map((connection) => [connection.id, office(connection, surroundings)]));
-  const officeOf = ({ id }: { id: string }): Office => {
-    const known = offices.get(id);
-    if (!known) throw new Error(`there is no connection ${id}`);
-    return known;
-  };
+  const officeOf = officesOf(connections, surroundings);
   const bases = basesOf();
   const wake = () => {
-    for (const { bell } of offices.values()) bell.ring();
+    for (const connection of connections) officeOf(connection).bell.ring();
   };
   const pauseOf = (connection: Connection) => officeOf(connection).pause;
   const reconciler = reconcilerOf({ ...store, bases, wake, surroundings });
-  const seen = {
-    attempt: (connection: Connection, id: string) => reconciler.attempt(officeOf(connection).watched, id),
+  const seen: Reconciler = {
+    attempt: (connection, id) => reconciler.attempt(officeOf(connection).watched, id),
   };
   const work = { ...store, reconciler: seen, pauseOf, surroundings };
   const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
@@ -69,9 +64,11 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = restrainedDiscovery(discoveryOf(store.imports, bases, surroundings), restrainedOf);
   const turns = turnsOf(surroundings);
-  const connectionOf = (id: string) => officeOf({ id }).connection;
   return {
-    users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings, turns }),
+    users: userStory({
+      ...{ ...store, bases, discovery, promptly, wake, surroundings, turns },
+      connectionOf: (id) => officeOf({ id }).connection,
+    }),
     groups: groupStory({ ...store, surroundings, turns }),
     importer,
     rehearser: rehearserOf({ ...store, bases, surroundings }),
@@ -82,7 +79,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
       }
       return attempts;
     },
-    pauses: () => [...offices].map(([connection, office]) => ({ connection, reason: office.pause.reason() })),
+    pauses: () => connections.map(({ id }) => ({ connection: id, reason: officeOf({ id }).pause.reason() })),
     run: () =>
       background({
         ...work,
@@ -120,6 +117,18 @@ interface Office {
   bell: Alarm;
   importBell: Alarm;
   rulesBell: Alarm;
+}
+
+function officesOf(
+  connections: Connection[],
+  surroundings: Surroundings,
+): (connection: { id: string }) => Office {
+  const offices = new Map(connections.map((connection) => [connection.id, office(connection, surroundings)]));
+  return ({ id }) => {
+    const known = offices.get(id);
+    if (!known) throw new Error(`there is no connection ${id}`);
+    return known;
+  };
 }
 
 function office(connection: Connection, { now, log }: Surroundings): Office {

@@ -130,7 +130,10 @@ export interface Leases {
 
 /** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
 export interface Agenda {
-  /** Dirty identities whose time has come and that nobody holds, the longest waiting first. */
+  /**
+   * Identities that nobody holds and whose time has come, of an attempt or of a look for a late call: first those that
+   * must be taken out of use, then the longest waiting. Each once.
+   */
   due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   touch(connection: string, ids: string[], now: number): Promise<void>;
   /** Those that wait for an address in this travel account. */
