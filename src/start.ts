@@ -3,10 +3,12 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { oauthRoutes, scimAccess } from './access.ts';
+import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
+import { pauseReasons } from './bridge/pause.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
@@ -23,6 +25,7 @@ import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
 import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
+import { repairTimes } from './store/clock-repair.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { deliveryQueue } from './store/delivery-queue.ts';
@@ -31,6 +34,7 @@ import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { realSurroundings } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
+import { LONGEST_WAIT_MS } from './travel/webhooks/schedule.ts';
 
 /** A service that runs. */
 export interface Service {
@@ -86,6 +90,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   );
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
+  countPauses(deps.metrics, built);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = (type) => {
@@ -164,12 +169,21 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   const database = await openEmbedded(settings.data, true);
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  const surroundings = realSurroundings(log, options.checkpoint);
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
-  await deliveryQueue(database).release('all', Date.now());
+  await deliveryQueue(database).release('all', surroundings.now());
+  await repairTimes(database, surroundings.now(), {
+    attemptMs: LONGEST_MS,
+    checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    deliveryMs: LONGEST_WAIT_MS,
+  });
   const kept = tokens(database);
-  const surroundings = realSurroundings(log, options.checkpoint);
-  const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });
+  const keeper = keeperOf({
+    requests: requestLog(database),
+    clock: { now: surroundings.wallClock, wait: surroundings.wait },
+    log,
+  });
   const notices: Ground['notices'] = { onChange: () => {} };
   const embedded = await openTravel({ settings, database, log, keeper }, (type) => notices.onChange(type));
   return {
@@ -244,6 +258,20 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
+function countPauses({ registry }: HttpMetrics, { pauses }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_travel_api_paused',
+    help: 'Whether the calls of a connection to its travel API pause, by reason.',
+    labelNames: ['connection', 'reason'],
+    registers: [registry],
+    collect() {
+      for (const { connection, reason } of pauses())
+        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
     },
   });
 }

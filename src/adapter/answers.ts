@@ -6,8 +6,8 @@ export interface Reply {
   status: number;
   body: string;
   retryAfter: string | undefined;
-  /** The `Date` header in milliseconds. */
-  date: number | undefined;
+  /** When the answer was made, by the clock of the travel API; undefined: it does not say. */
+  date: string | undefined;
 }
 
 /** The two members of a successful answer (specification, "Envelope"). */
@@ -18,6 +18,8 @@ export interface Body {
 
 /** Longer messages are cut: they end up in findings. */
 const MESSAGE_LENGTH = 300;
+/** A Retry-After of more seconds is as good as for ever. */
+const MOST_SECONDS = 1_000_000_000;
 
 /**
  * The one table from an HTTP answer to what it means (DESIGN §6). `call` names the request for the log, by method, path
@@ -49,12 +51,14 @@ export function unreadable(call: string): TravelFailure {
 
 /** What it means that no answer came. Only the error's code is kept: its other properties hold the credential. */
 export function failureOf(call: string, error: unknown): TravelFailure {
-  return { kind: 'unavailable', text: `${call}: ${text(record(error)?.code) ?? 'no answer'}` };
+  const reason = text(record(error)?.code) ?? 'no answer';
+  return { kind: 'unavailable', text: `${call}: ${reason}`, isUnanswered: true };
 }
 
 /** What it means that a call's time was over before it was sent or answered. */
-export function overdue(call: string, timeoutMs: number): TravelFailure {
-  return { kind: 'unavailable', text: `${call}: no answer within ${timeoutMs} ms` };
+export function overdue(call: string, timeoutMs: number, isSent: boolean): TravelFailure {
+  const failure = { kind: 'unavailable', text: `${call}: no answer within ${timeoutMs} ms` } as const;
+  return isSent ? { ...failure, isUnanswered: true } : failure;
 }
 
 /** A collection that is not found has a wrong path or address: that says nothing about anybody in it. */
@@ -87,20 +91,30 @@ function invalidFields(body: Record<string, unknown> | undefined): InvalidField[
   });
 }
 
-function unavailable(call: string, { status, retryAfter }: Reply, now: number): TravelFailure {
-  const retryAfterMs = waitOf(retryAfter, now);
+function unavailable(call: string, reply: Reply, now: number): TravelFailure {
+  const { status } = reply;
+  const retryAfterMs = waitOf(reply, now);
+  const isThrottled = status === 429 || (status === 503 && retryAfterMs !== undefined);
   return {
     kind: 'unavailable',
     text: `${call}: ${status}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(isThrottled ? { isThrottled: true as const } : {}),
     ...(status === 501 ? { isUnsupported: true as const } : {}),
   };
 }
 
-/** RFC 9110 §10.2.3: seconds, or an HTTP date. */
-function waitOf(retryAfter: string | undefined, now: number): number | undefined {
+/** RFC 9110 §10.2.3: seconds, or an HTTP date, which counts from the answer's own Date where there is one. */
+function waitOf({ retryAfter, date }: Reply, now: number): number | undefined {
   const value = retryAfter?.trim() ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const date = value.endsWith('GMT') ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MOST_SECONDS) * 1_000;
+  const until = httpDate(value);
+  return until === undefined ? undefined : Math.max(0, until - (httpDate(date?.trim() ?? '') ?? now));
+}
+
+/** RFC 9110 §5.6.7: the preferred form and the two obsolete ones, of which asctime names no zone; all are in GMT. */
+function httpDate(value: string): number | undefined {
+  const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(value);
+  const date = Date.parse(isAsctime ? `${value} GMT` : value.endsWith('GMT') ? value : '');
+  return Number.isNaN(date) ? undefined : date;
 }

@@ -3,7 +3,6 @@ import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
 import type { Surroundings, TravelAnswer } from '../bridge/ports.ts';
 import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
-import { text } from './fields.ts';
 import { limiter } from './limiter.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -18,7 +17,7 @@ export interface ClientSettings {
   /** The base URL that paths such as `/api/users` are added to. */
   url: string;
   token: string;
-  clock: Pick<Surroundings, 'now' | 'wait'>;
+  clock: Pick<Surroundings, 'now' | 'wallClock' | 'wait'>;
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
@@ -62,13 +61,19 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const name = `${request.method} ${request.path}`;
       const deadline = request.timeoutMs ?? timeoutMs;
       const signal = AbortSignal.timeout(deadline);
-      const reply = await limit(signal, () => send(http, request, signal)).catch((error: unknown) =>
-        signal.aborted ? overdue(name, deadline) : failureOf(name, error),
+      let isSent = false;
+      const work = () => {
+        isSent = true;
+        return send(http, request, signal);
+      };
+      const reply = await limit(signal, work).catch((error: unknown) =>
+        signal.aborted ? overdue(name, deadline, isSent) : failureOf(name, error),
       );
       if ('kind' in reply) return reply;
-      const answer = answerOf(name, reply, clock.now());
+      const answer = answerOf(name, reply, clock.wallClock());
+      const date = Date.parse(reply.date ?? '');
       // A gateway that answers in place of the travel API has a clock of its own.
-      if (reply.date !== undefined && answer.kind !== 'unavailable') ahead = reply.date - clock.now();
+      if (!Number.isNaN(date) && answer.kind !== 'unavailable') ahead = date - clock.now();
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
       return value === undefined ? unreadable(name) : { kind: 'ok', value };
@@ -111,12 +116,14 @@ async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSi
     ...(query ? { params: query } : {}),
     ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': 'application/json' } } : {}),
   });
-  const { headers } = response;
-  const date = Date.parse(text(headers.date) ?? '');
+  const header = (name: string): string | undefined => {
+    const value: unknown = response.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
   return {
     status: response.status,
     body: response.data,
-    retryAfter: text(headers['retry-after']),
-    date: Number.isNaN(date) ? undefined : date,
+    retryAfter: header('retry-after'),
+    date: header('date'),
   };
 }

@@ -14,6 +14,8 @@ const MOMENTS_MS = 3_000;
 const FAILED_MS = 1_000;
 /** After one that failed in part, while older values serve. */
 const PARTIAL_MS = 5_000;
+/** No longer is heeded of what the travel API asks for. */
+const LONGEST_ASKED_MS = 60_000;
 
 /** Where lookups come from, and how long they serve. */
 export interface LookupSettings {
@@ -82,14 +84,24 @@ function reader(
       }
       const failure = await readParts(parts, kept, log);
       const value = complete(kept);
-      const wait = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
-      reading.ended = { at: now(), serves: { current: wait, refresh: Math.min(wait, MOMENTS_MS) } };
+      const asked = failure === undefined ? 0 : askedBy(failure);
+      const own = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
+      const current = Math.max(own, asked);
+      reading.ended = {
+        at: now(),
+        serves: { current, refresh: Math.min(current, Math.max(MOMENTS_MS, asked)) },
+      };
       return value ? { kind: 'ok', value } : (failure ?? { kind: 'unavailable', text: 'nothing was read' });
     };
     const epoch = waitsFor ? undefined : presentEpoch();
     const reading: Reading = { epoch, answer: carryOut(), ended: undefined };
     return reading;
   };
+}
+
+/** How long the travel API asks to be left alone, up to a minute. */
+function askedBy(failure: TravelFailure): number {
+  return failure.kind === 'unavailable' ? Math.min(LONGEST_ASKED_MS, failure.retryAfterMs ?? 0) : 0;
 }
 
 /** Reads all parts into `kept`; one that cannot be read keeps its last read value. Answers the first failure. */

@@ -15,7 +15,7 @@ import { isSomebodyElse } from './somebody-else.ts';
 export interface Arrivals {
   identities: Pick<Identities, 'find' | 'holder'>;
   bases: Pick<Bases, 'known'>;
-  surroundings: Pick<Surroundings, 'now' | 'newId'>;
+  surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>;
 }
 
 /** The identity that a POST makes, and the commit that makes it. */
@@ -102,7 +102,7 @@ function takeOver(
     };
   }
   const identity: Identity = {
-    ...rewritten(unclaimed, arrivals.surroundings.now()),
+    ...rewritten(unclaimed, arrivals.surroundings),
     desired,
   };
   return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
@@ -144,7 +144,7 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
   const { travelId, applied, creating, leasedUntil, progress } = tombstone;
   const { onReturn } = connection.policies;
   const fresh = newIdentity(arrivals.surroundings, connection, desired);
-  const isOther = isSomebodyElse(tombstone, fresh);
+  const isOther = isSomebodyElse(tombstone, fresh, { isNew: true });
   if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined)
     return separate(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.

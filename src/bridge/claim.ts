@@ -25,13 +25,12 @@ export interface Claimed {
  * or wait for an admin.
  */
 export function claimed(
-  surroundings: Pick<Surroundings, 'now' | 'newId'>,
+  surroundings: Pick<Surroundings, 'now' | 'newId' | 'wallClock'>,
   connection: Connection,
   write: Write,
 ): Claimed {
   const { before, after } = write;
-  const now = surroundings.now();
-  const next: Identity = { ...rewritten(before, now), desired: after };
+  const next: Identity = { ...rewritten(before, surroundings), desired: after };
   const origin = originOf(write);
   const update = (identity: Identity): IdentityChange => ({
     kind: 'update',
@@ -52,7 +51,7 @@ export function claimed(
     return { identity, changes: [update(identity)] };
   }
   const identity = { ...next, origin };
-  const tombstone = tombstoneOf(before, { id: surroundings.newId(), now, lateMs: connection.lateMs });
+  const tombstone = tombstoneOf(before, surroundings, connection.lateMs);
   return {
     identity,
     changes: [update(identity), { kind: 'unlink', id: before.id }, { kind: 'insert', identity: tombstone }],
@@ -62,13 +61,15 @@ export function claimed(
 /** The leaver, who keeps the traveler, and whose traveler gives its address up. */
 function tombstoneOf(
   leaver: Identity,
-  { id, now, lateMs }: { id: string; now: number; lateMs: number },
+  { newId, now, wallClock }: Pick<Surroundings, 'now' | 'newId' | 'wallClock'>,
+  lateMs: number,
 ): Identity {
   const { progress, origin } = leaver;
+  const deletedAt = wallClock();
   const sent = { ...progress.late?.sent, archived: [false] };
   return {
     ...leaver,
-    ...{ id, version: 1, revision: 1, state: 'dirty', deletedAt: now, lastModified: now },
+    ...{ id: newId(), version: 1, revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
     ...{
       leasedUntil: undefined,
       nextAttemptAt: undefined,
@@ -79,7 +80,7 @@ function tombstoneOf(
     waitingFor: undefined,
     origin: { ...origin, givesEmailUp: true },
     // A call for the live person may still be under way.
-    progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now + lateMs } },
+    progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
   };
 }
 

@@ -128,11 +128,16 @@ export interface Identity {
   /** Failed attempts in a row. */
   attempts: number;
   nextAttemptAt: number | undefined;
-  /** Epoch milliseconds, as are all times here. */
+  /** By the wall clock, in epoch milliseconds, as is `lastModified`. */
   createdAt: number;
   lastModified: number;
-  /** Set on a tombstone: gone for the IdP, kept so that the person can return. */
+  /** Set on a tombstone: gone for the IdP, kept so that the person can return. By the wall clock. */
   deletedAt: number | undefined;
+  /**
+   * The time of the write that is about to be committed, by `Surroundings.now`: an import that began before it concludes
+   * nothing from the traveler's absence. It is not read back; without it `lastModified` counts.
+   */
+  writtenAt?: number;
 }
 
 /** What one reconciliation leaves behind; it replaces these parts of the identity. */

@@ -237,7 +237,8 @@ async function afterConflict(task: Task, draft: Draft, { email, rounds }: Failed
   if (linked !== 'none') return linked;
   // The holder may just have gone, or our own create may just be appearing.
   const tries = openCreates(draft, email).length > 0 ? TRIES : 2;
-  if (task.identity.attempts + 1 < tries)
+  const isKnown = task.identity.waitingFor === addressKey(email);
+  if (!isKnown && task.identity.attempts + 1 < tries)
     return failed(draft, {
       kind: 'unavailable',
       text: 'a create met a conflict, yet nobody has the address',

@@ -3,7 +3,7 @@ import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Followed, Follower } from './feed.ts';
 import type { Importer } from './import.ts';
-import type { Pause } from './pause.ts';
+import { GIVE_WAY_MS, type Pause } from './pause.ts';
 import type { Agenda, Surroundings } from './ports.ts';
 import type { Reconciler } from './reconcile.ts';
 
@@ -115,7 +115,9 @@ export async function workOff(shop: WorkShop, connection: Connection, signal?: A
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
       if (!heed.admits(now())) return;
       attempts += 1;
+      const isProbe = heed.reason() !== undefined;
       await shop.reconciler.attempt(connection, id);
+      if (isProbe) heed.ended(now());
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
@@ -179,7 +181,7 @@ async function followOn(
   let pause = everyMs;
   await repeat(shop, signal, async () => {
     await shop.surroundings.wait(pause, signal);
-    if (signal.aborted || shop.pauseOf(connection).holds(shop.surroundings.now())) return;
+    if (signal.aborted || shop.pauseOf(connection).holds(shop.surroundings.now(), GIVE_WAY_MS)) return;
     const followed = await follower.follow();
     pause = restAfter(followed, { pause, everyMs });
     if (followed === 'lost') shop.importBellOf(connection).ring();

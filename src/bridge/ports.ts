@@ -148,7 +148,10 @@ export interface Leases {
 
 /** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
 export interface Agenda {
-  /** Identities whose time has come and that no reconciler holds: dirty ones, and those with a look for late calls; the longest waiting first. */
+  /**
+   * Identities that nobody holds and whose time has come, of an attempt or of a look for a late call: first those that
+   * must be taken out of use, then the longest waiting. Each once.
+   */
   due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   touch(connection: string, ids: string[], now: number): Promise<void>;
   /** Those that wait for an address in this travel account. */
@@ -349,8 +352,19 @@ export type TravelFailure =
   | { kind: 'forbidden' }
   /** Our own credential is wrong. */
   | { kind: 'unauthorized' }
-  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log; `isUnsupported`: 501. */
-  | { kind: 'unavailable'; text: string; retryAfterMs?: number; isUnsupported?: true };
+  /**
+   * 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log;
+   * `isThrottled`: 429, or 503 with Retry-After, which concern everybody; `isUnanswered`: no whole answer came;
+   * `isUnsupported`: 501.
+   */
+  | {
+      kind: 'unavailable';
+      text: string;
+      retryAfterMs?: number;
+      isThrottled?: true;
+      isUnanswered?: true;
+      isUnsupported?: true;
+    };
 
 /** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
@@ -415,7 +429,13 @@ export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterS
 
 /** Time, randomness, the log, and the crash points. */
 export interface Surroundings {
+  /**
+   * Epoch milliseconds by a clock that starts with the process at the wall clock's time and never jumps: for everything
+   * that waits, expires or is compared.
+   */
   now(): number;
+  /** Epoch milliseconds by the wall clock, which may jump either way: only for times that people or IdPs read. */
+  wallClock(): number;
   newId(): string;
   /** A number in [0, 1). */
   random(): number;

@@ -26,7 +26,11 @@ export function promptly(
 ): Promptly {
   return {
     reconcile: async (connection, id) => {
-      if (!pauseOf(connection).admits(surroundings.now())) return 'later';
+      if (pauseOf(connection).reason() !== undefined) {
+        // A write does not end the pause, and no probe is its own: in the queue those who leave come first.
+        wake();
+        return 'later';
+      }
       const stop = new AbortController();
       const attempt = reconciler.attempt(connection, id).then((outcome) => {
         if (outcome !== 'settled' && outcome !== 'refused') wake();

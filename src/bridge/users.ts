@@ -159,8 +159,8 @@ async function remove(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await live(shop, connection.id, id);
     check?.(before.version);
-    const now = shop.surroundings.now();
-    const identity: Identity = { ...rewritten(before, now), deletedAt: now };
+    const { surroundings } = shop;
+    const identity: Identity = { ...rewritten(before, surroundings), deletedAt: surroundings.wallClock() };
     const change = { kind: 'update', identity, expected: before.version } as const;
     if ((await commitAll(shop, connection, [change])) === 'stale') continue;
     await touchReferrers(shop, before, identity);
@@ -175,7 +175,7 @@ async function takeBack(shop: UserWorkshop, connection: Connection, id: string):
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
   const identity: Identity = {
-    ...rewritten(tombstone, shop.surroundings.now()),
+    ...rewritten(tombstone, shop.surroundings),
     desired: { ...tombstone.desired, active: false },
     deletedAt: undefined,
     state: tombstone.state,

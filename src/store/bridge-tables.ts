@@ -88,7 +88,7 @@ export interface IdentityTable {
   created_at: number;
   last_modified: number;
   deleted_at: number | null;
-  /** When an import last saw its traveler; 0 for never. */
+  /** When an import last saw its traveler, or an IdP last wrote it, by `Surroundings.now`; 0 for never. */
   seen_at: number;
 }
 

@@ -20,13 +20,13 @@ import type { Tables } from './tables.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
 export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
-  const { connection, id, claimed, travelId, createdAt } = identity;
+  const { connection, id, claimed, travelId } = identity;
   const [owner] = (await accountOf(tx, { connection })).rows;
   if (!owner) throw new Error('There is no such connection.');
   const { account } = owner;
   if (claimed && travelId !== undefined)
     await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
-  const row = toRow(identity, account, createdAt);
+  const row = toRow(identity, account, writtenAtOf(identity));
   const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
   if (!place) throw new Error('No place was given.');
   await inserted(tx, { ...row, position: place.position });
@@ -51,7 +51,7 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
     await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
   const now = columnsOf(identity);
-  const written = await rewritten(tx, { ...now, connection, id, expected });
+  const written = await rewritten(tx, { ...now, connection, id, expected, writtenAt: writtenAtOf(identity) });
   if (written.numAffectedRows !== 1n) return false;
   if (claims) await claim(tx, identity);
   await replaceEmails(tx, identity);
@@ -92,10 +92,24 @@ const atVersion = prepared((db, { connection, id, expected }: AtVersion) =>
     .where('version', '=', expected),
 );
 
-const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion) =>
+/** An import that began before the write does not miss the traveler, so the write counts as seeing it. */
+function writtenAtOf({ writtenAt, lastModified }: Identity): number {
+  return writtenAt ?? lastModified;
+}
+
+const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion & { writtenAt: number }) =>
   db
     .updateTable('identity')
-    .set((row) => ({ ...pick(blanks, writtenColumnNames), revision: row('revision', '+', 1) }))
+    .set((row) => ({
+      ...pick(blanks, writtenColumnNames),
+      revision: row('revision', '+', 1),
+      seen_at: row
+        .case()
+        .when('seen_at', '>', blanks.writtenAt)
+        .then(row.ref('seen_at'))
+        .else(row.cast<number>(row.val(blanks.writtenAt), 'bigint'))
+        .end(),
+    }))
     .where('connection_id', '=', blanks.connection)
     .where('id', '=', blanks.id)
     .where('version', '=', blanks.expected),

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 
 /**
  * Removes the unclaimed identities that a whole import begun at `since` did not see, and answers the claimed ones that
- * are linked. Who was written since then is left alone: the traveler may be newer than the page it would stand on.
+ * are linked. A write of an IdP counts as seeing the traveler, which may be newer than the page it would stand on.
  */
 export async function sweep(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
   const missing = await db
@@ -13,7 +13,6 @@ export async function sweep(db: Kysely<Tables>, connection: string, since: numbe
     .select(['id', 'claimed'])
     .where('connection_id', '=', connection)
     .where('seen_at', '<', since)
-    .where('last_modified', '<', since)
     .where('travel_id', 'is not', null)
     .where('deleted_at', 'is', null)
     .execute();

@@ -93,7 +93,8 @@ function losses({ clock, log }: KeeperGround): { count(lost: number, error?: unk
   return {
     count: (lost, error) => {
       count += lost;
-      if (clock.now() - toldAt < TELL_EVERY_MS) return;
+      // The clock may have been set back.
+      if (Math.abs(clock.now() - toldAt) < TELL_EVERY_MS) return;
       log.error(
         { err: error, requests: count },
         'requests were not recorded: the database is too slow, or fails',

@@ -76,6 +76,7 @@ describe('the client of the travel API', () => {
     let now = 0;
     const clock = {
       now: () => now,
+      wallClock: () => 0,
       wait: async (ms: number) => {
         now += ms;
       },
@@ -102,7 +103,7 @@ describe('the client of the travel API', () => {
       response.sendDate = false;
       json(response, sent.status, { data: {} }, sent.date === undefined ? {} : { date: sent.date });
     });
-    const client = server.client({ clock: { now: () => now, wait: async () => {} } });
+    const client = server.client({ clock: { now: () => now, wallClock: () => now, wait: async () => {} } });
     const timeAfter = async (status: number, date: string | undefined) => {
       sent = { status, date };
       await client.call(get, body);

@@ -44,7 +44,7 @@ async function build(): Promise<House> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const clock = { now: Date.now, wait: async () => {} };
+  const clock = { now: Date.now, wallClock: Date.now, wait: async () => {} };
   const client = travelClient({ url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
   const lookups = travelLookups({ client, paths: defaultPaths, now: Date.now, log });
   const make = async (path: string, body: object) => {

@@ -113,7 +113,11 @@ describe('travelers over HTTP', () => {
   test('a look-up by address ends within its own time', async () => {
     server = await travelServer(() => {});
     const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ada@corp.example'], 40);
-    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users: no answer within 40 ms' });
+    expect(answer).toEqual({
+      kind: 'unavailable',
+      text: 'GET /api/users: no answer within 40 ms',
+      isUnanswered: true,
+    });
   });
 
   test('pages name their total', async () => {

@@ -11,6 +11,7 @@ import type {
   Where,
 } from '../../src/bridge/list-query.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { repairTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { tokens } from '../../src/store/tokens.ts';
@@ -284,6 +285,41 @@ describe('a list goes along an index', () => {
       expect.stringMatching(/identity_page \(connection_id=\? AND position>\?\)$/),
     ]);
   });
+});
+
+it('those who must be taken out of use are found by an index of their own', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    const queries: RootOperationNode[] = [];
+    const store = bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) });
+    await store.agenda.due(NOW, 10, ['okta']);
+    const plans = await plansOf(database, queries);
+    expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
+      'identity_leaver',
+      'identity_due',
+      'identity_check',
+    ]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+it('times that lie too far in the future are found by indexes', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    const queries: RootOperationNode[] = [];
+    const watched = { ...database, db: database.db.withPlugin(spy(queries)) };
+    await repairTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
+    const plans = await plansOf(database, queries);
+    // There are only so many webhooks.
+    expect(plans.filter((plan) => isSlow(plan) && plan !== 'SCAN travel_delivery_queue')).toEqual([]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
 });
 
 it('a token is answered by an index', async () => {

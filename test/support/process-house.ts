@@ -33,14 +33,15 @@ export interface ProcessHouse {
   agree(bridge: RunningBridge, people: readonly Person[]): Promise<void>;
 }
 
-/** Takes the house down after the story, however it ended. */
+/** Takes the house down after the story, however it ended. `environment` is added to that of the bridge. */
 export async function inProcessHouse(
   arrangement: Arrangement,
   story: (house: ProcessHouse) => Promise<void>,
+  environment: Record<string, string> = {},
 ): Promise<void> {
   const closing: (() => unknown)[] = [];
   try {
-    await story(await build(arrangement, (close) => closing.unshift(close)));
+    await story(await build(arrangement, environment, (close) => closing.unshift(close)));
   } finally {
     for (const close of closing) await close();
   }
@@ -53,7 +54,11 @@ interface Fate {
 
 type OnClose = (close: () => unknown) => void;
 
-async function build(arrangement: Arrangement, onClose: OnClose): Promise<ProcessHouse> {
+async function build(
+  arrangement: Arrangement,
+  ofBridge: Record<string, string>,
+  onClose: OnClose,
+): Promise<ProcessHouse> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-process-'));
   onClose(() => rmSync(directory, { recursive: true }));
   const start = async (name: string, environment: Record<string, string>, how: Fate) => {
@@ -69,7 +74,7 @@ async function build(arrangement: Arrangement, onClose: OnClose): Promise<Proces
   const travelers = { arrived: new Map<string, string>(), fieldId: '' };
   if (travel) travelers.fieldId = await furnish(travel.url);
   const startBridge = async (how: Fate) => {
-    const server = await start('bridge', toTravel, how);
+    const server = await start('bridge', { ...toTravel, ...ofBridge }, how);
     if (!travel && travelers.fieldId === '') travelers.fieldId = await furnish(server.url);
     return { ...server, idp: rememberingIdp(server.url, SCIM_TOKEN) };
   };

@@ -30,6 +30,48 @@ export function describeAgenda(open: Open): void {
       expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
+    it('lists those who must be taken out of use before all others, however many there are', async () => {
+      const { add, agenda } = await house(open);
+      const others = Array.from({ length: 5 }, (_, index) =>
+        person(`other${index}`, { nextAttemptAt: NOW - 50 + index }),
+      );
+      await add(
+        ...others,
+        person('inactive', { nextAttemptAt: NOW, desired: { ...person('inactive').desired, active: false } }),
+        person('dead', { nextAttemptAt: NOW - 1, deletedAt: NOW }),
+        person('deadElsewhere', { nextAttemptAt: NOW - 2, deletedAt: NOW, connection: 'entra' }),
+        person('deadLater', { nextAttemptAt: NOW + 1, deletedAt: NOW }),
+      );
+      const names = async (limit: number) =>
+        (await agenda.due(NOW, limit, ['okta', 'entra'])).map(({ id }) => id);
+      expect(await names(4)).toEqual(['deadElsewhere', 'dead', 'inactive', 'other0']);
+      expect(await names(20)).toHaveLength(8);
+    });
+
+    it('lists whose look for a late call is due in any state, once, and not before an attempt that waits', async () => {
+      const { add, agenda, leases } = await house(open);
+      const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
+      const states = ['synced', 'pending', 'refused', 'held'] as const;
+      await add(
+        ...states.map((state, index) => person(state, { state, ...late(NOW - index) })),
+        person('dirty', { ...late(NOW - 9), nextAttemptAt: NOW - 10 }),
+        person('waiting', { ...late(NOW - 9), nextAttemptAt: NOW + 1 }),
+        person('later', { state: 'synced', ...late(NOW + 1) }),
+        person('never', { state: 'synced' }),
+        person('leased', { state: 'synced', ...late(NOW) }),
+        person('dead', { state: 'synced', deletedAt: NOW, ...late(NOW) }),
+      );
+      await leases.take('okta', 'leased', { token: 'k', until: NOW + 5, now: NOW });
+      expect((await agenda.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
+        'dead',
+        'dirty',
+        'held',
+        'refused',
+        'pending',
+        'synced',
+      ]);
+    });
+
     it('passes over whom somebody holds, until the lease has run out', async () => {
       const { add, agenda, leases } = await house(open);
       await add(person('a'));
