@@ -71,6 +71,8 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
     case 'unresolved':
       if (applied && same(applied.source, field.source)) return undefined;
       return isRemovable(key, situation) ? 'remove' : undefined;
+    case 'kept':
+      return undefined;
     case 'absent':
       return isRemovable(key, situation) ? 'remove' : undefined;
   }

@@ -34,6 +34,8 @@ function resultOf(wanted: Translation['fields'][string] | undefined): string {
       return `= ${shown(wanted.value)}`;
     case 'unresolved':
       return '? unresolved: what was there before stays';
+    case 'kept':
+      return '! the mapping is at fault: what is there stays as it is';
     case 'absent':
     case undefined:
       return '- left out';

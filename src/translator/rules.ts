@@ -3,6 +3,7 @@ import type { Json } from '../schema/resource.ts';
 import { digest } from './digest.ts';
 import { isPlainField, type PlainField } from './fields.ts';
 import type { Mapping } from './mapping.ts';
+import { jsonPath } from './mapping-faults.ts';
 import { readablePath } from './readable-path.ts';
 import type { Reading } from './reading.ts';
 import type { FieldKey, Finding } from './result.ts';
@@ -11,7 +12,7 @@ import type { ScimUserMapping } from './snapshot.ts';
 import { compileTransforms, describeTransform } from './transforms.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
-const EDITION = 2;
+const EDITION = 3;
 
 /** What a mapping rule sets. */
 export type Target =
@@ -23,6 +24,8 @@ export interface Rule {
   origin: 'file' | 'collection';
   path: AttributePath;
   target: Target;
+  /** The place of the target, for whoever mends it. */
+  targetPath: string;
   /** The path with the transforms, for the trace. */
   text: string;
   /** Absent when the rule has no transforms. */
@@ -44,7 +47,9 @@ export interface Rules {
 
 /** Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the defaults. */
 export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): Rules {
-  const fromFile = mapping.scimUserMapping.flatMap((row) => fileRule(row, mapping));
+  const fromFile = mapping.scimUserMapping.flatMap((row, index) =>
+    fileRule(row, { mapping, path: ['scimUserMapping', index] }),
+  );
   const read = collection.map(collectionRule);
   const seen = new Set<string>();
   const faults: Finding[] = [];
@@ -72,7 +77,7 @@ export function targets({ rules }: Rules, key: FieldKey): boolean {
 
 type Row = Mapping['scimUserMapping'][number];
 
-function fileRule(row: Row, { phone }: Mapping): Rule[] {
+function fileRule(row: Row, { mapping, path: place }: { mapping: Mapping; path: PropertyKey[] }): Rule[] {
   const path = readablePath(row.scimAttribute);
   const target = targetOf(row);
   // parseMapping lets neither through.
@@ -82,13 +87,20 @@ function fileRule(row: Row, { phone }: Mapping): Rule[] {
     origin: 'file',
     path,
     target,
+    targetPath: jsonPath([...place, targetKey(target)]),
     text: [row.scimAttribute, ...transforms.map(describeTransform)].join(' | '),
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
     ),
   };
   if (transforms.length === 0) return [rule];
-  return [{ ...rule, transform: compileTransforms(transforms, { country: phone?.defaultCountry }) }];
+  const setting = { country: mapping.phone?.defaultCountry, path: [...place, 'transforms'] };
+  return [{ ...rule, transform: compileTransforms(transforms, setting) }];
+}
+
+function targetKey(target: Target): keyof Row {
+  if (target.kind === 'field') return 'userAttribute';
+  return target.by === 'id' ? 'customFieldId' : 'customField';
 }
 
 function targetOf({
@@ -108,7 +120,8 @@ function collectionRule(row: ScimUserMapping): Rule | Finding {
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }
-  const common = { origin: 'collection', path, text: scimAttribute, hasDefault: false } as const;
+  const targetPath = `the scimUserMapping of ${scimAttribute} in the travel service`;
+  const common = { origin: 'collection', path, targetPath, text: scimAttribute, hasDefault: false } as const;
   if (customFieldId !== undefined)
     return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
   if (userAttribute === undefined || !isPlainField(userAttribute)) {
