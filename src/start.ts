@@ -86,6 +86,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   );
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
+  countMappingFaults(deps.metrics, built);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = (type) => {
@@ -231,6 +232,19 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_mapping_faults',
+    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
     },
   });
 }

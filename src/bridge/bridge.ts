@@ -5,7 +5,7 @@ import { discovery as discoveryOf } from './discovery.ts';
 import { follower } from './feed.ts';
 import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
-import { type Background, background, workOff } from './loop.ts';
+import { type Background, background, type WorkShop, workOff } from './loop.ts';
 import { type Pause, pause, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
@@ -30,6 +30,8 @@ export interface Bridge {
   groups: GroupStory;
   importer: Importer;
   rehearser: Rehearser;
+  /** How many places of each connection's mapping are at fault. */
+  mappingFaults(): { connection: string; count: number }[];
   /** Works off what is due now, until nothing is; answers how many attempts that took. */
   settleDue(): Promise<number>;
   /** Starts the background loops; without it only writes reconcile. */
@@ -52,7 +54,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     if (!known) throw new Error(`there is no connection ${id}`);
     return known;
   };
-  const bases = basesOf();
+  const bases = basesOf(surroundings.log);
   const wake = () => {
     for (const { bell } of offices.values()) bell.ring();
   };
@@ -72,13 +74,8 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     groups: groupStory({ ...store, surroundings, turns }),
     importer,
     rehearser: rehearserOf({ ...store, bases, surroundings }),
-    settleDue: async () => {
-      let attempts = 0;
-      for (const connection of connections) {
-        for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
-      }
-      return attempts;
-    },
+    mappingFaults: bases.mappingFaults,
+    settleDue: () => workOffAll(work, connections),
     run: () =>
       background({
         ...work,
@@ -93,6 +90,14 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
           follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
       }),
   };
+}
+
+async function workOffAll(work: WorkShop, connections: Connection[]): Promise<number> {
+  let attempts = 0;
+  for (const connection of connections) {
+    for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
+  }
+  return attempts;
 }
 
 /** What the process keeps for one connection. */

@@ -13,6 +13,14 @@ import type { Lookups } from './snapshot.ts';
 /** How many of the known names a remedy lists. */
 const LISTED = 10;
 
+/** A name of the mapping that cannot be used. */
+export interface NameFault extends MappingFault {
+  /** Where the rule is written: in the mapping file, or in the scimUserMapping collection of the travel service. */
+  origin: Rule['origin'];
+  /** True if the travel service does not know the name; false if it can never be right. */
+  isUnknown: boolean;
+}
+
 /** How the constants of one field are checked. */
 interface Check {
   read: Reader;
@@ -25,7 +33,7 @@ interface Check {
  * Every place of the mapping at which the travel service does not know or does not take what is named: the defaults, the
  * targets of rules, and the results of `map` and `default` transforms. The manager is left out: the bridge alone knows people.
  */
-export function checkNames(rules: Rules, lookups: Lookups): MappingFault[] {
+export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
   const faults = [
     ...plainFields.flatMap((field) => faultsOfDefault(field, rules, lookups)),
     ...rules.rules.flatMap((rule) => faultsOfRule(rule, lookups)),
@@ -33,12 +41,14 @@ export function checkNames(rules: Rules, lookups: Lookups): MappingFault[] {
       path: mappingPath,
       problem: clauseOf(reason),
       remedy,
+      origin: 'collection' as const,
+      isUnknown: false,
     })),
   ];
   return faults.filter(({ path }, index) => faults.findIndex((other) => other.path === path) === index);
 }
 
-function faultsOfDefault(field: PlainField, { mapping }: Rules, lookups: Lookups): MappingFault[] {
+function faultsOfDefault(field: PlainField, { mapping }: Rules, lookups: Lookups): NameFault[] {
   const own = defaultRules[field]({}, mapping).filter(({ mappingPath }) => mappingPath !== undefined);
   const readings = own.flatMap(({ mappingPath, raws }) =>
     raws.map((value): Reading => ({ value, ...(mappingPath === undefined ? {} : { mappingPath }) })),
@@ -46,13 +56,13 @@ function faultsOfDefault(field: PlainField, { mapping }: Rules, lookups: Lookups
   return faultsOfConstants(readings, checkOf(field, lookups));
 }
 
-function faultsOfRule({ target, targetPath, constants }: Rule, lookups: Lookups): MappingFault[] {
+function faultsOfRule({ origin, target, targetPath, constants }: Rule, lookups: Lookups): NameFault[] {
   if (target.kind === 'field') return faultsOfConstants(constants(), checkOf(target.field, lookups));
   const found = findField(target, lookups.customFields);
   const fault = 'code' in found ? found : customFieldFault(found);
   if (fault) {
     const known = lookups.customFields.map((field) => field[target.by]);
-    return [{ path: targetPath, ...told(fault, { value: target.value, known }) }];
+    return [{ path: targetPath, ...told(fault, { value: target.value, known }), origin }];
   }
   if ('code' in found) return [];
   const options = found.options.filter(({ disabled }) => !disabled).map(({ data }) => data);
@@ -73,33 +83,40 @@ function checkOf(field: PlainField, lookups: Lookups): Check {
 
 const readAnything: Reader = (value) => ({ value });
 
-function faultsOfConstants(constants: Reading[], { read, known, lookups }: Check): MappingFault[] {
+function faultsOfConstants(constants: Reading[], { read, known, lookups }: Check): NameFault[] {
   // A national phone number may be of any country: that depends on the address of each person.
   const context = { lookups, references: new Map(), applied: {}, phoneCountries: allPhoneCountries };
-  return constants.flatMap((constant): MappingFault[] => {
+  // The collection has no transforms.
+  const origin = 'file';
+  return constants.flatMap((constant): NameFault[] => {
     if ('fault' in constant) {
       const { mappingPath } = constant.fault;
-      return mappingPath === undefined ? [] : [{ path: mappingPath, ...told(constant.fault) }];
+      return mappingPath === undefined ? [] : [{ path: mappingPath, ...told(constant.fault), origin }];
     }
     const { value, mappingPath } = constant;
     const reading = read(value, context);
     if (mappingPath === undefined || 'value' in reading) return [];
-    return [{ path: mappingPath, ...told(reading.fault, { value, known }) }];
+    return [{ path: mappingPath, ...told(reading.fault, { value, known }), origin }];
   });
 }
 
 /** A fault in words for whoever writes the mapping, with what was likely meant. */
 function told(
-  { code, reason, remedy }: Fault,
+  { code, reason, remedy, missed: isUnknown = false }: Fault,
   named?: { value: Json; known: string[] },
-): Pick<MappingFault, 'problem' | 'remedy'> {
-  if (!named) return { problem: clauseOf(reason), remedy: 'Correct the transforms.' };
+): Pick<NameFault, 'problem' | 'remedy' | 'isUnknown'> {
+  if (!named) return { problem: clauseOf(ownReason(reason)), remedy: 'Correct the transforms.', isUnknown };
   const text = textIn(named.value);
   const problem = `${clauseOf(reason)}: ${JSON.stringify(text)}`;
   if (code.endsWith('Unknown') && named.known.length > 0)
-    return { problem, remedy: remedyWith(text, named.known) };
+    return { problem, remedy: remedyWith(text, named.known), isUnknown };
   const isOfTravelService = /(Unknown|Ambiguous|Archived|Disabled|Type)$/.test(code);
-  return { problem, remedy: isOfTravelService ? remedy : 'Correct the value.' };
+  return { problem, remedy: isOfTravelService ? remedy : 'Correct the value.', isUnknown };
+}
+
+/** The reason without the place, which is told already. */
+function ownReason(reason: string): string {
+  return reason.replace(/^The mapping is at fault \(.*?\)\. /, '');
 }
 
 function remedyWith(text: string, known: string[]): string {
