@@ -108,9 +108,8 @@ function told(
   if (!named) return { problem: clauseOf(ownReason(reason)), remedy: 'Correct the transforms.', isUnknown };
   const text = textIn(named.value);
   const problem = `${clauseOf(reason)}: ${JSON.stringify(text)}`;
-  if (code.endsWith('Unknown') && named.known.length > 0)
-    return { problem, remedy: remedyWith(text, named.known), isUnknown };
-  const isOfTravelService = /(Unknown|Ambiguous|Archived|Disabled|Type)$/.test(code);
+  if (isUnknown) return { problem, remedy: remedyWith(text, named.known), isUnknown };
+  const isOfTravelService = /(Ambiguous|Archived|Disabled|Type)$/.test(code);
   return { problem, remedy: isOfTravelService ? remedy : 'Correct the value.', isUnknown };
 }
 
@@ -120,6 +119,7 @@ function ownReason(reason: string): string {
 }
 
 function remedyWith(text: string, known: string[]): string {
+  if (known.length === 0) return 'Create it in the travel service, which has none yet.';
   const meant = nearest(text, known);
   if (meant !== undefined) return `Did you mean ${JSON.stringify(meant)}?`;
   const listed = known.slice(0, LISTED).map((name) => JSON.stringify(name));
