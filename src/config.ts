@@ -16,6 +16,8 @@ type Written = z.infer<typeof connectionSchema>;
 export interface ConnectionSettings {
   id: string;
   mapping: Mapping;
+  /** The file of the mapping, as messages name it. */
+  mappingFile: string;
   scimToken: string | undefined;
   /** The travel account; connections with the same one share its travelers. */
   account: string;
@@ -135,7 +137,8 @@ interface Complete {
 /** Nothing when the mapping has faults. */
 function complete({ id, connection, file, present, url, faults }: Incomplete): Complete[] {
   const place = { file: shownPath(file), path: `connections.${id}` };
-  const mapping = namedMapping(resolve(dirname(file), connection.mapping), place, faults);
+  const mappingFile = resolve(dirname(file), connection.mapping);
+  const mapping = namedMapping(mappingFile, place, faults);
   if (!mapping) return [];
   const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
@@ -147,6 +150,7 @@ function complete({ id, connection, file, present, url, faults }: Incomplete): C
       settings: {
         id,
         mapping,
+        mappingFile: shownPath(mappingFile),
         account: account ?? ownAccount,
         scimToken,
         travelApi: api,

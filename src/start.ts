@@ -91,6 +91,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   countPauses(deps.metrics, built);
+  countMappingFaults(deps.metrics, built);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   notices.onChange = (type) => {
@@ -272,6 +273,19 @@ function countPauses({ registry }: HttpMetrics, { pauses }: Bridge): void {
     collect() {
       for (const { connection, reason } of pauses())
         for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
+    },
+  });
+}
+
+function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_mapping_faults',
+    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
     },
   });
 }

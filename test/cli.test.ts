@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateFiles } from './support/certificate.ts';
 import { eventually } from './support/eventually.ts';
@@ -22,6 +22,12 @@ function file(name: string, content: unknown): string {
   const path = join(place.path, name);
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
+}
+
+/** The example of the settings, with a travel API where nobody answers: the names in its mappings are asked for. */
+function unreachable(): string {
+  const text = readFileSync(example, 'utf8').replaceAll('travel.example.com', '127.0.0.1:1');
+  return file('example.json', text.replaceAll('mappings/', join(home, 'config/mappings/')));
 }
 
 /** A travel API where nobody answers. */
@@ -108,10 +114,11 @@ describe('check', () => {
       SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
     };
-    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: example });
+    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('connection subsidiary\n');
-    expect(out).toContain('https://travel.example.com, credential ********');
+    expect(out).toContain('https://127.0.0.1:1, credential ********');
+    expect(out).toContain('were not checked for connection subsidiary: the travel API cannot be asked');
     expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);

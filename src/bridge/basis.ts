@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
-import type { Lookups } from '../translator/snapshot.ts';
+import { type Lookups, noLookups } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
-import type { TravelFailure } from './ports.ts';
+import type { Log, TravelFailure } from './ports.ts';
 
 /** What every translation of a connection rests on at one moment. */
 export interface Basis {
@@ -20,24 +21,23 @@ export interface Bases {
   refreshed(connection: Connection): Promise<Basis | TravelFailure>;
   /** What is known without asking anybody, down to the mapping file alone. */
   known(connection: Connection): Basis;
+  /** How many places of each connection's mapping are at fault, as far as it was compiled. */
+  mappingFaults(): { connection: string; count: number }[];
 }
 
-const nothing: Lookups = {
-  customFields: [],
-  costCenters: [],
-  billingProfiles: [],
-  travelPolicies: [],
-  scimUserMappings: [],
-};
-
-/** Compiles the rules once for each state of the lookups. */
-export function bases(): Bases {
+/** Compiles the rules once for each state of the lookups, and logs each fault of a mapping once. */
+export function bases(log?: Pick<Log, 'info' | 'warn'>): Bases {
   const last = new Map<string, Basis>();
+  const faults = new Map<string, NameFault[]>();
   const compiled = (connection: Connection, lookups: Lookups): Basis => {
     const known = last.get(connection.id);
     if (known?.lookups === lookups) return known;
     const basis = basisOf(connection, lookups);
     last.set(connection.id, basis);
+    const before = faults.get(connection.id) ?? [];
+    const now = checkNames(basis.rules, lookups);
+    faults.set(connection.id, now);
+    logChanges(connection.id, { before, now }, log);
     return basis;
   };
   return {
@@ -49,8 +49,27 @@ export function bases(): Bases {
       const answer = await connection.lookups.refresh();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    known: (connection) => last.get(connection.id) ?? basisOf(connection, nothing),
+    known: (connection) => last.get(connection.id) ?? basisOf(connection, noLookups),
+    mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
+}
+
+function logChanges(
+  connection: string,
+  { before, now }: Record<'before' | 'now', NameFault[]>,
+  log: Pick<Log, 'info' | 'warn'> | undefined,
+): void {
+  const isIn = (faults: NameFault[]) => (fault: NameFault) =>
+    faults.some(({ path, problem }) => path === fault.path && problem === fault.problem);
+  for (const fault of now.filter((one) => !isIn(before)(one))) {
+    const { path, problem, remedy } = fault;
+    log?.warn(
+      { connection, path, problem, remedy },
+      'the mapping is at fault; what it concerns stays as it is',
+    );
+  }
+  for (const { path, problem } of before.filter((one) => !isIn(now)(one)))
+    log?.info({ connection, path, problem }, 'a fault of the mapping is gone');
 }
 
 /** What translations of a connection with this mapping rest on while the travel API says this. */

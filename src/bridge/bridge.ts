@@ -5,7 +5,7 @@ import { type Discovery, discovery as discoveryOf } from './discovery.ts';
 import { follower } from './feed.ts';
 import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
-import { type Background, background, workOff } from './loop.ts';
+import { type Background, background, type WorkShop, workOff } from './loop.ts';
 import { type Pause, type PauseReason, pause, restrained, watched } from './pause.ts';
 import type {
   Agenda,
@@ -40,6 +40,8 @@ export interface Bridge {
   groups: GroupStory;
   importer: Importer;
   rehearser: Rehearser;
+  /** How many places of each connection's mapping are at fault. */
+  mappingFaults(): { connection: string; count: number }[];
   /** Works off what is due now, until nothing is; answers how many attempts that took. */
   settleDue(): Promise<number>;
   /** Resolves when no attempt to reconcile is under way. */
@@ -61,7 +63,7 @@ interface Parts {
 /** Puts the bridge together for these connections. */
 export function bridge({ store, connections, surroundings, writeBudgetMs }: Parts): Bridge {
   const officeOf = officesOf(connections, surroundings);
-  const bases = basesOf();
+  const bases = basesOf(surroundings.log);
   const wake = () => {
     for (const connection of connections) officeOf(connection).bell.ring();
   };
@@ -84,13 +86,8 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     groups: groupStory({ ...store, surroundings, turns }),
     importer,
     rehearser: rehearserOf({ ...store, bases, surroundings }),
-    settleDue: async () => {
-      let attempts = 0;
-      for (const connection of connections) {
-        for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
-      }
-      return attempts;
-    },
+    mappingFaults: bases.mappingFaults,
+    settleDue: () => workOffAll(work, connections),
     idle: reconciler.idle,
     pauses: () => connections.map(({ id }) => ({ connection: id, reason: officeOf({ id }).pause.reason() })),
     run: () =>
@@ -117,6 +114,14 @@ function restrainedImporter({ run }: Importer, restrain: Restrain): Importer {
 
 function restrainedDiscovery({ seek }: Discovery, restrain: Restrain): Discovery {
   return { seek: (connection, text) => seek(restrain(connection), text) };
+}
+
+async function workOffAll(work: WorkShop, connections: Connection[]): Promise<number> {
+  let attempts = 0;
+  for (const connection of connections) {
+    for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
+  }
+  return attempts;
 }
 
 /** What the process keeps for one connection. */

@@ -1,3 +1,4 @@
+import type { NameFault } from '../translator/check-names.ts';
 import type { FieldKey, Finding } from '../translator/result.ts';
 import type { CustomField } from '../translator/snapshot.ts';
 import type { Change, Difference } from './difference.ts';
@@ -51,6 +52,8 @@ export interface Rehearsal {
   examples: Example[];
   /** What the custom fields are called. */
   names: Record<FieldKey, string>;
+  /** The places of the mapping that are at fault; left out when there are none. */
+  mappingFaults?: NameFault[];
 }
 
 /** Adds up what is found for one person after another. */

@@ -22,12 +22,19 @@ export function rehearsalText(rehearsal: Rehearsal, { connection, mapping }: Sub
       : `${mapping}, beside the present mapping`;
   return [
     `Connection ${connection}: ${compared}. Nothing was written or sent.`,
+    ...faultsText(rehearsal),
     summary(rehearsal),
     ...(rehearsal.fields.length > 0 ? [fieldsTable(rehearsal)] : []),
     ...(rehearsal.findings.length > 0 ? [findingsTable(rehearsal)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
     ...examples.map((example) => exampleText(example, names)),
   ].join('\n\n');
+}
+
+function faultsText({ mappingFaults = [] }: Rehearsal): string[] {
+  if (mappingFaults.length === 0) return [];
+  const lines = mappingFaults.map(({ path, problem, remedy }) => inLine(`  ${path}: ${problem}. ${remedy}`));
+  return [['The mapping is at fault; what it concerns stays as it is:', ...lines].join('\n')];
 }
 
 function summary({ people, changed, created, pending }: Rehearsal): string {

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import {
@@ -59,6 +59,11 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     release();
     throw error;
   }
+}
+
+/** Whether a folder has a database already: looking for one makes none. */
+export function hasDatabase(directory: string): boolean {
+  return existsSync(join(directory, DATABASE));
 }
 
 const DATABASE = 'jetbridge.db';

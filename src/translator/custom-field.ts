@@ -52,7 +52,7 @@ export function decideCustomField(
 ): Decision {
   const key = `customFields.${field.id}`;
   const source = ruleSource(rule, user);
-  const read = readerOf(field, rule.targetPath);
+  const read = customFieldReader(field, rule.targetPath);
   if (field.dataType !== 'optionsList' || source.raws.length <= 1)
     return decide(key, [source], { read, context });
   const each = source.raws.map((raw) => decide(key, [{ ...source, raws: [raw] }], { read, context }));
@@ -103,8 +103,9 @@ function staying(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry 
 
 const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
 
-function readerOf(field: CustomField, targetPath: string): Reader {
-  const fault = faultOfTarget(field);
+/** How a custom field reads a value. */
+export function customFieldReader(field: CustomField, targetPath: string): Reader {
+  const fault = customFieldFault(field);
   if (fault) {
     const reading = { fault: faultOfMapping(fault, targetPath, fault.remedy) };
     return () => reading;
@@ -114,7 +115,7 @@ function readerOf(field: CustomField, targetPath: string): Reader {
 }
 
 /** Why a custom field takes no value at all, whatever the value. */
-function faultOfTarget({ name, disabled, dataType }: CustomField): Fault | undefined {
+export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
   if (disabled) {
     const reason = `The custom field "${name}" is disabled.`;
     return unresolved('customFieldDisabled', reason, remedyDisabled).fault;

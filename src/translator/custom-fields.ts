@@ -1,6 +1,6 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { type CustomFieldTarget, decideCustomField, findField } from './custom-field.ts';
-import { findingOf } from './decide.ts';
+import { findingOf, withoutRemoval } from './decide.ts';
 import { joined, type Part, partOf } from './part.ts';
 import { type Context, type Fault, faultOfMapping, unusable } from './reading.ts';
 import type { Wanted } from './result.ts';
@@ -10,7 +10,7 @@ import { ruleSource } from './sources.ts';
 
 /** Decides every custom field that a rule sets; of several rules for one, the first in order of precedence. */
 export function decideCustomFields(
-  { rules }: Rules,
+  { rules, faults }: Rules,
   { user, context }: { user: ScimResource; context: Context },
 ): Part {
   const known: Part[] = [];
@@ -26,11 +26,16 @@ export function decideCustomFields(
     }
     const owner = owners.get(field.id);
     owners.set(field.id, owner ?? rule);
+    // A rule of the collection may set a field only because the name in the file's rule for it is unknown.
     const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
-    const part = owner ? superseded(rule, owner, field) : decided(rule, field, { user, context });
-    known.push(isUnsure ? withoutRemovals(part) : part);
+    const decided = () => {
+      const decision = decideCustomField(rule, field, { user, context });
+      return partOf(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
+    };
+    known.push(owner ? superseded(rule, owner, field) : decided());
   }
-  const kept = unknown.length === 0 ? [] : [undecided(context, owners)];
+  const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
+  const kept = isFaulty ? [undecided(context, owners)] : [];
   return joined([...kept, ...unknown.map(({ part }) => part), ...known]);
 }
 
@@ -44,18 +49,6 @@ function undecided({ applied }: Context, owners: Map<string, Rule>): Part {
   );
   const fields = Object.fromEntries(keys.map((key) => [key, { kind: 'kept' } as const]));
   return { fields, findings: [], trace: [], missed: false };
-}
-
-/** A rule of the collection may set a field only because the name of the file's rule for it is unknown. */
-function withoutRemovals(part: Part): Part {
-  const fields = Object.entries(part.fields).map(
-    ([key, wanted]) => [key, wanted.kind === 'value' ? wanted : ({ kind: 'kept' } as const)] as const,
-  );
-  return { ...part, fields: Object.fromEntries(fields) };
-}
-
-function decided(rule: Rule, field: CustomField, of: { user: ScimResource; context: Context }): Part {
-  return partOf(keyOf(field.id), decideCustomField(rule, field, of));
 }
 
 function keyOf(id: string): string {

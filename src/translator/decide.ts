@@ -100,6 +100,11 @@ function concerned({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
+/** A decision that leaves the field as it is where it would give no value. */
+export function withoutRemoval(decision: Decision): Decision {
+  return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
+}
+
 /** A fault as a finding about a field. */
 export function findingOf(
   field: FieldKey,

@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts';
 import type { FieldKey, Finding } from './result.ts';
 import { canonicalJson } from './same.ts';
 import type { ScimUserMapping } from './snapshot.ts';
-import { compileTransforms, describeTransform } from './transforms.ts';
+import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
 const EDITION = 3;
@@ -32,6 +32,8 @@ export interface Rule {
   transform?: (text: string | undefined) => Reading;
   /** True when the rule makes a value where there is none. */
   hasDefault: boolean;
+  /** The values that the rule itself names, after its transforms. */
+  constants: () => Reading[];
 }
 
 /** All that decides how a SCIM user becomes a traveler, but for what is looked up. */
@@ -83,6 +85,7 @@ function fileRule(row: Row, { mapping, path: place }: { mapping: Mapping; path: 
   // parseMapping lets neither through.
   if ('problem' in path || !target) return [];
   const transforms = row.transforms ?? [];
+  const setting = { country: mapping.phone?.defaultCountry, path: [...place, 'transforms'] };
   const rule: Rule = {
     origin: 'file',
     path,
@@ -92,9 +95,9 @@ function fileRule(row: Row, { mapping, path: place }: { mapping: Mapping; path: 
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
     ),
+    constants: () => constantsOf(transforms, setting),
   };
   if (transforms.length === 0) return [rule];
-  const setting = { country: mapping.phone?.defaultCountry, path: [...place, 'transforms'] };
   return [{ ...rule, transform: compileTransforms(transforms, setting) }];
 }
 
@@ -120,14 +123,24 @@ function collectionRule(row: ScimUserMapping): Rule | Finding {
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }
-  const targetPath = `the scimUserMapping of ${scimAttribute} in the travel service`;
-  const common = { origin: 'collection', path, targetPath, text: scimAttribute, hasDefault: false } as const;
+  const common = {
+    origin: 'collection',
+    path,
+    targetPath: placeOfRow(row),
+    text: scimAttribute,
+    hasDefault: false,
+    constants: () => [],
+  } as const;
   if (customFieldId !== undefined)
     return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
   if (userAttribute === undefined || !isPlainField(userAttribute)) {
     return faultyRow(row, `a traveler has no attribute ${userAttribute}`);
   }
   return { ...common, target: { kind: 'field', field: userAttribute } };
+}
+
+function placeOfRow({ scimAttribute }: ScimUserMapping): string {
+  return `the scimUserMapping of ${scimAttribute} in the travel service`;
 }
 
 function doubled({ text, target }: Rule): Finding {
@@ -147,6 +160,7 @@ function faultyRow(
     value: scimAttribute,
     reason: `The scimUserMapping of ${scimAttribute} in the travel service is not used: ${problem}.`,
     remedy: 'Correct or delete that scimUserMapping in the travel service.',
+    mappingPath: placeOfRow({ scimAttribute }),
   };
 }
 

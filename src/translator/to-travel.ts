@@ -2,7 +2,7 @@ import { foldCase } from '../schema/fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
-import { decide } from './decide.ts';
+import { decide, withoutRemoval } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
 import { joined, type Part, partOf } from './part.ts';
@@ -72,8 +72,14 @@ function decidePlain(
   const decision = decide(field, sourcesOf(rules, user, field), { read: readers[field], context });
   // German first and English second is no fault of anybody's.
   const isQuiet = field === 'lang' && decision.wanted.kind === 'value';
-  const part = partOf(field, isQuiet ? { ...decision, findings: [] } : decision);
+  const told = isQuiet ? { ...decision, findings: [] } : decision;
+  const part = partOf(field, isRuleUnusable(field, rules) ? withoutRemoval(told) : told);
   return { ...part, trace: [...part.trace, ...superseded(field, rules)] };
+}
+
+/** True for a field that a row of the collection would set if it were right. */
+function isRuleUnusable(field: PlainField, rules: Rules): boolean {
+  return !ruleFor(rules, field) && rules.faults.some((fault) => fault.field === field);
 }
 
 /** The rules that a mapping rule takes the place of. */

@@ -88,6 +88,28 @@ export function compileTransforms(
   };
 }
 
+/** What each result of a `map` and each `default` becomes in the steps that follow it. */
+export function constantsOf(transforms: Transform[], { country, path }: Placed): Reading[] {
+  return transforms.flatMap((transform, index) => {
+    const own = ownTexts(transform, [...path, index]);
+    const steps = transforms
+      .slice(index + 1)
+      .map((following, next) => compileStep(following, { country, path: [...path, index + 1 + next] }));
+    return own.map((state) => readingOf(steps.reduce((before, step) => step(before), state)));
+  });
+}
+
+/** The texts that a transform brings in. A map may well say that a value becomes nothing. */
+function ownTexts(transform: Transform, path: PropertyKey[]): State[] {
+  if (typeof transform === 'string') return [];
+  const { map = {}, default: fallback } = transform;
+  const entries = Object.entries(map)
+    .filter(([, text]) => text.trim() !== '')
+    .map(([from, text]) => ({ text, mappingPath: jsonPath([...path, 'map', from]) }));
+  if (fallback === undefined) return entries;
+  return [...entries, { text: fallback, mappingPath: jsonPath([...path, 'default']) }];
+}
+
 function readingOf(state: State): Reading {
   const { mappingPath } = state;
   if ('text' in state) return { value: state.text, ...(mappingPath === undefined ? {} : { mappingPath }) };
