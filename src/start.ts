@@ -29,7 +29,8 @@ import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
 import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
-import { realSurroundings } from './surroundings.ts';
+import { type WriteHealth, writeHealth } from './store/write-health.ts';
+import { realSurroundings, wait } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
 
 /** A service that runs. */
@@ -64,6 +65,7 @@ interface Ground {
   log: Logger;
   surroundings: Surroundings;
   database: Database;
+  writes: WriteHealth;
   store: BridgeStore;
   tokens: Tokens;
   embedded: Embedded | undefined;
@@ -149,6 +151,7 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
 async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
+  const writes = writeHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   // Nobody else has this database: leases that are left are those of a process that died.
@@ -164,12 +167,13 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     log,
     surroundings,
     database,
+    writes,
     store,
     tokens: kept,
     embedded,
     notices,
     close: async () => {
-      await keeper.close();
+      await Promise.all([keeper.close(), writes.stop()]);
       await database.close();
     },
   };
@@ -181,10 +185,11 @@ function named(connected: Connected[], id: string): Connected {
   return one;
 }
 
-function httpDeps({ log, surroundings, store }: Ground): HttpDeps {
+function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   countIdentities(metrics, store);
+  measureWrites(metrics, writes);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
@@ -193,7 +198,7 @@ function application(
   ground: Ground,
   { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },
 ): Express {
-  const { settings, database, embedded } = ground;
+  const { settings, database, writes, embedded } = ground;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAccess(ground);
   const isTrusted = addressesOf(settings.trustedProxies);
@@ -210,7 +215,7 @@ function application(
     app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     app.use('/oauth/token', oauthRoutes(ground, chosenUrl ?? url));
-    app.use(healthRoutes(isReady), metricsRoutes(deps.metrics));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics));
   });
 }
 
@@ -231,6 +236,17 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
+  new Gauge({
+    name: 'jetbridge_store_writes_failing',
+    help: '1 while the database cannot be written, as on a full disk; else 0.',
+    registers: [registry],
+    collect() {
+      this.set(writes.failure() === undefined ? 0 : 1);
     },
   });
 }

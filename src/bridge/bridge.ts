@@ -9,7 +9,7 @@ import { type Background, background, workOff } from './loop.ts';
 import { type Pause, pause, watched } from './pause.ts';
 import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
-import { reconciler as reconcilerOf } from './reconcile.ts';
+import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
 import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
@@ -58,9 +58,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   };
   const pauseOf = (connection: Connection) => officeOf(connection).pause;
   const reconciler = reconcilerOf({ ...store, bases, wake, surroundings });
-  const seen = {
-    attempt: (connection: Connection, id: string) => reconciler.attempt(officeOf(connection).watched, id),
-  };
+  const seen = watching(reconciler, (connection) => officeOf(connection).watched);
   const work = { ...store, reconciler: seen, pauseOf, surroundings };
   const importer = importerOf({ ...store, bases, wake, surroundings });
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
@@ -92,6 +90,14 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
           connection.feed &&
           follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
       }),
+  };
+}
+
+/** The same reconciler, from whose travel calls the connection's pause learns. */
+function watching(reconciler: Reconciler, watchedOf: (connection: Connection) => Connection): Reconciler {
+  return {
+    attempt: (connection, id) => reconciler.attempt(watchedOf(connection), id),
+    releaseUnkept: reconciler.releaseUnkept,
   };
 }
 

@@ -10,13 +10,18 @@ import { draftOf, failed, type Settled, type Task } from './task.ts';
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
 const LEASE_MS = 120_000;
 
-/** What one attempt came to: `busy`, another holds it; `moved`, more was written meanwhile; `failed`, it is tried again. */
-export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed';
+/**
+ * What one attempt came to: `busy`, another holds it; `moved`, more was written meanwhile; `failed`, it is tried again;
+ * `unkept`, the store could keep neither a lease nor an outcome, so the identity is as due as before: the caller must wait.
+ */
+export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unkept';
 
 /** Makes the travel service agree with identities, one at a time. */
 export interface Reconciler {
   /** One attempt at one identity, now. Never rejects. */
   attempt(connection: Connection, id: string): Promise<Attempt>;
+  /** Gives back the leases of attempts whose outcome could not be kept; false while the store refuses. Never rejects. */
+  releaseUnkept(): Promise<boolean>;
 }
 
 /** What the reconciler works with. */
@@ -32,8 +37,16 @@ export interface Workshop {
 }
 
 /** The one reconcile function that every path uses: level-triggered, under a lease, safe to run any number of times. */
-export function reconciler(shop: Workshop): Reconciler {
+export function reconciler(workshop: Workshop): Reconciler {
+  const shop: Shop = { ...workshop, unkept: new Map() };
   return {
+    releaseUnkept: async () => {
+      for (const [token, { held, text }] of [...shop.unkept]) {
+        shop.unkept.delete(token);
+        if ((await giveUp(shop, held, text)) === 'unkept') return false;
+      }
+      return true;
+    },
     attempt: async (connection, id) => {
       const token = shop.surroundings.newId();
       const now = shop.surroundings.now();
@@ -49,17 +62,22 @@ export function reconciler(shop: Workshop): Reconciler {
   };
 }
 
+/** The attempts whose outcome could not be kept, by their lease's token. */
+interface Shop extends Workshop {
+  unkept: Map<string, { held: Held; text: string }>;
+}
+
 /** What is committed is answered for, so a lease that cannot be kept, as the disk is full, is only a failed attempt. */
 async function taken(
   shop: Workshop,
   connection: Connection,
   { id, lease }: { id: string; lease: Parameters<Leases['take']>[2] },
-): Promise<Identity | 'busy' | 'failed'> {
+): Promise<Identity | 'busy' | 'unkept'> {
   try {
     return (await shop.leases.take(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
     shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
-    return 'failed';
+    return 'unkept';
   }
 }
 
@@ -68,7 +86,7 @@ interface Held {
   token: string;
 }
 
-async function underLease(shop: Workshop, connection: Connection, held: Held): Promise<Attempt> {
+async function underLease(shop: Shop, connection: Connection, held: Held): Promise<Attempt> {
   const { identity, token } = held;
   const translated = await translate(shop, shop.bases, { connection, identity });
   const { settled, basis, announced } = await settleWith(shop, connection, { held, translated });
@@ -176,7 +194,8 @@ function note(shop: Workshop, { identity, settled }: { identity: Identity; settl
 }
 
 /** A fault of ours, or a link that another won: back off and look again. */
-async function giveUp(shop: Workshop, { identity, token }: Held, text: string): Promise<Attempt> {
+async function giveUp(shop: Shop, held: Held, text: string): Promise<'failed' | 'unkept'> {
+  const { identity, token } = held;
   const { now, random, log } = shop.surroundings;
   const wait = backoff({ kind: 'unavailable', text }, identity.attempts, random());
   try {
@@ -190,7 +209,9 @@ async function giveUp(shop: Workshop, { identity, token }: Held, text: string): 
     };
     await shop.leases.finish(identity.connection, identity.id, token, identity.revision, outcome);
   } catch (error) {
-    log.error({ err: error }, 'an outcome could not be kept; its lease runs out by itself');
+    log.error({ err: error }, 'an outcome could not be kept; it is tried again until its lease runs out');
+    shop.unkept.set(token, { held, text });
+    return 'unkept';
   }
   return 'failed';
 }

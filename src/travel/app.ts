@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
 import { retrieve, type Surroundings } from './collection.ts';
@@ -57,10 +58,18 @@ export function travelApp({
 function answerErrors(log: Log): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
-    const known = error instanceof ApiError ? error : fromExpress(error);
+    const known = toApiError(error);
     if (known.status >= 500) log.error({ err: error }, 'the travel service failed');
+    if (known.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
     response.status(known.status).json(errorBody(known));
   };
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof StoreUnavailable)) return fromExpress(error);
+  const text = 'Nothing can be stored at the moment; try again.';
+  return new ApiError('internalError', text, { status: 503, cause: error });
 }
 
 /** What express and its body parser refuse: a broken path, encoding or body. */

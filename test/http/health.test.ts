@@ -3,7 +3,9 @@ import { measureProcess, metricsRoutes } from '../../src/http/metrics.ts';
 import { httpHouse } from '../support/http-house.ts';
 
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
-  const house = await httpHouse((app) => app.use(healthRoutes(isReady)));
+  const house = await httpHouse((app) =>
+    app.use(healthRoutes({ isReady, writes: { failure: () => undefined, probe: async () => undefined } })),
+  );
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${house.port}${path}`)).status;
   const found = [await get('/healthz'), await get('/readyz')];
   await house.close();
