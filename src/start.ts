@@ -29,7 +29,7 @@ import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
 import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
-import { type WriteHealth, writeHealth } from './store/write-health.ts';
+import { WriteHealth } from './store/write-health.ts';
 import { realSurroundings, wait } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
 
@@ -81,7 +81,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const deps = httpDeps(ground);
   const { door, inner, url } = await openDoors(ground, deps);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { surroundings, store, embedded, notices } = ground;
+  const { surroundings, store, embedded, notices, writes } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) =>
     connect(one, { embedding, common: settings }, surroundings),
@@ -90,6 +90,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
+  // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
+  writes.onRecovery(() => background?.importAgain());
   notices.onChange = (type) => {
     if (!isLookedUp(type)) return;
     for (const one of connected) one.connection.lookups.expire();
@@ -141,6 +143,7 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
   const travel = embedded?.run();
   return {
     refreshRules: bridging.refreshRules,
+    importAgain: bridging.importAgain,
     stop: async () => {
       await Promise.all([bridging.stop(), travel?.stop()]);
     },
@@ -151,7 +154,7 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
 async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
-  const writes = writeHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   // Nobody else has this database: leases that are left are those of a process that died.

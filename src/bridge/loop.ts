@@ -31,6 +31,8 @@ const LONGEST_FAULT_MS = 10_000;
 export interface Background {
   /** Lets the rules and lookups of all connections be read anew, soon; who is concerned is translated again. */
   refreshRules(): void;
+  /** Lets the travelers of all connections be read anew, soon, and whatever was left open be taken up, as at a start. */
+  importAgain(): void;
   /** Ends all loops; resolves when what was under way is done. */
   stop(): Promise<void>;
 }
@@ -71,6 +73,9 @@ export function background(shop: BackgroundShop): Background {
   return {
     refreshRules: () => {
       for (const connection of shop.connections) shop.rulesBellOf(connection).ring();
+    },
+    importAgain: () => {
+      for (const connection of shop.connections) shop.importBellOf(connection).ring();
     },
     stop: async () => {
       stop.abort();

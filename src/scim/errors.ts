@@ -11,7 +11,9 @@ import { sendScim } from './send.ts';
 /** The error as the client is told; what is our own fault goes to the log, with its cause, and stays there. */
 export function told(error: unknown, log: Log): ScimError {
   const scimError = toScimError(error);
-  if (scimError !== error && scimError.status >= 500) log.error({ err: error }, scimError.message);
+  // An error of SCIMMY's is one that came by here before.
+  const isLogged = scimError === error || error instanceof SCIMMY.Types.Error;
+  if (!isLogged && scimError.status >= 500) log.error({ err: error }, scimError.message);
   return scimError;
 }
 

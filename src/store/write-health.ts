@@ -1,21 +1,11 @@
 import type { Log } from '../bridge/ports.ts';
 import type { Database } from './database.ts';
-import type { StoreUnavailable } from './unavailable.ts';
+import { StoreUnavailable } from './unavailable.ts';
 
 /** The shortest time between two probe writes. */
 const PROBE_MS = 5_000;
 /** The shortest time between two log lines about the same trouble. */
 const LOG_MS = 60_000;
-
-/** Whether the database can be written, as far as is known. */
-export interface WriteHealth {
-  /** Why writes fail, in plain words; undefined while they work. */
-  failure(): string | undefined;
-  /** The same, after a probe write unless the last one was made less than five seconds ago. */
-  probe(): Promise<string | undefined>;
-  /** Ends the probes. */
-  stop(): Promise<void>;
-}
 
 interface WriteHealthDeps {
   database: Pick<Database, 'onUnavailable' | 'probeWrite'>;
@@ -28,57 +18,82 @@ interface WriteHealthDeps {
   log: Log;
 }
 
-/** Follows every fault of the database; while writes fail, a probe write finds out when they work again. */
-export function writeHealth({ database, clock, log }: WriteHealthDeps): WriteHealth {
-  const end = new AbortController();
-  let failure: StoreUnavailable | undefined;
-  let faults = 0;
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  let isLogged = false;
-  let probedAt = Number.NEGATIVE_INFINITY;
-  let recovering: Promise<void> | undefined;
-  const logFailure = (error: StoreUnavailable) => {
-    if (clock.now() - loggedAt < LOG_MS) return;
-    loggedAt = clock.now();
-    isLogged = true;
-    const fields = { reason: error.reason, cause: error.message, faults };
-    log.error(fields, 'the database cannot be written; writes are answered 503 until it can');
-    faults = 0;
-  };
-  const probe = async () => {
-    if (clock.now() - probedAt < PROBE_MS) return failure?.reason;
-    probedAt = clock.now();
+/** Whether the database can be written, as far as is known. While writes fail, probe writes find out when they work again. */
+export class WriteHealth {
+  readonly #deps: WriteHealthDeps;
+  readonly #end = new AbortController();
+  readonly #onRecovery: (() => void)[] = [];
+  #failure: StoreUnavailable | undefined;
+  /** How many faults there were since the last line about them. */
+  #faults = 0;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  #isEndDue = false;
+  #probedAt = Number.NEGATIVE_INFINITY;
+  #probing: Promise<void> | undefined;
+
+  constructor(deps: WriteHealthDeps) {
+    this.#deps = deps;
+    deps.database.onUnavailable((error) => this.#noteFault(error));
+  }
+
+  /** Why writes fail, in plain words; undefined while they work. */
+  failure(): string | undefined {
+    return this.#failure?.reason;
+  }
+
+  /** The same, after a probe write unless the last one was made less than five seconds ago. */
+  async probe(): Promise<string | undefined> {
+    const { database, clock, log } = this.#deps;
+    if (clock.now() - this.#probedAt < PROBE_MS) return this.failure();
+    this.#probedAt = clock.now();
     try {
       await database.probeWrite();
-      // Writes that fail now and then would otherwise log an end each time.
-      if (isLogged) log.info({}, 'the database can be written again');
-      isLogged = false;
-      failure = undefined;
+      this.#noteSuccess();
     } catch (error) {
-      // If the store is unavailable, the listener below has noted it; any other fault says nothing about the disk.
-      log.error({ err: error }, 'the probe write failed');
+      // A fault of the disk is noted below already; any other says nothing about the disk.
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'the probe write failed');
     }
-    return failure?.reason;
-  };
-  const recover = async () => {
-    while (failure && !end.signal.aborted) {
-      await clock.wait(PROBE_MS, end.signal);
-      if (!end.signal.aborted) await probe();
+    return this.failure();
+  }
+
+  /** Calls the listener each time when writes work again. */
+  onRecovery(listener: () => void): void {
+    this.#onRecovery.push(listener);
+  }
+
+  /** Ends the probes. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#probing;
+  }
+
+  #noteFault(error: StoreUnavailable): void {
+    const { clock, log } = this.#deps;
+    this.#failure = error;
+    this.#faults += 1;
+    this.#probing ??= this.#probeUntilRecovered();
+    if (clock.now() - this.#loggedAt < LOG_MS) return;
+    const fields = { reason: error.reason, cause: error.message, faults: this.#faults };
+    log.error(fields, 'the database cannot be written; writes are answered 503 until it can');
+    this.#loggedAt = clock.now();
+    this.#isEndDue = true;
+    this.#faults = 0;
+  }
+
+  #noteSuccess(): void {
+    if (!this.#failure) return;
+    this.#failure = undefined;
+    // Without a line about the beginning there is none about the end: writes may fail now and then for hours.
+    if (this.#isEndDue) this.#deps.log.info({}, 'the database can be written again');
+    this.#isEndDue = false;
+    for (const listener of this.#onRecovery) listener();
+  }
+
+  async #probeUntilRecovered(): Promise<void> {
+    while (this.#failure && !this.#end.signal.aborted) {
+      await this.#deps.clock.wait(PROBE_MS, this.#end.signal);
+      if (!this.#end.signal.aborted) await this.probe();
     }
-    recovering = undefined;
-  };
-  database.onUnavailable((error) => {
-    failure = error;
-    faults += 1;
-    logFailure(error);
-    recovering ??= recover();
-  });
-  return {
-    failure: () => failure?.reason,
-    probe,
-    stop: async () => {
-      end.abort();
-      await recovering;
-    },
-  };
+    this.#probing = undefined;
+  }
 }

@@ -4,7 +4,7 @@ import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
 import { retrieve, type Surroundings } from './collection.ts';
 import { contractRoutes } from './contract.ts';
-import { ApiError, errorBody } from './errors.ts';
+import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import type { Credentials, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
 import type { Keeper } from './request-log-keeper.ts';
@@ -67,9 +67,7 @@ function answerErrors(log: Log): ErrorRequestHandler {
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (!(error instanceof StoreUnavailable)) return fromExpress(error);
-  const text = 'Nothing can be stored at the moment; try again.';
-  return new ApiError('internalError', text, { status: 503, cause: error });
+  return error instanceof StoreUnavailable ? storeUnavailable(error) : fromExpress(error);
 }
 
 /** What express and its body parser refuse: a broken path, encoding or body. */
