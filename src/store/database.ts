@@ -29,7 +29,7 @@ export interface Database {
   isDuplicate(error: unknown): boolean;
   /** Calls the listener with every fault of the disk, which the caller of the database gets as well. */
   onUnavailable(listener: (error: StoreUnavailable) => void): void;
-  /** Commits a write that changes nothing; rejects while the database cannot be written. */
+  /** Commits a write that means nothing; rejects while the database cannot be written. */
   probeWrite(): Promise<void>;
   /** Answers when the database can be read; rejects otherwise. */
   ping(): Promise<void>;
@@ -58,8 +58,8 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
       isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
       onUnavailable: (listener) => void listeners.push(listener),
       probeWrite: async () => {
-        // Nothing else uses this number; setting it writes the first page of the file, even to the same value.
-        await sql`pragma user_version = 0`.execute(db);
+        const content = ' '.repeat(PROBE_SIZE);
+        await sql`insert or replace into write_probe (id, content) values (1, ${content})`.execute(db);
       },
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
@@ -77,6 +77,8 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
 
 const DATABASE = 'jetbridge.db';
 const LOCK = 'jetbridge.lock';
+/** More than the write of a user, in bytes: a small write may find a place on a disk that takes nothing else. */
+const PROBE_SIZE = 131_072;
 
 /** Makes a file that only its owner reads, as it tells who travels where; what SQLite puts beside it gets the same mode. */
 function makePrivate(file: string): void {
