@@ -32,7 +32,8 @@ import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
 import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
-import { realSurroundings } from './surroundings.ts';
+import { WriteHealth } from './store/write-health.ts';
+import { realSurroundings, wait } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
 import { LONGEST_WAIT_MS } from './travel/webhooks/schedule.ts';
 
@@ -68,6 +69,7 @@ interface Ground {
   log: Logger;
   surroundings: Surroundings;
   database: Database;
+  writes: WriteHealth;
   store: BridgeStore;
   tokens: Tokens;
   embedded: Embedded | undefined;
@@ -83,7 +85,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const deps = httpDeps(ground);
   const { door, inner, url } = await openDoors(ground, deps);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { surroundings, store, embedded, notices } = ground;
+  const { surroundings, store, embedded, notices, writes } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) =>
     connect(one, { embedding, common: settings }, surroundings),
@@ -94,6 +96,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   countMappingFaults(deps.metrics, built);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
+  // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
+  writes.onRecovery(() => background?.importAgain());
   notices.onChange = (type) => {
     if (!isLookedUp(type)) return;
     for (const one of connected) one.connection.lookups.expire();
@@ -158,6 +162,7 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
   const travel = embedded?.run();
   return {
     refreshRules: bridging.refreshRules,
+    importAgain: bridging.importAgain,
     stop: async () => {
       await Promise.all([bridging.stop(), travel?.stop()]);
     },
@@ -168,6 +173,7 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
 async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
+  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   const surroundings = realSurroundings(log, options.checkpoint);
@@ -192,12 +198,13 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     log,
     surroundings,
     database,
+    writes,
     store,
     tokens: kept,
     embedded,
     notices,
     close: async () => {
-      await keeper.close();
+      await Promise.all([keeper.close(), writes.stop()]);
       await database.close();
     },
   };
@@ -209,10 +216,11 @@ function named(connected: Connected[], id: string): Connected {
   return one;
 }
 
-function httpDeps({ log, surroundings, store }: Ground): HttpDeps {
+function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   countIdentities(metrics, store);
+  measureWrites(metrics, writes);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
@@ -221,7 +229,7 @@ function application(
   ground: Ground,
   { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },
 ): Express {
-  const { settings, database, embedded } = ground;
+  const { settings, database, writes, embedded } = ground;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAccess(ground);
   const isTrusted = addressesOf(settings.trustedProxies);
@@ -238,7 +246,7 @@ function application(
     app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     app.use('/oauth/token', oauthRoutes(ground, chosenUrl ?? url));
-    app.use(healthRoutes(isReady), metricsRoutes(deps.metrics));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics));
   });
 }
 
@@ -286,6 +294,17 @@ function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: Bridge
     collect() {
       this.reset();
       for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
+    },
+  });
+}
+
+function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
+  new Gauge({
+    name: 'jetbridge_store_writes_failing',
+    help: '1 while the database cannot be written, as on a full disk; else 0.',
+    registers: [registry],
+    collect() {
+      this.set(writes.failure() === undefined ? 0 : 1);
     },
   });
 }

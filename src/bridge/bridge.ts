@@ -69,9 +69,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   };
   const pauseOf = (connection: Connection) => officeOf(connection).pause;
   const reconciler = reconcilerOf({ ...store, bases, wake, surroundings });
-  const seen: Pick<Reconciler, 'attempt'> = {
-    attempt: (connection, id) => reconciler.attempt(officeOf(connection).watched, id),
-  };
+  const seen = watching(reconciler, (connection) => officeOf(connection).watched);
   const work = { ...store, reconciler: seen, pauseOf, surroundings };
   const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
   const importer = restrainedImporter(importerOf({ ...store, bases, wake, surroundings }), restrainedOf);
@@ -122,6 +120,15 @@ async function workOffAll(work: WorkShop, connections: Connection[]): Promise<nu
     for (let made = 1; made > 0; attempts += made) made = await workOff(work, connection);
   }
   return attempts;
+}
+
+/** The same reconciler, from whose travel calls the connection's pause learns. */
+function watching(reconciler: Reconciler, watchedOf: (connection: Connection) => Connection): Reconciler {
+  return {
+    attempt: (connection, id) => reconciler.attempt(watchedOf(connection), id),
+    releaseUnkept: reconciler.releaseUnkept,
+    idle: reconciler.idle,
+  };
 }
 
 /** What the process keeps for one connection. */

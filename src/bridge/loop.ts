@@ -23,13 +23,16 @@ const IMPORT_AGAIN_MS = 60_000;
 const FEED_AGAIN_MS = 60 * 60_000;
 /** While the travel API does not answer, its feed is asked for less and less often, down to this. */
 const FEED_REST_MS = 60_000;
-/** After a fault of our own, such as a database that does not answer. */
-const FAULT_MS = 5_000;
+/** After a fault of our own, such as a database that cannot be written: the first wait, doubled up to the longest. */
+const FAULT_MS = 1_000;
+const LONGEST_FAULT_MS = 10_000;
 
 /** What happens without anybody asking. */
 export interface Background {
   /** Lets the rules and lookups of all connections be read anew, soon; who is concerned is translated again. */
   refreshRules(): void;
+  /** Lets the travelers of all connections be read anew, soon, and whatever was left open be taken up, as at a start. */
+  importAgain(): void;
   /** Ends all loops; resolves when what was under way is done. */
   stop(): Promise<void>;
 }
@@ -37,7 +40,7 @@ export interface Background {
 /** What working off the agenda takes. */
 export interface WorkShop {
   agenda: Agenda;
-  reconciler: Pick<Reconciler, 'attempt'>;
+  reconciler: Pick<Reconciler, 'attempt' | 'releaseUnkept'>;
   pauseOf(connection: Connection): Pause;
   surroundings: Surroundings;
 }
@@ -71,6 +74,9 @@ export function background(shop: BackgroundShop): Background {
     refreshRules: () => {
       for (const connection of shop.connections) shop.rulesBellOf(connection).ring();
     },
+    importAgain: () => {
+      for (const connection of shop.connections) shop.importBellOf(connection).ring();
+    },
     stop: async () => {
       stop.abort();
       for (const connection of shop.connections) shop.alarmOf(connection).ring();
@@ -85,12 +91,16 @@ async function repeat(
   signal: AbortSignal,
   task: () => Promise<void>,
 ): Promise<void> {
+  let faults = 0;
   while (!signal.aborted) {
     try {
       await task();
+      faults = 0;
     } catch (error) {
-      surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
-      await surroundings.wait(FAULT_MS, signal);
+      if (!(error instanceof Unkept))
+        surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
+      await surroundings.wait(Math.min(LONGEST_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), signal);
+      faults += 1;
     }
   }
 }
@@ -104,23 +114,30 @@ async function turn(shop: BackgroundShop, connection: Connection, signal: AbortS
   idle.abort();
 }
 
-/** Attempts what is due at a connection now, several at once; answers how many. */
+/** The store could not keep leases or outcomes. The reconciler has logged why. */
+class Unkept extends Error {}
+
+/** Attempts what is due at a connection now, several at once; answers how many. Rejects if the store keeps nothing. */
 export async function workOff(shop: WorkShop, connection: Connection, signal?: AbortSignal): Promise<number> {
+  if (!(await shop.reconciler.releaseUnkept())) throw new Unkept('outcomes could not be kept');
   const { now } = shop.surroundings;
   const heed = shop.pauseOf(connection);
   const due = heed.holds(now()) ? [] : await shop.agenda.due(now(), BATCH, [connection.id]);
   const queue = due.map(({ id }) => id);
   let attempts = 0;
+  let unkept = 0;
   const lane = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
-      if (!heed.admits(now())) return;
+      // A few may have troubles of their own, such as a broken row; the others get their turn.
+      if (unkept >= AT_ONCE || !heed.admits(now())) return;
       attempts += 1;
       const isProbe = heed.reason() !== undefined;
-      await shop.reconciler.attempt(connection, id);
+      if ((await shop.reconciler.attempt(connection, id)) === 'unkept') unkept += 1;
       if (isProbe) heed.ended(now());
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (unkept > 0) throw new Unkept('leases or outcomes could not be kept');
   return attempts;
 }
 

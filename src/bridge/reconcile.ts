@@ -15,9 +15,10 @@ const LATE_CHECK_MS = 60_000;
 
 /**
  * What one attempt came to: `refused`, the travel API or a guard will not have it; `busy`, another holds the lease; `moved`,
- * more was written meanwhile; `failed`, it is tried again.
+ * more was written meanwhile; `failed`, it is tried again; `unkept`, the store could keep neither a lease nor an outcome, so
+ * the identity is as due as before: the caller must wait.
  */
-export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed';
+export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unkept';
 
 /** Makes the travel service agree with identities, one at a time. */
 export interface Reconciler {
@@ -25,6 +26,8 @@ export interface Reconciler {
   attempt(connection: Connection, id: string): Promise<Attempt>;
   /** Resolves when no attempt is under way. */
   idle(): Promise<void>;
+  /** Gives back the leases of attempts whose outcome could not be kept; false while the store refuses. Never rejects. */
+  releaseUnkept(): Promise<boolean>;
 }
 
 /** What the reconciler works with. */
@@ -41,9 +44,17 @@ export interface Workshop {
 }
 
 /** The one reconcile function that every path uses: level-triggered, under a lease, safe to run any number of times. */
-export function reconciler(shop: Workshop): Reconciler {
+export function reconciler(workshop: Workshop): Reconciler {
+  const shop: Shop = { ...workshop, unkept: new Map() };
   const underWay = new Set<Promise<Attempt>>();
   return {
+    releaseUnkept: async () => {
+      for (const [token, { held, text }] of [...shop.unkept]) {
+        shop.unkept.delete(token);
+        if ((await giveUp(shop, held, text)) === 'unkept') return false;
+      }
+      return true;
+    },
     attempt: async (connection, id) => {
       const attempt = tryOnce(shop, connection, id);
       underWay.add(attempt);
@@ -59,7 +70,12 @@ export function reconciler(shop: Workshop): Reconciler {
   };
 }
 
-async function tryOnce(shop: Workshop, connection: Connection, id: string): Promise<Attempt> {
+/** The attempts whose outcome could not be kept, by their lease's token. */
+interface Shop extends Workshop {
+  unkept: Map<string, { held: Held; text: string }>;
+}
+
+async function tryOnce(shop: Shop, connection: Connection, id: string): Promise<Attempt> {
   const token = shop.surroundings.newId();
   const now = shop.surroundings.now();
   const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
@@ -77,12 +93,12 @@ async function taken(
   shop: Workshop,
   connection: Connection,
   { id, lease }: { id: string; lease: Parameters<Leases['take']>[2] },
-): Promise<Identity | 'busy' | 'failed'> {
+): Promise<Identity | 'busy' | 'unkept'> {
   try {
     return (await shop.leases.take(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
     shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
-    return 'failed';
+    return 'unkept';
   }
 }
 
@@ -91,7 +107,7 @@ interface Held {
   token: string;
 }
 
-async function underLease(shop: Workshop, connection: Connection, held: Held): Promise<Attempt> {
+async function underLease(shop: Shop, connection: Connection, held: Held): Promise<Attempt> {
   const { identity, token } = held;
   const translated = await translate(shop, shop.bases, { connection, identity });
   const { settled, basis, announced } = await settleWith(shop, connection, { held, translated });
@@ -254,7 +270,8 @@ function note(shop: Workshop, { identity, settled }: { identity: Identity; settl
 }
 
 /** A fault of ours, or a link that another won: back off and look again. */
-async function giveUp(shop: Workshop, { identity, token }: Held, text: string): Promise<Attempt> {
+async function giveUp(shop: Shop, held: Held, text: string): Promise<'failed' | 'unkept'> {
+  const { identity, token } = held;
   const { now, random, log } = shop.surroundings;
   const wait = backoff({ kind: 'unavailable', text }, identity.attempts, random());
   try {
@@ -268,7 +285,9 @@ async function giveUp(shop: Workshop, { identity, token }: Held, text: string): 
     };
     await shop.leases.finish(identity.connection, identity.id, token, identity.revision, outcome);
   } catch (error) {
-    log.error({ err: error }, 'an outcome could not be kept; its lease runs out by itself');
+    log.error({ err: error }, 'an outcome could not be kept; it is tried again until its lease runs out');
+    shop.unkept.set(token, { held, text });
+    return 'unkept';
   }
   return 'failed';
 }

@@ -10,6 +10,7 @@ import { requestLog } from './0008-request-log.ts';
 import { orderOfEvents } from './0009-order-of-events.ts';
 import { addressKeys } from './0010-address-keys.ts';
 import { holdTables } from './0011-holds.ts';
+import { writeProbe } from './0012-write-probe.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -26,5 +27,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0009-order-of-events': orderOfEvents(types),
     '0010-address-keys': addressKeys(),
     '0011-holds': holdTables(types),
+    '0012-write-probe': writeProbe(),
   };
 }
