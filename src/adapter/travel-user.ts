@@ -19,13 +19,13 @@ const addressParts = ['city', 'countryCode', 'postalCode', 'region', 'streetAddr
 
 /**
  * Reads a traveler with tolerance: fields that are unknown or of another type are passed over, enum values are taken as
- * they come. Undefined when there is no id or no email, without which nothing can be decided about anybody.
+ * they come. Undefined when there is no id or no email, or it is blank, without which nothing can be decided about anybody.
  */
 export function readTravelUser(value: unknown): TravelUser | undefined {
   const source = record(value);
-  const id = text(source?.id);
+  const id = readTravelUserId(value);
   const email = text(source?.email);
-  if (!source || id === undefined || email === undefined) return undefined;
+  if (!source || id === undefined || email === undefined || email.trim() === '') return undefined;
   const { address, customFields, roles, separateIcsEmails } = source;
   const parts = record(address);
   return {
@@ -39,6 +39,12 @@ export function readTravelUser(value: unknown): TravelUser | undefined {
     ...(Array.isArray(roles) ? { roles: readable(roles, text) } : {}),
     ...(typeof separateIcsEmails === 'boolean' ? { separateIcsEmails } : {}),
   };
+}
+
+/** The id of a traveler that perhaps cannot be read otherwise; undefined when there is none. */
+export function readTravelUserId(value: unknown): string | undefined {
+  const id = text(record(value)?.id);
+  return id === '' ? undefined : id;
 }
 
 function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {

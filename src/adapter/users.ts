@@ -3,7 +3,7 @@ import type { TravelUser } from '../translator/travel-user.ts';
 import { ofCollection } from './answers.ts';
 import type { TravelClient } from './client.ts';
 import { page } from './collection.ts';
-import { readTravelUser } from './travel-user.ts';
+import { readTravelUser, readTravelUserId } from './travel-user.ts';
 
 const one = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
 
@@ -33,7 +33,8 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
     page: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
       if (answer.kind !== 'ok') return answer;
-      return { kind: 'ok', value: { users: answer.value.items, total: answer.value.total } };
+      const { items: users, unreadable, ...rest } = answer.value;
+      return { kind: 'ok', value: { users, unreadable: unreadable.map(readTravelUserId), ...rest } };
     },
   };
 }

@@ -84,7 +84,9 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
 
 /** The references of an identity under any rules; those of rules that read the same values are looked up once. */
 function resolver(records: Records, identity: Identity): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = { of: records.references.of, save: async () => {} };
+  const { of } = records.references;
+  const decide: References['decide'] = (connection, _id, choose) => choose((id) => of(connection, id));
+  const references = { of, save: async () => {}, decide };
   const known = new Map<string, Promise<Resolved>>();
   return async (rules) => {
     const mark = JSON.stringify(referencesOf(rules, identity.desired));
