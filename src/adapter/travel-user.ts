@@ -19,7 +19,7 @@ const addressParts = ['city', 'countryCode', 'postalCode', 'region', 'streetAddr
 
 /**
  * Reads a traveler with tolerance: fields that are unknown or of another type are passed over, enum values are taken as
- * they come. Undefined when there is no id or no email, or it is blank, without which nothing can be decided about anybody.
+ * they come. The order of roles and custom fields means nothing, so it is made the same each time. Undefined when there is no id or no email, or it is blank, without which nothing can be decided about anybody.
  */
 export function readTravelUser(value: unknown): TravelUser | undefined {
   const source = record(value);
@@ -35,8 +35,8 @@ export function readTravelUser(value: unknown): TravelUser | undefined {
     createdAt: text(source.createdAt) ?? '',
     ...texts(source, plain),
     ...(parts ? { address: texts(parts, addressParts) } : {}),
-    ...(Array.isArray(customFields) ? { customFields: readable(customFields, readCustomFieldValue) } : {}),
-    ...(Array.isArray(roles) ? { roles: readable(roles, text) } : {}),
+    ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
+    ...(Array.isArray(roles) ? { roles: readable(roles, text).sort() } : {}),
     ...(typeof separateIcsEmails === 'boolean' ? { separateIcsEmails } : {}),
   };
 }
@@ -47,6 +47,10 @@ export function readTravelUserId(value: unknown): string | undefined {
   return id === '' ? undefined : id;
 }
 
+function readCustomFieldValues(values: unknown[]): CustomFieldValue[] {
+  return readable(values, readCustomFieldValue).sort(by(({ customFieldId }) => customFieldId));
+}
+
 function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {
   const source = record(value);
   const customFieldId = text(source?.customFieldId);
@@ -55,5 +59,17 @@ function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {
     const members = record(item);
     return members ? [texts(members, ['customFieldOptionId', 'data', 'displayName'])] : [];
   });
-  return { customFieldId, ...texts(source, ['name']), values };
+  const ordered = values.sort(
+    by(({ customFieldOptionId, data }) => `${customFieldOptionId ?? ''} ${data ?? ''}`),
+  );
+  return { customFieldId, ...texts(source, ['name']), values: ordered };
+}
+
+/** Compares by the codes of characters, which is the same everywhere. */
+function by<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
+  return (one, other) => {
+    const [left, right] = [keyOf(one), keyOf(other)];
+    if (left === right) return 0;
+    return left < right ? -1 : 1;
+  };
 }

@@ -28,7 +28,11 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
       // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.
-      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(email.toLowerCase())) };
+      const found = answer.value.items.filter(({ email }) => wanted.has(email.toLowerCase()));
+      // In the order of the addresses, whatever the order of the list: the first wanted address is the preferred one.
+      const places = [...wanted];
+      const placeOf = ({ email }: TravelUser) => places.indexOf(email.toLowerCase());
+      return { kind: 'ok', value: found.sort((one, other) => placeOf(one) - placeOf(other)) };
     },
     page: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });

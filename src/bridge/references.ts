@@ -1,6 +1,7 @@
 import { referencesOf } from '../translator/references.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/snapshot.ts';
+import { textOf } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
 import { managerChain, type RowsOf } from './manager-chain.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './ports.ts';
@@ -42,8 +43,8 @@ export async function resolveReferences(
   const admit = (of: RowsOf) => withoutCircles(of, id, { found, linked });
   const isAsBefore = isSame(before, linked);
   const admitted = !isKept || isAsBefore ? linked : await directory.references.decide(connection, id, admit);
-  const answers = found.map((one, index) => judge(identity, one, admitted[index]));
-  const references = new Map(found.map(({ raw }, index) => [raw, answers[index] ?? { unresolved: 'unknown' }]));
+  const references = new Map<string, Reference>();
+  for (const [index, one] of found.entries()) references.set(one.raw, judge(identity, one, admitted[index]));
   const rows = found.map(({ raw, target }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
@@ -86,9 +87,27 @@ function linkOf(identity: Identity): (found: Found) => ReferenceRow {
 }
 
 async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
-  const before = kept?.target ? await directory.identities.byId(identity.connection, kept.target) : undefined;
+  const sent = sentFor(identity, raw);
+  const before = kept?.target
+    ? await directory.identities.byId(identity.connection, kept.target)
+    : await linkedTo(directory, identity.connection, sent);
   const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
-  return { raw, target, lost: target?.travelId === undefined ? kept?.travelId : undefined };
+  return { raw, target, lost: target?.travelId === undefined ? (kept?.travelId ?? sent) : undefined };
+}
+
+/** The travel user that was sent for the value: whoever returns inherits what was sent, but no references. */
+function sentFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
+  const isFromRaw = managerId !== undefined && textOf(managerId.source) === raw;
+  return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
+}
+
+async function linkedTo(
+  directory: Directory,
+  connection: string,
+  travelId: string | undefined,
+): Promise<Identity | undefined> {
+  if (travelId === undefined) return undefined;
+  return (await directory.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
 }
 
 /** In the order of DESIGN §5: a SCIM id, a travel user id, an email, the externalId or userName of a known user. */
