@@ -161,7 +161,8 @@ async function lookFor(shop: Shop, look: Look, { id, travelId }: MissingTraveler
 
 function warnOf({ surroundings }: Shop, { id }: Connection, unreadable: (string | undefined)[]): void {
   if (unreadable.length === 0) return;
-  const named = unreadable.filter((one) => one !== undefined).slice(0, NAMED);
+  // An id may be an address (travel API specification, "Id form B"), which the log must not tell.
+  const named = unreadable.filter((one) => one !== undefined && !one.includes('@')).slice(0, NAMED);
   surroundings.log.warn(
     { connection: id, count: unreadable.length, travelUserIds: named },
     'travelers that cannot be read were passed over: they have no email, or it is not a text',

@@ -39,7 +39,10 @@ async function importLater(house: BridgeHouse, connection = house.connection) {
     logged.push({ level, fields, message });
   };
   let last = 0;
-  const newId = () => `later-${house.clock.now()}-${(last += 1)}`;
+  const newId = () => {
+    last += 1;
+    return `later-${house.clock.now()}-${last}`;
+  };
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
   const surroundings = { ...house.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
   const own = importer({ ...house.store, bases: bases(), wake: () => {}, surroundings });
@@ -52,13 +55,14 @@ describe('a traveler that cannot be read', () => {
   test('is passed over with a warning that holds no personal data, and the others are imported', () =>
     inHouse(async (house) => {
       const [first] = crowd(house, 3);
-      house.travel.unreadable.add(first?.id ?? '');
+      const named = house.travel.add({ id: 'eve@corp.example', email: 'eve@corp.example' });
+      for (const id of [first?.id, named.id]) house.travel.unreadable.add(id ?? '');
       const { imported, logged } = await importLater(house);
-      expect(imported).toEqual({ read: 4, unreadable: 1, complete: true });
+      expect(imported).toEqual({ read: 5, unreadable: 2, complete: true });
       expect(await shown(house)).toBe(3);
       const warnings = logged.filter(({ level }) => level === 'warn');
       expect(warnings).toEqual([
-        expect.objectContaining({ fields: { connection: users, count: 1, travelUserIds: [first?.id] } }),
+        expect.objectContaining({ fields: { connection: users, count: 2, travelUserIds: [first?.id] } }),
       ]);
       expect(JSON.stringify(logged)).not.toContain('@');
     }));
