@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import express from 'express';
 import { bridge } from './bridge/bridge.ts';
 import { newIdentity } from './bridge/new-identity.ts';
+import { unwritten } from './bridge/outlook.ts';
 import type { TravelAnswer, TravelFailure } from './bridge/ports.ts';
 import { resolveReferences } from './bridge/references.ts';
 import type { Wish } from './bridge/rehearsal.ts';
@@ -44,7 +45,7 @@ export async function readManagers(
     const userName = String(user.userName);
     const found = await identities.find(connection.id, { by: 'userName', value: userName });
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
-    const directory = { identities, references: { of: references.of, save: async () => {} } };
+    const directory = { identities, references: unwritten(references.of) };
     const identity = { ...fresh, id: known?.id ?? fresh.id };
     return (await resolveReferences(directory, identity, rules)).references;
   });

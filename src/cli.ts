@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { check } from './commands/check.ts';
 import { demo } from './commands/demo.ts';
-import { importTravelers } from './commands/import.ts';
+import { type ImportAsked, importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
 import { preview } from './commands/preview.ts';
 import { previewPeople } from './commands/preview-people.ts';
@@ -65,7 +65,8 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .description(
       'read all travelers now, for every connection; the server must not be running on the same data',
     )
-    .action(action(() => importTravelers(shell)));
+    .option('--accept-missing', 'take travelers that are missing for gone, however many they are')
+    .action(action((options: ImportAsked) => importTravelers(shell, options)));
   addCredentials(program, shell, action);
   addRequests(program, shell, action);
   program

@@ -6,7 +6,7 @@ import { oauthRoutes, scimAccess } from './access.ts';
 import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import type { Identity } from './bridge/identity.ts';
-import type { Imported } from './bridge/import.ts';
+import type { Imported, Importer, ImportOptions } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
 import { pauseReasons } from './bridge/pause.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
@@ -46,6 +46,7 @@ export interface Service {
   importTravelers(
     connection: string,
     onPage: (read: number, total: number) => void,
+    options?: ImportOptions,
   ): Promise<Imported | TravelFailure>;
   /** The identities of a connection as they are kept, once what is due has been worked off. */
   people(connection: string): Promise<Identity[]>;
@@ -94,6 +95,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   countPauses(deps.metrics, built);
   countMappingFaults(deps.metrics, built);
+  measureImports(deps.metrics, built.importer);
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
   // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
@@ -109,7 +111,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       scimToken: await firstToken(ground.tokens, settings),
       travelApiKey: await embedded?.firstKey(),
     }),
-    importTravelers: (id, onPage) => built.importer.run(named(connected, id).connection, onPage),
+    importTravelers: (id, onPage, options) =>
+      built.importer.run(named(connected, id).connection, onPage, options),
     people: async (id) => {
       await built.settleDue();
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
@@ -267,6 +270,20 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function measureImports({ registry }: HttpMetrics, importer: Importer): void {
+  new Gauge({
+    name: 'jetbridge_import_incomplete',
+    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [connection, isIncomplete] of importer.incomplete())
+        this.set({ connection }, isIncomplete ? 1 : 0);
     },
   });
 }

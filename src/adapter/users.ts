@@ -4,7 +4,7 @@ import type { TravelUser } from '../translator/travel-user.ts';
 import { ofCollection } from './answers.ts';
 import type { TravelClient } from './client.ts';
 import { page } from './collection.ts';
-import { readTravelUser } from './travel-user.ts';
+import { readTravelUser, readTravelUserId } from './travel-user.ts';
 
 const one = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
 
@@ -29,12 +29,17 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
       // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.
-      return { kind: 'ok', value: answer.value.items.filter(({ email }) => wanted.has(foldCase(email))) };
+      const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
+      // In the order of the addresses, whatever the order of the list: the first wanted address is the preferred one.
+      const places = [...wanted];
+      const placeOf = ({ email }: TravelUser) => places.indexOf(foldCase(email));
+      return { kind: 'ok', value: found.sort((one, other) => placeOf(one) - placeOf(other)) };
     },
     page: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
       if (answer.kind !== 'ok') return answer;
-      return { kind: 'ok', value: { users: answer.value.items, total: answer.value.total } };
+      const { items: users, unreadable, ...rest } = answer.value;
+      return { kind: 'ok', value: { users, unreadable: unreadable.map(readTravelUserId), ...rest } };
     },
     serverTime: client.serverTime,
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
+import { canonicalJson } from '../translator/same.ts';
 import { type Lookups, noLookups } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import type { Log, TravelFailure } from './ports.ts';
@@ -27,15 +28,15 @@ export interface Bases {
 
 /** Compiles the rules once for each state of the lookups, and logs each fault of a mapping once. */
 export function bases(log?: Pick<Log, 'info' | 'warn'>): Bases {
-  const last = new Map<string, Basis>();
+  const last = new Map<string, { read: Lookups; basis: Basis }>();
   const faults = new Map<string, NameFault[]>();
-  const compiled = (connection: Connection, lookups: Lookups): Basis => {
+  const compiled = (connection: Connection, read: Lookups): Basis => {
     const known = last.get(connection.id);
-    if (known?.lookups === lookups) return known;
-    const basis = basisOf(connection, lookups);
-    last.set(connection.id, basis);
+    if (known?.read === read) return known.basis;
+    const basis = basisOf(connection, read);
+    last.set(connection.id, { read, basis });
     const before = faults.get(connection.id) ?? [];
-    const now = checkNames(basis.rules, lookups);
+    const now = checkNames(basis.rules, basis.lookups);
     faults.set(connection.id, now);
     logChanges(connection.id, { before, now }, log);
     return basis;
@@ -49,7 +50,7 @@ export function bases(log?: Pick<Log, 'info' | 'warn'>): Bases {
       const answer = await connection.lookups.refresh();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    known: (connection) => last.get(connection.id) ?? basisOf(connection, noLookups),
+    known: (connection) => last.get(connection.id)?.basis ?? basisOf(connection, noLookups),
     mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
 }
@@ -72,9 +73,29 @@ function logChanges(
     log?.info({ connection, path, problem }, 'a fault of the mapping is gone');
 }
 
-/** What translations of a connection with this mapping rest on while the travel API says this. */
-export function basisOf(connection: Pick<Connection, 'mapping'>, lookups: Lookups): Basis {
+/** What translations of a connection with this mapping rest on while the travel API says this, in whatever order. */
+export function basisOf(connection: Pick<Connection, 'mapping'>, read: Lookups): Basis {
+  const lookups = inOrder(read);
   const rules = compileRules(connection.mapping, lookups.scimUserMappings);
-  const digest = createHash('sha256').update(JSON.stringify(lookups)).digest('hex').slice(0, 16);
+  const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}` };
+}
+
+function inOrder(lookups: Lookups): Lookups {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
+  const withOptions = customFields.map((field) => ({ ...field, options: sorted(field.options) }));
+  return {
+    customFields: sorted(withOptions),
+    costCenters: sorted(costCenters),
+    billingProfiles: sorted(billingProfiles),
+    travelPolicies: sorted(travelPolicies),
+    scimUserMappings: sorted(scimUserMappings),
+  };
+}
+
+/** By content, as some rows have no id. */
+function sorted<T extends object>(items: T[]): T[] {
+  const keyed = items.map((item) => ({ item, key: canonicalJson(JSON.parse(JSON.stringify(item))) }));
+  return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ item }) => item);
 }

@@ -106,8 +106,8 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
 
 type Restrain = (connection: Connection) => Connection;
 
-function restrainedImporter({ run }: Importer, restrain: Restrain): Importer {
-  return { run: (connection, onPage) => run(restrain(connection), onPage) };
+function restrainedImporter({ run, incomplete }: Importer, restrain: Restrain): Importer {
+  return { run: (connection, onPage, options) => run(restrain(connection), onPage, options), incomplete };
 }
 
 function restrainedDiscovery({ seek }: Discovery, restrain: Restrain): Discovery {

@@ -51,7 +51,8 @@ async function see(shop: Reader, connection: Connection, travelers: TravelUser[]
   const basis = await shop.bases.current(connection);
   const since = shop.surroundings.now();
   // Without rules nobody can be kept.
-  return !('kind' in basis) && keepTravelers(shop, { connection, basis, since }, news);
+  if ('kind' in basis) return false;
+  return (await keepTravelers(shop, { connection, basis, since }, news)).areAllRead;
 }
 
 /** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */

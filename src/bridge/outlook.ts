@@ -87,7 +87,7 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
 
 /** The references of an identity under any rules; those of rules that read the same values are looked up once. */
 function resolver(records: Records, identity: Identity): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = { of: records.references.of, save: async () => {} };
+  const references = unwritten(records.references.of);
   const known = new Map<string, Promise<Resolved>>();
   return async (rules) => {
     const mark = JSON.stringify(referencesOf(rules, identity.desired));
@@ -122,5 +122,14 @@ function taskOf(
     now: () => 0,
     newId: () => 'preview',
     checkpoint: () => {},
+  };
+}
+
+/** References that are read as they are kept, and never written. */
+export function unwritten(of: References['of']): Pick<References, 'of' | 'save' | 'decide'> {
+  return {
+    of,
+    save: async () => {},
+    decide: (connection, _id, choose) => choose((id) => of(connection, id)),
   };
 }

@@ -181,12 +181,31 @@ export interface ReferenceRow {
 export interface References {
   of(connection: string, id: string): Promise<ReferenceRow[]>;
   save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
+  /**
+   * Saves the rows that `decide` answers, and answers them too. No other references are written between what `decide`
+   * reads with `of` and the save.
+   */
+  decide(
+    connection: string,
+    id: string,
+    decide: (of: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
+  ): Promise<ReferenceRow[]>;
   /** The identities that refer to the target, or to any of the values, which are compared without case. */
   referrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
 /** What an import has to know of an identity to see whether its traveler is news. */
-export type KnownTraveler = Pick<Identity, 'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion'>;
+export type KnownTraveler = Pick<
+  Identity,
+  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion' | 'deletedAt'
+>;
+
+/** An identity whose traveler an import did not see. */
+export interface MissingTraveler {
+  id: string;
+  travelId: string;
+  claimed: boolean;
+}
 
 /** What an import needs to know and keep. */
 export interface Imports {
@@ -204,8 +223,10 @@ export interface Imports {
     seen: { id: string; observed: TravelUser | undefined }[],
     seenAt: number,
   ): Promise<void>;
-  /** Notes that unclaimed identities are as they were. */
+  /** Notes that the travelers of identities were seen, and changes nothing else. */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
+  /** Live identities whose traveler an import begun at `since` did not see. */
+  missing(connection: string, since: number): Promise<MissingTraveler[]>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }
@@ -378,12 +399,26 @@ export interface TravelUsers {
   remove(id: string): Promise<TravelAnswer<TravelUser>>;
   /** Exact addresses, without case; archived travelers included. */
   byEmail(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
-  page(offset: number, limit: number): Promise<TravelAnswer<{ users: TravelUser[]; total: number }>>;
+  page(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
   /**
    * The present time by the travel API's own clock, in milliseconds, up to a second behind (RFC 9110 §6.6.1: `Date` has
    * whole seconds). Undefined while no answer has told it.
    */
   serverTime(): number | undefined;
+}
+
+/** Some of the travelers. */
+export interface TravelUserPage {
+  users: TravelUser[];
+  /** The travelers on this page that cannot be read: their ids, undefined for one without an id. */
+  unreadable: (string | undefined)[];
+  /** Travelers on this page, those that cannot be read included. */
+  length: number;
+  total: number;
+  /** False where the travel API gives no total: `total` then counts the travelers that are known to exist. */
+  isTotalGiven: boolean;
+  /** True when no more travelers follow. */
+  isLast: boolean;
 }
 
 /** What rules and values are looked up in. */

@@ -131,7 +131,8 @@ async function underLease(shop: Shop, connection: Connection, held: Held): Promi
     return 'busy';
   }
   await spread(shop, connection, { before: identity, after: outcome, announced });
-  if (!('kind' in translated) && translated.resolved.isNew) await touchLeftOut(shop, identity);
+  if (!('kind' in translated))
+    await touchLeftOut(shop, { identity, before: translated.resolved.before, after: outcome });
   if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
   return isRefusal(settled) ? 'refused' : 'settled';

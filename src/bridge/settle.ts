@@ -29,7 +29,7 @@ import {
 /** What a translation needs of the store. */
 export interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of' | 'save'>;
+  references: Pick<References, 'of' | 'save' | 'decide'>;
 }
 
 /** A translation with all that it rested on. */
@@ -57,8 +57,7 @@ export async function translate(
   const fresh = await of.refreshed(connection);
   if ('kind' in fresh || fresh.version === basis.version) return first;
   const again = await translateWith(directory, identity, fresh);
-  const isNew = first.resolved.isNew || again.resolved.isNew;
-  return { ...again, resolved: { ...again.resolved, isNew } };
+  return { ...again, resolved: { ...again.resolved, before: first.resolved.before } };
 }
 
 async function translateWith(directory: Directory, identity: Identity, basis: Basis): Promise<Translated> {

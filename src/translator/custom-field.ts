@@ -156,9 +156,7 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 function readOption(raw: Json, { name, options }: CustomField): Reading {
   const text = textOf(raw);
   if (text === undefined) return readText(raw);
-  const folded = foldCase(text);
-  const option =
-    options.find(({ data }) => data === text) ?? options.find(({ data }) => foldCase(data) === folded);
+  const option = optionOf(text, options);
   if (!option) {
     const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
     return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
@@ -171,4 +169,14 @@ function readOption(raw: Json, { name, options }: CustomField): Reading {
     );
   }
   return { value: [{ customFieldOptionId: option.id, data: option.data }] };
+}
+
+/** The option of a text. Of several the exact one, of several exact ones one that is enabled, and of these the first by id. */
+function optionOf(text: string, options: CustomField['options']): CustomField['options'][number] | undefined {
+  const exact = options.filter(({ data }) => data === text);
+  const folded = foldCase(text);
+  const found = exact.length > 0 ? exact : options.filter(({ data }) => foldCase(data) === folded);
+  const enabled = found.filter(({ disabled }) => !disabled);
+  const [first, ...others] = enabled.length > 0 ? enabled : found;
+  return others.reduce((least, one) => (least && one.id >= least.id ? least : one), first);
 }

@@ -47,12 +47,17 @@ export interface Rules {
   faults: Finding[];
 }
 
-/** Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the defaults. */
+/**
+ * Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the
+ * defaults. The travel API may list the rows of the collection in any order: of several for one target the one is used
+ * whose scimAttribute comes last by the codes of its characters.
+ */
 export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): Rules {
   const fromFile = mapping.scimUserMapping.flatMap((row, index) =>
     fileRule(row, { mapping, path: ['scimUserMapping', index] }),
   );
-  const read = collection.map(collectionRule);
+  const rows = collection.toSorted((one, other) => (rowText(one) < rowText(other) ? 1 : -1));
+  const read = rows.map(collectionRule);
   const seen = new Set<string>();
   const faults: Finding[] = [];
   const rules: Rule[] = [];
@@ -63,7 +68,7 @@ export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): R
     else rules.push(one);
     seen.add(mark);
   }
-  return { version: versionOf(mapping, collection), mapping, rules: [...fromFile, ...rules], faults };
+  return { version: versionOf(mapping, rows), mapping, rules: [...fromFile, ...rules], faults };
 }
 
 /** The mapping rule that sets a field in place of its default rule, if there is one. */
@@ -164,11 +169,17 @@ function faultyRow(
   };
 }
 
-function versionOf({ $schema: _, ...mapping }: Mapping, collection: ScimUserMapping[]): string {
-  const rows = collection.map(({ scimAttribute, customFieldId, userAttribute }) =>
-    canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]),
-  );
+/** Rows of the same content have the same text, and of other content another one. */
+function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMapping): string {
+  return canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]);
+}
+
+/** The order of the file's rules counts only where two may set one custom field, by its id and by its name. */
+function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
   // Through JSON text, as the parts of a mapping that are not there are undefined, which is no JSON value.
-  const settings: Json = JSON.parse(JSON.stringify(mapping));
-  return digest(`${EDITION}${canonicalJson(settings)}${rows.join()}`);
+  const textOf = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
+  const ofFields = scimUserMapping.filter(({ userAttribute }) => userAttribute !== undefined);
+  const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
+  const file = [...ofFields.map(textOf).sort(), ...ofCustomFields.map(textOf)];
+  return digest(`${EDITION}${textOf(mapping)}${file.join()}${rows.map(rowText).join()}`);
 }

@@ -146,6 +146,61 @@ describe('lookups in the travel API', () => {
     expect(answer.kind === 'ok' && answer.value.costCenters.length).toBe(100);
   });
 
+  test('of several pages without totals are read whole, in whatever order they come', async () => {
+    const centers = Array.from({ length: 250 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    let readings = 0;
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      if (offset === 0) readings += 1;
+      const listed = readings % 2 === 0 ? centers.toReversed() : centers;
+      return json(response, 200, { data: listed.slice(offset, offset + 100) });
+    });
+    const answer = await cached.current();
+    const ids = answer.kind === 'ok' ? answer.value.costCenters.map(({ id }) => id) : [];
+    expect(ids.sort()).toEqual(centers.map(({ id }) => id).sort());
+    expect(readings).toBe(2);
+  });
+
+  test('of one page without a total are read once', async () => {
+    const { lookups: cached, reads } = await build((request, response) =>
+      json(response, 200, { data: collections[pathOf(request)] }),
+    );
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+    expect(reads('/api/cost-centers')).toBe(1);
+  });
+
+  test.each([
+    ['without a total', undefined],
+    ['with a total', { total: 250 }],
+  ])('of a service that always answers the same page, %s, end', async (_, meta) => {
+    const centers = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    const { lookups: cached, reads } = await build((request, response) =>
+      pathOf(request) === '/api/cost-centers'
+        ? json(response, 200, { data: centers, meta })
+        : serve(request, response),
+    );
+    const answer = await cached.current();
+    expect(answer.kind === 'ok' && answer.value.costCenters).toHaveLength(100);
+    expect(reads('/api/cost-centers')).toBeLessThan(10);
+  });
+
+  test('that are listed twice count once, and what they hid is read', async () => {
+    const centers = Array.from({ length: 150 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    let pages = 0;
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      pages += 1;
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      const shift = pages === 2 ? 10 : 0;
+      const data = centers.slice(offset - shift, offset - shift + 100);
+      return json(response, 200, { data, meta: { total: 150 } });
+    });
+    const answer = await cached.current();
+    const ids = answer.kind === 'ok' ? answer.value.costCenters.map(({ id }) => id) : [];
+    expect(ids).toEqual(centers.map(({ id }) => id));
+  });
+
   test('are kept for a minute, then read again', async () => {
     const { lookups: cached, clock, reads } = await build(serve);
     await cached.current();
