@@ -7,7 +7,7 @@ import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
 import { type Background, background, workOff } from './loop.ts';
 import { type Pause, pause, watched } from './pause.ts';
-import type { Agenda, Groups, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
+import type { Agenda, Groups, Holds, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
@@ -22,6 +22,7 @@ export interface BridgeStore {
   references: References;
   imports: Imports;
   groups: Groups;
+  holds: Holds;
 }
 
 /** The bridge: the stories that the front door tells, and what goes on behind them. */

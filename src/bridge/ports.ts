@@ -189,7 +189,7 @@ export interface Imports {
   sweep(connection: string, since: number): Promise<string[]>;
 }
 
-/** Somebody whom an admin must decide about. */
+/** A person whom an admin must decide about. */
 export interface HeldPerson {
   connection: string;
   id: string;
@@ -197,9 +197,22 @@ export interface HeldPerson {
   hold: Hold;
   /** The version that a decision is about. */
   version: number;
+  /** What the IdP wants: an approval archives a person who is inactive, and archives or deletes one who is deleted. */
+  isActive: boolean;
+  isDeleted: boolean;
 }
 
-/** A change of rules or lookups that would change many people, and waits for an admin. */
+/** What waits for one reason at one connection. */
+export interface HoldCount {
+  connection: string;
+  cause: HoldCause;
+  /** Of the cause `rules`: at how many people the count of those concerned stopped. */
+  count: number;
+  /** Since when the first of them waits, in epoch milliseconds. */
+  since: number;
+}
+
+/** A change of rules or lookups, and what was decided about it. */
 export interface HeldRules {
   connection: string;
   /** The version of rules and lookups (`Basis.version`). */
@@ -207,16 +220,20 @@ export interface HeldRules {
   /** How many people it would change, as far as they were counted. */
   people: number;
   since: number;
+  /** Undefined while an admin must decide. A change that concerns few people is approved without one. */
   answer: Decision['answer'] | undefined;
 }
 
 /** What waits for an admin, and what decides whether something must wait. */
 export interface Holds {
-  /** The longest waiting first; those that were decided about and are not held any more are not among them. */
-  list(query: { connection?: string; cause?: HoldCause; limit: number }): Promise<HeldPerson[]>;
-  /** For the metrics. */
-  counts(): Promise<{ connection: string; cause: HoldCause; count: number }[]>;
-  /** Keeps an admin's answer about people as they are now, and makes those dirty whom it concerns; answers how many. */
+  /** The people without an answer to what they wait for now, the longest waiting first. */
+  list(query: { connection?: string | undefined; cause?: HoldCause | undefined; limit: number }): Promise<HeldPerson[]>;
+  /** How many wait, for alarms and metrics; a change of rules that waits counts as the people it would change. */
+  counts(): Promise<HoldCount[]>;
+  /**
+   * Keeps an admin's answer about held people as they are now, and makes them dirty; answers how many. The cause `rules`
+   * also decides about the change of rules that waits, and an approval makes everybody dirty whom it concerns.
+   */
   decide(
     connection: string,
     whom: { ids: string[] } | { cause: HoldCause },
@@ -225,13 +242,25 @@ export interface Holds {
   ): Promise<number>;
   /**
    * Counts that a person is about to leave. False when more would leave within the window than the valve lets pass; then
-   * nothing is counted. Who is counted already passes again.
+   * nothing is counted. A person who is counted already passes again.
    */
   admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
-  /** The change of rules that waits at a connection, or was decided about last. */
+  /** The change of rules that was judged last: it waits, or may be followed, or an admin has discarded it. */
   heldRules(connection: string): Promise<HeldRules | undefined>;
-  /** Notes that a change of rules waits; a later change takes its place. */
+  /**
+   * Notes a change of rules, in place of the one before. Where it needs no admin any more, the people who were held
+   * because of the one before become dirty.
+   */
   holdRules(held: HeldRules): Promise<void>;
+  /**
+   * Identities that rules may change: claimed, live, and translated before with another version. By id, beginning after
+   * the given one.
+   */
+  translatedOtherwise(
+    connection: string,
+    version: string,
+    place: { after: string; limit: number },
+  ): Promise<Identity[]>;
 }
 
 /** A group as kept: attributes without id, meta, members. */

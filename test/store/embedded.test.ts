@@ -9,6 +9,7 @@ import { describeAgenda } from './conformance/agenda.ts';
 import { describeCommit } from './conformance/commit.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
+import { describeHolds } from './conformance/holds.ts';
 import { NOW } from './conformance/house.ts';
 import { describeIdentities } from './conformance/identities.ts';
 import { describeImports } from './conformance/imports.ts';
@@ -38,6 +39,7 @@ async function open(directory = newDirectory(), exclusive = true): Promise<Datab
 
 describe('the embedded database', () => {
   describeIdentities(() => open());
+  describeHolds(() => open());
   describeCommit(() => open());
   describeLeases(() => open());
   describeAgenda(() => open());
