@@ -11,6 +11,7 @@ import type { Agenda, Groups, Holds, Identities, Imports, Leases, References, Su
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
+import { rulesChanges } from './rules-change.ts';
 import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
 
@@ -84,6 +85,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
       background({
         ...work,
         bases,
+        rulesChanges: rulesChanges({ ...store, surroundings }),
         connections,
         importer,
         alarmOf: (connection) => officeOf(connection).bell,

@@ -58,7 +58,10 @@ async function isAnyTranslatedOtherwise(
   const searches = [
     settled.where('rules_version', '>', '').where('rules_version', '<', version),
     settled.where('rules_version', '>', version),
-    claimed.where('state', '=', sql.lit('dirty')).where('rules_version', 'not in', ['', version]),
+    claimed
+      .where('state', '=', sql.lit('dirty'))
+      .where('next_attempt_at', '>=', 0)
+      .where('rules_version', 'not in', ['', version]),
   ];
   for (const search of searches) if (await search.executeTakeFirst()) return true;
   return false;

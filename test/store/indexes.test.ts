@@ -72,6 +72,24 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['saveUnclaimed', ({ imports }) => imports.saveUnclaimed([imported('x', 't2'), imported('y', 't4')], NOW)],
   ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
   ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
+  ['held people', ({ holds }) => holds.list({ connection: 'okta', cause: 'guarded', limit: 10 })],
+  [
+    'counting holds',
+    ({ holds }) => holds.counts(),
+    /^SCAN (identity USING INDEX identity_held|rules_change)/,
+  ],
+  [
+    'deciding',
+    ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW),
+    // One row for each connection.
+    /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /,
+  ],
+  [
+    'admitDeparture',
+    ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
+    /^SEARCH departure USING COVERING INDEX departure_at \(connection_id=\?\)$/,
+  ],
+  ['translatedOtherwise', ({ holds }) => holds.translatedOtherwise('okta', 'r', { after: 'a', limit: 10 })],
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
