@@ -1,0 +1,116 @@
+import type { Basis } from './basis.ts';
+import type { Connection } from './connection.ts';
+import { difference } from './difference.ts';
+import type { Identity } from './identity.ts';
+import { outlooks, type Records } from './outlook.ts';
+import type { Holds, Surroundings } from './ports.ts';
+import { rests } from './rehearsal.ts';
+
+/** More people than this must not change because of rules or lookups until an admin approves. */
+const MOST_PEOPLE = 100;
+/** Changes that follow each other count together: a list of lookups may also shrink entry by entry. */
+const TOGETHER_MS = 10 * 60_000;
+const BATCH = 100;
+/** How long a count may go on after the service was told to stop. */
+const GRACE_MS = 1_000;
+
+/** Judges changes of rules and lookups before people follow them. */
+export interface RulesChanges {
+  /**
+   * Whether people may follow the rules and lookups of the basis now. If they would change more people than may change
+   * without an admin, the change of rules is held, and this answers false until an admin approves.
+   */
+  mayFollow(connection: Connection, basis: Basis, signal: AbortSignal): Promise<boolean>;
+}
+
+interface Deps extends Records {
+  holds: Pick<Holds, 'heldRules' | 'holdRules' | 'translatedOtherwise'>;
+  surroundings: Pick<Surroundings, 'now'>;
+}
+
+/** People by id, with when the rules changed them. */
+type Changed = Map<string, number>;
+
+/** Keeps in memory whom recent changes of rules concerned; a restart forgets it. */
+export function rulesChanges(deps: Deps): RulesChanges {
+  const recent = new Map<string, Changed>();
+  return {
+    mayFollow: async (connection, basis, signal) => {
+      const judged = await deps.holds.heldRules(connection.id);
+      if (judged?.version === basis.version) return judged.answer === 'approved';
+      const before = recentOf(recent.get(connection.id), deps.surroundings.now());
+      const changed = await changedPeople(deps, { connection, basis, before }, signal);
+      if (!changed) return false;
+      const people = changed.size;
+      const answer = people > MOST_PEOPLE ? undefined : 'approved';
+      if (answer) recent.set(connection.id, changed);
+      const since = deps.surroundings.now();
+      // A second change while the first waits is the same matter for the admin.
+      const first = judged && judged.answer === undefined && answer === undefined ? judged.since : since;
+      await deps.holds.holdRules({
+        connection: connection.id,
+        version: basis.version,
+        people,
+        since: first,
+        answer,
+      });
+      return answer === 'approved';
+    },
+  };
+}
+
+function recentOf(changed: Changed = new Map(), now: number): Changed {
+  return new Map([...changed].filter(([, at]) => at <= now && now - at < TOGETHER_MS));
+}
+
+interface Judging {
+  connection: Connection;
+  basis: Basis;
+  before: Changed;
+}
+
+/** The people whom recent changes and this one concern, no more than decide; undefined when the service stops meanwhile. */
+async function changedPeople(
+  deps: Deps,
+  { connection, basis, before }: Judging,
+  signal: AbortSignal,
+): Promise<Changed | undefined> {
+  const { now } = deps.surroundings;
+  const changed = new Map(before);
+  const rest = rests(now);
+  const begun = now();
+  for (let after = ''; ; ) {
+    const people = await deps.holds.translatedOtherwise(connection.id, basis.version, {
+      after,
+      limit: BATCH,
+    });
+    for (const identity of people) {
+      if (await isChanged(deps, connection, { identity, basis })) changed.set(identity.id, now());
+      if (changed.size > MOST_PEOPLE) return changed;
+      if (signal.aborted && now() - begun > GRACE_MS) return undefined;
+      await rest();
+    }
+    const last = people.at(-1);
+    if (people.length < BATCH || !last) return changed;
+    after = last.id;
+  }
+}
+
+/** Whether the basis sets or clears a field that the IdP's last write had settled otherwise. */
+async function isChanged(
+  deps: Deps,
+  connection: Connection,
+  { identity, basis }: { identity: Identity; basis: Basis },
+): Promise<boolean> {
+  if (isUnsettled(identity)) return false;
+  const outlook = await outlooks(deps, { connection, identity })(basis);
+  const { outcome, changes } = difference(identity, undefined, outlook);
+  // A deactivation is the IdP's, and a value that was refused before is sent again after any change.
+  return outcome === 'changed' && changes.some(({ field, isAgain }) => field !== 'archived' && !isAgain);
+}
+
+/** What is on its way, or waits for an admin, is a change of the IdP's, whatever the rules. */
+function isUnsettled({ state, hold, progress, version }: Identity): boolean {
+  if (state === 'dirty') return progress.settledVersion !== version;
+  return state === 'held' && hold?.cause !== 'rules';
+}
