@@ -7,7 +7,16 @@ import { type GroupStory, groupStory } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
 import { type Background, background, workOff } from './loop.ts';
 import { type Pause, pause, watched } from './pause.ts';
-import type { Agenda, Groups, Holds, Identities, Imports, Leases, References, Surroundings } from './ports.ts';
+import type {
+  Agenda,
+  Groups,
+  Holds,
+  Identities,
+  Imports,
+  Leases,
+  References,
+  Surroundings,
+} from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
 import { reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
@@ -68,6 +77,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = discoveryOf(store.imports, bases, surroundings);
   const turns = turnsOf(surroundings);
+  const changes = rulesChanges({ ...store, surroundings });
   const connectionOf = (id: string) => officeOf({ id }).connection;
   return {
     users: userStory({ ...store, bases, discovery, promptly, connectionOf, wake, surroundings, turns }),
@@ -85,7 +95,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
       background({
         ...work,
         bases,
-        rulesChanges: rulesChanges({ ...store, surroundings }),
+        rulesChanges: changes,
         connections,
         importer,
         alarmOf: (connection) => officeOf(connection).bell,

@@ -131,11 +131,7 @@ async function rulesTurn(shop: BackgroundShop, connection: Connection, signal: A
   await restUntil(shop, { bell: shop.rulesBellOf(connection), ms: RULES_MS - GATHER_MS }, signal);
 }
 
-async function followRules(
-  shop: BackgroundShop,
-  connection: Connection,
-  signal: AbortSignal,
-): Promise<void> {
+async function followRules(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
   const basis = await shop.bases.refreshed(connection);
   if ('kind' in basis) return;
   if (!(await shop.rulesChanges.mayFollow(connection, basis, signal))) return;

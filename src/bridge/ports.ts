@@ -227,7 +227,11 @@ export interface HeldRules {
 /** What waits for an admin, and what decides whether something must wait. */
 export interface Holds {
   /** The people without an answer to what they wait for now, the longest waiting first. */
-  list(query: { connection?: string | undefined; cause?: HoldCause | undefined; limit: number }): Promise<HeldPerson[]>;
+  list(query: {
+    connection?: string | undefined;
+    cause?: HoldCause | undefined;
+    limit: number;
+  }): Promise<HeldPerson[]>;
   /** How many wait, for alarms and metrics; a change of rules that waits counts as the people it would change. */
   counts(): Promise<HoldCount[]>;
   /**

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../bridge/ports.ts';
-import { tallied } from './tally.ts';
 import type { Tables } from './tables.ts';
+import { tallied } from './tally.ts';
 
 /** Rounding must not take a person away from a share. */
 const EPSILON = 1e-9;

@@ -108,10 +108,7 @@ async function list(db: Kysely<Tables>, query: HoldQuery, limit: number): Promis
 }
 
 type HeldRow = Judged &
-  Pick<
-    Tables['identity'],
-    'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'
-  >;
+  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
   const { userName } = fromText<{ userName?: unknown }>(row.desired);

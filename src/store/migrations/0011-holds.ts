@@ -12,11 +12,7 @@ export function holdTables({ time }: ColumnTypes): Migration {
         .addColumn('at', time, (column) => column.notNull())
         .addPrimaryKeyConstraint('departure_key', ['connection_id', 'identity_id'])
         .execute();
-      await db.schema
-        .createIndex('departure_at')
-        .on('departure')
-        .columns(['connection_id', 'at'])
-        .execute();
+      await db.schema.createIndex('departure_at').on('departure').columns(['connection_id', 'at']).execute();
       await db.schema
         .createTable('rules_change')
         .addColumn('connection_id', 'text', (column) => column.primaryKey())
