@@ -3,7 +3,9 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { oauthRoutes, scimAccess } from './access.ts';
+import { alertSender } from './alerts.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
+import { holdAlarms } from './bridge/hold-alarms.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
@@ -87,7 +89,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const connections = connected.map(({ connection }) => connection);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   door.server.on('request', application(ground, { deps, built, url }));
-  const background = options.background === false ? undefined : runAll(built, embedded);
+  const background = options.background === false ? undefined : runAll(ground, built);
   notices.onChange = (type) => {
     if (!isLookedUp(type)) return;
     for (const one of connected) one.connection.lookups.expire();
@@ -134,13 +136,18 @@ async function openDoors({ settings, log, embedded, close }: Ground, deps: HttpD
 }
 
 /** What happens without anybody asking, here and in the embedded travel service. */
-function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridge['run']> {
+function runAll(
+  { settings, surroundings, log, store, embedded }: Ground,
+  built: Bridge,
+): ReturnType<Bridge['run']> {
   const bridging = built.run();
+  const alerts = alertSender(settings.alerts, { clock: surroundings, log });
+  const alarms = holdAlarms({ holds: store.holds, alerts, surroundings });
   const travel = embedded?.run();
   return {
     refreshRules: bridging.refreshRules,
     stop: async () => {
-      await Promise.all([bridging.stop(), travel?.stop()]);
+      await Promise.all([bridging.stop(), travel?.stop(), alarms.stop(), alerts.close()]);
     },
   };
 }
@@ -185,6 +192,7 @@ function httpDeps({ log, surroundings, store }: Ground): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   countIdentities(metrics, store);
+  countHolds(metrics, store);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
@@ -231,6 +239,19 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function countHolds({ registry }: HttpMetrics, { holds }: BridgeStore): void {
+  new Gauge({
+    name: 'jetbridge_held',
+    help: 'People whose changes wait for an admin, by connection and cause.',
+    labelNames: ['connection', 'cause'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
     },
   });
 }

@@ -98,9 +98,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
         rulesChanges: changes,
         connections,
         importer,
-        alarmOf: (connection) => officeOf(connection).bell,
-        importBellOf: (connection) => officeOf(connection).importBell,
-        rulesBellOf: (connection) => officeOf(connection).rulesBell,
+        ...bellsOf(officeOf),
         followerOf: (connection, followRules) =>
           connection.feed &&
           follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
@@ -116,6 +114,14 @@ interface Office {
   bell: Alarm;
   importBell: Alarm;
   rulesBell: Alarm;
+}
+
+function bellsOf(officeOf: (connection: Connection) => Office) {
+  return {
+    alarmOf: (connection: Connection) => officeOf(connection).bell,
+    importBellOf: (connection: Connection) => officeOf(connection).importBell,
+    rulesBellOf: (connection: Connection) => officeOf(connection).rulesBell,
+  };
 }
 
 function office(connection: Connection, { now }: Surroundings): Office {
