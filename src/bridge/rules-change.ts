@@ -20,7 +20,7 @@ export interface RulesChanges {
    * Whether people may follow the rules and lookups of the basis now. If they would change more people than may change
    * without an admin, the change of rules is held, and this answers false until an admin approves.
    */
-  mayFollow(connection: Connection, basis: Basis, signal: AbortSignal): Promise<boolean>;
+  mayFollow(connection: Connection, basis: Basis, signal?: AbortSignal): Promise<boolean>;
 }
 
 interface Deps extends Records {
@@ -34,46 +34,56 @@ type Changed = Map<string, number>;
 /** Keeps in memory whom recent changes of rules concerned; a restart forgets it. */
 export function rulesChanges(deps: Deps): RulesChanges {
   const recent = new Map<string, Changed>();
+  const turns = new Map<string, Promise<unknown>>();
   return {
-    mayFollow: async (connection, basis, signal) => {
-      const judged = await deps.holds.heldRules(connection.id);
-      if (judged?.version === basis.version) return judged.answer === 'approved';
-      const before = recentOf(recent.get(connection.id), deps.surroundings.now());
-      const changed = await changedPeople(deps, { connection, basis, before }, signal);
-      if (!changed) return false;
-      const people = changed.size;
-      const answer = people > MOST_PEOPLE ? undefined : 'approved';
-      if (answer) recent.set(connection.id, changed);
-      const since = deps.surroundings.now();
-      // A second change while the first waits is the same matter for the admin.
-      const first = judged && judged.answer === undefined && answer === undefined ? judged.since : since;
-      await deps.holds.holdRules({
-        connection: connection.id,
-        version: basis.version,
-        people,
-        since: first,
-        answer,
-      });
-      return answer === 'approved';
+    mayFollow: (connection, basis, signal) => {
+      // One after the other: those who ask while a change is judged get the same answer.
+      const before = turns.get(connection.id) ?? Promise.resolve();
+      const next = before.then(() => judge(deps, recent, { connection, basis, signal }));
+      turns.set(
+        connection.id,
+        next.catch(() => false),
+      );
+      return next;
     },
   };
+}
+
+interface Judging {
+  connection: Connection;
+  basis: Basis;
+  signal: AbortSignal | undefined;
+}
+
+async function judge(deps: Deps, recent: Map<string, Changed>, judging: Judging): Promise<boolean> {
+  const { id } = judging.connection;
+  const { version } = judging.basis;
+  const last = await deps.holds.heldRules(id);
+  if (last?.version === version) return last.answer === 'approved';
+  const changed = await changedPeople(deps, judging, recentOf(recent.get(id), deps.surroundings.now()));
+  if (!changed) return false;
+  const now = deps.surroundings.now();
+  const people = changed.size;
+  if (people > MOST_PEOPLE) {
+    // Another change while one waits is the same matter for the admin.
+    const since = last && last.answer === undefined ? last.since : now;
+    await deps.holds.holdRules({ connection: id, version, people, since, answer: undefined });
+    return false;
+  }
+  recent.set(id, changed);
+  await deps.holds.holdRules({ connection: id, version, people, since: now, answer: 'approved' });
+  return true;
 }
 
 function recentOf(changed: Changed = new Map(), now: number): Changed {
   return new Map([...changed].filter(([, at]) => at <= now && now - at < TOGETHER_MS));
 }
 
-interface Judging {
-  connection: Connection;
-  basis: Basis;
-  before: Changed;
-}
-
 /** The people whom recent changes and this one concern, no more than decide; undefined when the service stops meanwhile. */
 async function changedPeople(
   deps: Deps,
-  { connection, basis, before }: Judging,
-  signal: AbortSignal,
+  { connection, basis, signal }: Judging,
+  before: Changed,
 ): Promise<Changed | undefined> {
   const { now } = deps.surroundings;
   const changed = new Map(before);
@@ -87,7 +97,7 @@ async function changedPeople(
     for (const identity of people) {
       if (await isChanged(deps, connection, { identity, basis })) changed.set(identity.id, now());
       if (changed.size > MOST_PEOPLE) return changed;
-      if (signal.aborted && now() - begun > GRACE_MS) return undefined;
+      if (signal?.aborted && now() - begun > GRACE_MS) return undefined;
       await rest();
     }
     const last = people.at(-1);
