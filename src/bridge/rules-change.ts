@@ -11,6 +11,8 @@ const MOST_PEOPLE = 100;
 /** Changes that follow each other count together: a list of lookups may also shrink entry by entry. */
 const TOGETHER_MS = 10 * 60_000;
 const BATCH = 100;
+/** So many versions of rules and lookups that people may follow are remembered for each connection. */
+const REMEMBERED = 10;
 /** How long a count may go on after the service was told to stop. */
 const GRACE_MS = 1_000;
 
@@ -21,6 +23,11 @@ export interface RulesChanges {
    * without an admin, the change of rules is held, and this answers false until an admin approves.
    */
   mayFollow(connection: Connection, basis: Basis, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * The same for one person whose reconciliation has begun with this basis. Another basis may have taken its place since,
+   * so a basis that was found harmless before is not judged again.
+   */
+  mayReconcile(connection: Connection, basis: Basis): Promise<boolean>;
 }
 
 interface Deps extends Records {
@@ -34,17 +41,26 @@ type Changed = Map<string, number>;
 /** Keeps in memory whom recent changes of rules concerned; a restart forgets it. */
 export function rulesChanges(deps: Deps): RulesChanges {
   const recent = new Map<string, Changed>();
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = new Map<string, Promise<boolean>>();
+  const harmless = new Map<string, string[]>();
+  const mayFollow: RulesChanges['mayFollow'] = async (connection, basis, signal) => {
+    // One after the other: those who ask while a change is judged get the same answer.
+    const before = turns.get(connection.id) ?? Promise.resolve(false);
+    const next = before.then(() => judge(deps, recent, { connection, basis, signal }));
+    turns.set(
+      connection.id,
+      next.catch(() => false),
+    );
+    const may = await next;
+    const others = (harmless.get(connection.id) ?? []).filter((version) => version !== basis.version);
+    harmless.set(connection.id, may ? [basis.version, ...others].slice(0, REMEMBERED) : others);
+    return may;
+  };
   return {
-    mayFollow: (connection, basis, signal) => {
-      // One after the other: those who ask while a change is judged get the same answer.
-      const before = turns.get(connection.id) ?? Promise.resolve();
-      const next = before.then(() => judge(deps, recent, { connection, basis, signal }));
-      turns.set(
-        connection.id,
-        next.catch(() => false),
-      );
-      return next;
+    mayFollow,
+    mayReconcile: async (connection, basis) => {
+      const isHarmless = harmless.get(connection.id)?.includes(basis.version);
+      return isHarmless || mayFollow(connection, basis);
     },
   };
 }

@@ -1,3 +1,5 @@
+import { basisOf } from '../../src/bridge/basis.ts';
+import { rulesChanges } from '../../src/bridge/rules-change.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { urns } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/snapshot.ts';
@@ -229,6 +231,28 @@ test('people who are on their way for another reason than a write of the IdP cou
     house.travel.known = { ...house.travel.known, costCenters: [] };
     await follow(house);
     expect(await counts(house)).toEqual(waiting(house));
+  }));
+
+test('a reconciliation that began before a change neither waits nor takes the place of what waits', () =>
+  withCrowd(async (house) => {
+    const surroundings = house.clock;
+    const changes = rulesChanges({ ...house.store, surroundings });
+    const { known } = house.travel;
+    const old = basisOf(house.connection, known);
+    const next = basisOf(house.connection, { ...known, costCenters: [] });
+    expect(await changes.mayFollow(house.connection, old)).toBe(true);
+    const answers = await Promise.all(
+      [next, next, old].map((one) => changes.mayReconcile(house.connection, one)),
+    );
+    expect(answers).toEqual([false, false, true]);
+    expect(await house.store.holds.heldRules(users)).toMatchObject({
+      version: next.version,
+      answer: undefined,
+    });
+    await house.store.holds.decide(users, { cause: 'rules' }, 'approved', 0);
+    expect(await changes.mayReconcile(house.connection, next)).toBe(true);
+    expect(await changes.mayReconcile(house.connection, old)).toBe(true);
+    expect(await house.store.holds.heldRules(users)).toMatchObject({ version: next.version });
   }));
 
 test('values that the travel API refused before are sent again without an admin', () =>
