@@ -3,8 +3,10 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { oauthRoutes, scimAccess } from './access.ts';
+import { alertSender } from './alerts.ts';
 import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
+import { holdAlarms } from './bridge/hold-alarms.ts';
 import type { Identity } from './bridge/identity.ts';
 import type { Imported, Importer, ImportOptions } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
@@ -97,7 +99,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   countMappingFaults(deps.metrics, built);
   measureImports(deps.metrics, built.importer);
   door.server.on('request', application(ground, { deps, built, url }));
-  const background = options.background === false ? undefined : runAll(built, embedded);
+  const background = options.background === false ? undefined : runAll(ground, built);
   // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
   writes.onRecovery(() => background?.importAgain());
   notices.onChange = (type) => {
@@ -160,14 +162,19 @@ async function openDoors({ settings, log, embedded, close }: Ground, deps: HttpD
 }
 
 /** What happens without anybody asking, here and in the embedded travel service. */
-function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridge['run']> {
+function runAll(
+  { settings, surroundings, log, store, embedded }: Ground,
+  built: Bridge,
+): ReturnType<Bridge['run']> {
   const bridging = built.run();
+  const alerts = alertSender(settings.alerts, { clock: surroundings, log });
+  const alarms = holdAlarms({ holds: store.holds, alerts, surroundings });
   const travel = embedded?.run();
   return {
     refreshRules: bridging.refreshRules,
     importAgain: bridging.importAgain,
     stop: async () => {
-      await Promise.all([bridging.stop(), travel?.stop()]);
+      await Promise.all([bridging.stop(), travel?.stop(), alarms.stop(), alerts.close()]);
     },
   };
 }
@@ -224,6 +231,7 @@ function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
   measureProcess(metrics);
   countIdentities(metrics, store);
   measureWrites(metrics, writes);
+  countHolds(metrics, store);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
@@ -322,6 +330,19 @@ function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
     registers: [registry],
     collect() {
       this.set(writes.failure() === undefined ? 0 : 1);
+    },
+  });
+}
+
+function countHolds({ registry }: HttpMetrics, { holds }: BridgeStore): void {
+  new Gauge({
+    name: 'jetbridge_held',
+    help: 'People whose changes wait for an admin, by connection and cause.',
+    labelNames: ['connection', 'cause'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
     },
   });
 }

@@ -20,6 +20,7 @@ import type {
 import { promptly as promptlyOf } from './promptly.ts';
 import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
 import { type Rehearser, rehearser as rehearserOf } from './rehearsal.ts';
+import { rulesChanges } from './rules-change.ts';
 import { turns as turnsOf } from './turns.ts';
 import { type UserStory, userStory } from './users.ts';
 
@@ -76,6 +77,7 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = restrainedDiscovery(discoveryOf(store.imports, bases, surroundings), restrainedOf);
   const turns = turnsOf(surroundings);
+  const changes = rulesChanges({ ...store, surroundings });
   return {
     users: userStory({
       ...{ ...store, bases, discovery, promptly, wake, surroundings, turns },
@@ -93,10 +95,9 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
         ...work,
         bases,
         connections: connections.map(restrainedOf),
+        rulesChanges: changes,
         importer,
-        alarmOf: (connection) => officeOf(connection).bell,
-        importBellOf: (connection) => officeOf(connection).importBell,
-        rulesBellOf: (connection) => officeOf(connection).rulesBell,
+        ...bellsOf(officeOf),
         followerOf: (connection, followRules) =>
           connection.feed &&
           follower({ ...store, bases, wake, surroundings, followRules }, connection, connection.feed.source),
@@ -153,6 +154,14 @@ function officesOf(
     const known = offices.get(id);
     if (!known) throw new Error(`there is no connection ${id}`);
     return known;
+  };
+}
+
+function bellsOf(officeOf: (connection: Connection) => Office) {
+  return {
+    alarmOf: (connection: Connection) => officeOf(connection).bell,
+    importBellOf: (connection: Connection) => officeOf(connection).importBell,
+    rulesBellOf: (connection: Connection) => officeOf(connection).rulesBell,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Importer } from './import.ts';
 import { GIVE_WAY_MS, type Pause } from './pause.ts';
 import type { Agenda, Surroundings } from './ports.ts';
 import type { Reconciler } from './reconcile.ts';
+import type { RulesChanges } from './rules-change.ts';
 
 /** How many identities of a connection are under way at once, and how often the agenda is looked at unasked. */
 const AT_ONCE = 8;
@@ -48,6 +49,7 @@ export interface WorkShop {
 /** What the background loops work with. */
 interface BackgroundShop extends WorkShop {
   bases: Bases;
+  rulesChanges: RulesChanges;
   connections: Connection[];
   importer: Importer;
   alarmOf(connection: Connection): Alarm;
@@ -143,14 +145,15 @@ export async function workOff(shop: WorkShop, connection: Connection, signal?: A
 
 /** Rules and lookups as they are now, and a rest until they change or a minute is over. */
 async function rulesTurn(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
-  await followRules(shop, connection);
+  await followRules(shop, connection, signal);
   await shop.surroundings.wait(GATHER_MS, signal);
   await restUntil(shop, { bell: shop.rulesBellOf(connection), ms: RULES_MS - GATHER_MS }, signal);
 }
 
-async function followRules(shop: BackgroundShop, connection: Connection): Promise<void> {
+async function followRules(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
   const basis = await shop.bases.refreshed(connection);
   if ('kind' in basis) return;
+  if (!(await shop.rulesChanges.mayFollow(connection, basis, signal))) return;
   const now = shop.surroundings.now();
   let touched = STALE_BATCH;
   while (touched === STALE_BATCH) {

@@ -88,7 +88,7 @@ async function differenceFor(
 }
 
 /** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */
-function rests(now: () => number): () => Promise<void> {
+export function rests(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {
     if (now() - since < PAUSE_MS) return;

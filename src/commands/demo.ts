@@ -85,7 +85,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
-    alerts: { secretEnv: 'ALERTS_WEBHOOK_SECRET' },
+    alerts: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,
     requireHttps: false,

@@ -2,6 +2,7 @@ import Table from 'cli-table3';
 import type { Example, Rehearsal } from '../bridge/rehearsed.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/result.ts';
+import { inLine } from './table.ts';
 
 type Names = Rehearsal['names'];
 
@@ -101,9 +102,4 @@ function shown(value: Json): string {
 function dataOf(value: Json): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return value.data ?? value.customFieldOptionId ?? JSON.stringify(value);
-}
-
-/** A terminal obeys control characters, wherever they come from. */
-function inLine(text: string): string {
-  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -58,7 +58,10 @@ async function isAnyTranslatedOtherwise(
   const searches = [
     settled.where('rules_version', '>', '').where('rules_version', '<', version),
     settled.where('rules_version', '>', version),
-    claimed.where('state', '=', sql.lit('dirty')).where('rules_version', 'not in', ['', version]),
+    claimed
+      .where('state', '=', sql.lit('dirty'))
+      .where('next_attempt_at', '>=', 0)
+      .where('rules_version', 'not in', ['', version]),
   ];
   for (const search of searches) if (await search.executeTakeFirst()) return true;
   return false;
@@ -69,6 +72,24 @@ function heldRows(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
   const all = db.selectFrom('identity').where('hold_cause', 'is not', null);
   const ofConnection = connection === undefined ? all : all.where('connection_id', '=', connection);
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
+}
+
+/** Those that may wait for an admin; who is held because of rules that were discarded waits for other rules. */
+function openRows(db: Kysely<Tables>, query: HoldQuery) {
+  return heldRows(db, query).where((row) =>
+    row.or([
+      row('hold_cause', '<>', 'rules'),
+      row.not(
+        row.exists(
+          row
+            .selectFrom('rules_change')
+            .select('version')
+            .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
+            .where('answer', '=', 'discarded'),
+        ),
+      ),
+    ]),
+  );
 }
 
 interface Judged {
@@ -87,7 +108,7 @@ function isAnswered({ version, decision, hold_cause }: Judged): boolean {
 async function list(db: Kysely<Tables>, query: HoldQuery, limit: number): Promise<HeldPerson[]> {
   const people: HeldPerson[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const rows = await heldRows(db, query)
+    const rows = await openRows(db, query)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
       .select(['active', 'deleted_at'])
       .orderBy('hold_since')
@@ -122,13 +143,13 @@ function toHeldPerson(row: HeldRow): HeldPerson {
 
 /** Those without any decision are counted by the database; the few with one are looked at. */
 async function counts(db: Kysely<Tables>): Promise<HoldCount[]> {
-  const undecided = await heldRows(db, {})
+  const undecided = await openRows(db, {})
     .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
     .select((row) => row.fn.min('hold_since').as('since'))
     .where('decision', '=', '')
     .groupBy(['connection_id', 'hold_cause'])
     .execute();
-  const decided = await heldRows(db, {})
+  const decided = await openRows(db, {})
     .select(['connection_id', 'hold_cause', 'hold_since as since', 'version', 'decision'])
     .where('decision', '<>', '')
     .execute();

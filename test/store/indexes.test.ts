@@ -19,6 +19,9 @@ import { alone, imported, linked, NOW, person, team, traveler } from './conforma
 
 type Store = ReturnType<typeof bridgeStore>;
 
+/** A connection has one such row. */
+const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
+
 /** The calls that happen all the time, and those index searches of theirs that may go through a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['byId', ({ identities }) => identities.byId('okta', 'a')],
@@ -78,6 +81,23 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
   ['missing', ({ imports }) => imports.missing('okta', NOW + 1)],
   ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
+  [
+    'held people',
+    ({ holds }) => holds.list({ connection: 'okta', cause: 'guarded', limit: 10 }),
+    rulesChange,
+  ],
+  [
+    'counting holds',
+    ({ holds }) => holds.counts(),
+    /^(SCAN (identity USING INDEX identity_held|rules_change)|SEARCH rules_change)/,
+  ],
+  ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
+  [
+    'admitDeparture',
+    ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
+    /^SEARCH departure USING COVERING INDEX departure_at \(connection_id=\?\)$/,
+  ],
+  ['translatedOtherwise', ({ holds }) => holds.translatedOtherwise('okta', 'r', { after: 'a', limit: 10 })],
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],

@@ -198,7 +198,11 @@ export function describeHolds(open: Open): void {
       expect(await holds.counts()).toEqual([]);
       expect(await read('a')).toMatchObject({ state: 'synced' });
       expect(await read('h')).toMatchObject({ state: 'dirty' });
+      await add(held('later', 'rules'));
+      expect(await holds.counts()).toEqual([]);
+      expect(await holds.list({ limit: 9 })).toEqual([]);
       expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
+      expect(await read('later')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
       expect(await read('a')).toMatchObject({ state: 'dirty' });
     });
 
