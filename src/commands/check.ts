@@ -15,7 +15,9 @@ import type { Shell } from './shell.ts';
  */
 export async function check({ environment, home, print }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
-  const checked = await Promise.all(settings.connections.map((one) => checkNamesOf(settings, one)));
+  const checked: Checked[] = [];
+  // One after the other: the embedded travel service opens the database for each.
+  for (const connection of settings.connections) checked.push(await checkNamesOf(settings, connection));
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
     print(
       [

@@ -125,6 +125,15 @@ describe('check, beside a running server', () => {
   });
 });
 
+it('check asks for the names of every connection', async () => {
+  file('mapping.json', misspelled);
+  const connections = { default: { mapping: 'mapping.json' }, second: { mapping: 'mapping.json' } };
+  const environment = { ...having(misspelled), JETBRIDGE_CONFIG: file('two.json', { connections }) };
+  const ran = await jetbridge(['check'], environment);
+  expect(ran.code).toBe(1);
+  expect(ran.err.trimEnd().split('\n')).toHaveLength(2);
+});
+
 describe('check, without a travel API', () => {
   const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
