@@ -323,3 +323,30 @@ describe('a webhook is disabled', () => {
     expect((await desk.house.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
   });
 });
+
+describe('when the wall clock is set', () => {
+  test.each([DAY, -DAY])('by %d ms, what is tried again is tried in its time', async (byMs) => {
+    const { id, receiver } = await tried(500);
+    receiver.feel(204);
+    desk.house.setWallClock(byMs);
+    await desk.happen('two');
+    await desk.settle();
+    expect(receiver.received).toHaveLength(1);
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    expect(names(receiver)).toEqual(['one', 'one', 'two']);
+    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+  });
+
+  test.each([DAY, -DAY])('by %d ms between two attempts, the next waits as long as any', async (byMs) => {
+    const { receiver } = await tried(500);
+    desk.house.setWallClock(byMs);
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    // After a day one gives up; what came back in time waits half a minute.
+    receiver.feel(204);
+    desk.house.pass(30 * SECOND);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(byMs > 0 ? 2 : 3);
+  });
+});
