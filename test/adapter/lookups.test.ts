@@ -351,6 +351,32 @@ describe('lookups in the travel API', () => {
     expect(await cached.self()).toEqual({ kind: 'unauthorized' });
   });
 
+  test.each([
+    ['that were read before serve', true],
+    ['that were never read are not asked for', false],
+  ])('%s for as long as the travel API asks, up to a minute', async (_, wasRead) => {
+    let isThrottled = !wasRead;
+    const {
+      server,
+      lookups: cached,
+      clock,
+    } = await build((request, response) =>
+      isThrottled ? json(response, 429, {}, { 'retry-after': '3600' }) : serve(request, response),
+    );
+    await cached.current();
+    isThrottled = true;
+    clock.now += wasRead ? 60_000 : 0;
+    await cached.current();
+    const asked = server.requests.length;
+    clock.now += 59_999;
+    const kind = wasRead ? 'ok' : 'unavailable';
+    expect([(await cached.current()).kind, (await cached.refresh()).kind]).toEqual([kind, kind]);
+    expect(server.requests).toHaveLength(asked);
+    isThrottled = false;
+    clock.now += 1;
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+  });
+
   test('whose credential is used is asked until it is known, and then never again', async () => {
     let isDown = true;
     const { lookups: cached, reads } = await build((_, response) =>

@@ -1,3 +1,4 @@
+import { repairTimes } from '../../../src/store/clock-repair.ts';
 import { house, imported, NOW, type Open, person } from './house.ts';
 
 /** What is due and what makes identities dirty, on any database. */
@@ -78,6 +79,47 @@ export function describeAgenda(open: Open): void {
       await leases.take('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
       expect(await agenda.due(NOW + 4, 10, ['okta'])).toEqual([]);
       expect(await agenda.due(NOW + 5, 10, ['okta'])).toHaveLength(1);
+    });
+  });
+
+  describe('a start', () => {
+    const bounds = { attemptMs: 60, checkMs: { okta: 30 }, deliveryMs: 100 };
+    const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
+
+    it('brings attempts back that lie further ahead than any can, and leaves the others alone', async () => {
+      const { add, agenda, database, read } = await house(open);
+      await add(
+        person('ahead', { nextAttemptAt: NOW + 86_400_000 }),
+        person('soon', { nextAttemptAt: NOW + 60 }),
+        person('due', { nextAttemptAt: NOW - 5 }),
+        person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await agenda.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
+      expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
+      expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
+    });
+
+    it('brings the looks for late calls back, in what the reconciler reads too', async () => {
+      const { add, agenda, database, read } = await house(open);
+      const state = 'synced' as const;
+      await add(
+        person('ahead', { state, progress: late(NOW + 86_400_000) }),
+        person('soon', { state, progress: late(NOW + 20) }),
+        person('none', { state }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await read('ahead')).progress).toEqual(late(NOW + 30));
+      expect((await read('soon')).progress).toEqual(late(NOW + 20));
+      expect((await agenda.due(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual(['soon', 'ahead']);
+    });
+
+    it('lets the next import miss those whom one saw by a clock that was ahead', async () => {
+      const { add, database, imports } = await house(open);
+      await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
+      await repairTimes(database, NOW + 1, bounds);
+      expect((await imports.sweep('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
     });
   });
 

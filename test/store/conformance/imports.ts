@@ -182,6 +182,26 @@ export function describeImports(open: Open): void {
       expect(await imports.sweep('okta', at)).toEqual([]);
     });
 
+    it('goes by the clock of the process, whatever the wall clock said at a write', async () => {
+      const { add, imports, identities } = await house(open);
+      const before = person('before', { travelId: 't1', lastModified: at + 86_400_000, writtenAt: NOW });
+      const since = person('since', { travelId: 't2', lastModified: NOW - 86_400_000, writtenAt: at });
+      const changed = person('changed', { travelId: 't3', writtenAt: NOW });
+      await add(before, since, changed);
+      const identity = { ...changed, version: 2, lastModified: NOW - 86_400_000, writtenAt: at };
+      expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
+      expect(await imports.sweep('okta', at)).toEqual(['before']);
+    });
+
+    it('keeps what was seen later than a write', async () => {
+      const { add, imports, identities } = await house(open);
+      const a = person('a', { travelId: 't1' });
+      await add(a);
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
+      await identities.commit('okta', [{ kind: 'update', identity: { ...a, version: 2 }, expected: 1 }]);
+      expect(await imports.sweep('okta', at)).toEqual([]);
+    });
+
     it('counts who is held as seen', async () => {
       const { add, imports, leases } = await house(open);
       await add(person('a', { travelId: 't1' }));
