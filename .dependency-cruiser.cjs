@@ -84,7 +84,7 @@ module.exports = {
     packages('[^/]+\\.ts$', 'commander|zod|pino|express|@types/express|prom-client'),
     builtin(
       '[^/]+\\.ts$',
-      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|timers/promises',
+      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|readline/promises|timers/promises',
     ),
   ],
   options: {

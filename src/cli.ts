@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { check } from './commands/check.ts';
+import { forgetConnection, listConnections } from './commands/connections.ts';
 import { demo } from './commands/demo.ts';
 import { importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
@@ -22,6 +24,7 @@ export async function run(argv: string[], home: string): Promise<number> {
     environment: process.env,
     home,
     isTerminal: process.stderr.isTTY === true,
+    ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
     print: (text) => process.stdout.write(`${text}\n`),
     complain: (text) => process.stderr.write(`${text}\n`),
   };
@@ -34,6 +37,15 @@ export async function run(argv: string[], home: string): Promise<number> {
     return exit;
   } catch (error) {
     return exitOf(error, shell.complain);
+  }
+}
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
   }
 }
 
@@ -67,6 +79,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     )
     .action(action(() => importTravelers(shell)));
   addCredentials(program, shell, action);
+  addConnections(program, shell, action);
   addRequests(program, shell, action);
   program
     .command('openapi')
@@ -123,6 +136,27 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
       action((path: string, options: { url: string; token: string; variable: Record<string, string> }) =>
         replayRecorded(shell, path, options),
       ),
+    );
+}
+
+function addConnections(program: Command, shell: Shell, action: Action): void {
+  const connections = program
+    .command('connections')
+    .description('the connections in the database, be they in the settings or not');
+  connections
+    .command('list')
+    .description('list them, with how many people and travelers each has')
+    .action(action(() => listConnections(shell)));
+  connections
+    .command('forget')
+    .description('remove a connection that is not in the settings any more; its travelers are free then')
+    .argument('<name>', 'its name, as listed')
+    .option('--yes', 'do not ask')
+    .action(
+      action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
+        const end = await forgetConnection(shell, { name, yes });
+        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
     );
 }
 

@@ -5,6 +5,8 @@ export interface Shell {
   home: string;
   /** Whether somebody watches standard error. */
   isTerminal: boolean;
+  /** Asks whoever sits at the terminal, who answers with a line; undefined: nobody is there to be asked. */
+  ask: ((question: string) => Promise<string>) | undefined;
   /** To standard output. */
   print(text: string): void;
   /** To standard error. */

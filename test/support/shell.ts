@@ -17,6 +17,7 @@ export function shellOf(environment: Record<string, string>): ToldShell {
     environment,
     home: join(__dirname, '..', '..'),
     isTerminal: false,
+    ask: undefined,
     print: (text) => out.push(text),
     complain: (text) => err.push(text),
     out,
