@@ -40,10 +40,14 @@ export async function run(argv: string[], home: string): Promise<number> {
   }
 }
 
+/** A terminal that is closed (Ctrl-C, Ctrl-D) answers nothing. */
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => {
+    terminal.once('close', () => resolve(''));
+  });
   try {
-    return await terminal.question(question);
+    return await Promise.race([terminal.question(question), closed]);
   } finally {
     terminal.close();
   }
