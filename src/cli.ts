@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { check } from './commands/check.ts';
+import { forgetConnection, listConnections } from './commands/connections.ts';
 import { demo } from './commands/demo.ts';
 import { type ImportAsked, importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
@@ -77,6 +78,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
   addImport(program, shell, action);
   addCredentials(program, shell, action);
   addHolds(program, shell, action);
+  addConnections(program, shell, action);
   addRequests(program, shell, action);
   program
     .command('openapi')
@@ -143,6 +145,27 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
       action((path: string, options: { url: string; token: string; variable: Record<string, string> }) =>
         replayRecorded(shell, path, options),
       ),
+    );
+}
+
+function addConnections(program: Command, shell: Shell, action: Action): void {
+  const connections = program
+    .command('connections')
+    .description('the connections in the database, be they in the settings or not');
+  connections
+    .command('list')
+    .description('list them, with how many people and travelers each has')
+    .action(action(() => listConnections(shell)));
+  connections
+    .command('forget')
+    .description('remove a connection that is not in the settings any more; its travelers are free then')
+    .argument('<name>', 'its name, as listed')
+    .option('--yes', 'do not ask')
+    .action(
+      action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
+        const end = await forgetConnection(shell, { name, yes });
+        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
     );
 }
 

@@ -52,6 +52,8 @@ describe('wrong use ends with 2 and says what is wrong', () => {
     [['tokens'], 'Usage: jetbridge tokens'],
     [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
     [['tokens', 'revoke'], "missing required argument 'id'"],
+    [['connections'], 'Usage: jetbridge connections'],
+    [['connections', 'forget'], "missing required argument 'name'"],
     [['api-keys'], 'Usage: jetbridge api-keys'],
     [['api-keys', 'create'], "required option '--user <email>'"],
     [['api-keys', 'revoke'], "missing required argument 'id'"],

@@ -7,6 +7,7 @@ import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/data
 import { tokens } from '../../src/store/tokens.ts';
 import { describeAgenda } from './conformance/agenda.ts';
 import { describeCommit } from './conformance/commit.ts';
+import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
 import { describeHolds } from './conformance/holds.ts';
@@ -47,6 +48,7 @@ describe('the embedded database', () => {
   describeLists(() => open());
   describeReferences(() => open());
   describeGroups(() => open());
+  describeConnections(() => open());
   describeTokens(() => open());
   describeCredentials(() => open());
 
