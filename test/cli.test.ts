@@ -99,6 +99,7 @@ it('--help names every command', async () => {
     'tokens',
     'oauth-clients',
     'api-keys',
+    'holds',
     'demo',
   ])
     expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
@@ -115,6 +116,7 @@ describe('check', () => {
       TRAVEL_API_KEY: 'key-of-the-parent',
       SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
+      ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
     const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
     expect({ code, err }).toEqual({ code: 0, err: '' });
