@@ -38,6 +38,7 @@ export function connect(
     clock: surroundings,
     timeoutMs: travelApi.timeoutMs,
     atOnce: travelApi.concurrency,
+    patchMediaType: travelApi.patchMediaType,
     // Our own service, in this process, needs no sparing.
     perSecond: isEmbedded ? undefined : travelApi.perSecond,
   });

@@ -13,6 +13,11 @@ const ANSWER_BYTES = 8_000_000;
 /** Shorter than servers keep idle sockets (Node: 5 s), so that a request is seldom sent into one that is being closed. */
 const IDLE_MS = 4_000;
 
+/** The media types in which a merge patch is sent: that of the specification's examples, and that of RFC 7396. */
+const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
+
+type PatchMediaType = (typeof patchMediaTypes)[number];
+
 /** Where the travel API is, and how it may be used. */
 export interface ClientSettings {
   /** The base URL that paths such as `/api/users` are added to. */
@@ -22,6 +27,8 @@ export interface ClientSettings {
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
+  /** In which a PATCH is sent first; after a 415 another one is used. */
+  patchMediaType?: PatchMediaType;
 }
 
 /** One request to the travel API. Ids may stand in `path`, but no personal data: it is named in the log. */
@@ -36,7 +43,7 @@ export interface TravelRequest {
 
 /** The one way out to the travel API. */
 export interface TravelClient {
-  /** Exactly one attempt. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
+  /** Exactly one attempt; a PATCH whose media type is refused is sent once more, in another. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
   call<T>(request: TravelRequest, read: (body: Body) => T | undefined): Promise<TravelAnswer<T>>;
   /** The travel API's present time in milliseconds, after the last `Date` header; undefined while none was seen. */
   serverTime(): number | undefined;
@@ -56,17 +63,20 @@ export function travelClient(settings: ClientSettings): TravelClient {
   };
   const http = axiosFor(settings, agents);
   const limit = limiter({ atOnce, perSecond, clock });
+  const exchange = exchanger(settings.patchMediaType, (request, type, signal) =>
+    limit(signal, () => send(http, request, { type, signal })),
+  );
   let ahead: number | undefined;
   return {
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
       const deadline = request.timeoutMs ?? timeoutMs;
       const signal = AbortSignal.timeout(deadline);
-      const reply = await limit(signal, () => send(http, request, signal)).catch((error: unknown) =>
+      const reply = await exchange(request, signal).catch((error: unknown) =>
         signal.aborted ? overdue(name, deadline) : failureOf(name, error),
       );
       if ('kind' in reply) return reply;
-      const answer = answerOf(name, reply, clock.now());
+      const answer = answerOf(name, reply, clock.now(), request.data);
       // A gateway that answers in place of the travel API has a clock of its own.
       if (reply.date !== undefined && answer.kind !== 'unavailable') ahead = reply.date - clock.now();
       if (answer.kind !== 'ok') return answer;
@@ -102,14 +112,49 @@ function axiosFor(
   });
 }
 
-async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSignal): Promise<Reply> {
+type Exchange = (request: TravelRequest, signal: AbortSignal) => Promise<Reply>;
+
+/**
+ * Sends a PATCH whose media type is refused (415) once more: in the type that `Accept-Patch` names, or else in the other
+ * one. Nothing was carried out by then. A type that is taken is used from then on.
+ */
+function exchanger(
+  first: PatchMediaType = 'application/json',
+  sendAs: (request: TravelRequest, type: string, signal: AbortSignal) => Promise<Reply>,
+): Exchange {
+  let patchType: string = first;
+  return async (request, signal) => {
+    if (request.method !== 'PATCH') return sendAs(request, 'application/json', signal);
+    const tried = patchType;
+    const reply = await sendAs(request, tried, signal);
+    if (reply.status !== 415) return reply;
+    const other = otherPatchType(tried, reply.acceptPatch);
+    const second = await sendAs(request, other, signal);
+    if (second.status !== 415) patchType = other;
+    return second;
+  };
+}
+
+/** What the travel API takes may have parameters or a vendor's name; a JSON patch (RFC 6902) is another format. */
+function otherPatchType(tried: string, acceptPatch = ''): string {
+  const accepted = acceptPatch.split(',').map((entry) => entry.trim());
+  const isMergePatch = /^application\/(?:json|(?:[\w.-]+\.)?merge-patch\+json)\s*(?:;|$)/i;
+  const named = accepted.find((type) => isMergePatch.test(type) && type !== tried);
+  return named ?? patchMediaTypes.find((type) => type !== tried) ?? tried;
+}
+
+async function send(
+  http: AxiosInstance,
+  request: TravelRequest,
+  { type, signal }: { type: string; signal: AbortSignal },
+): Promise<Reply> {
   const { method, path, query, data } = request;
   const response = await http.request<string>({
     method,
     url: path,
     signal,
     ...(query ? { params: query } : {}),
-    ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': 'application/json' } } : {}),
+    ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': type } } : {}),
   });
   const { headers } = response;
   const date = Date.parse(text(headers.date) ?? '');
@@ -117,6 +162,7 @@ async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSi
     status: response.status,
     body: response.data,
     retryAfter: text(headers['retry-after']),
+    acceptPatch: text(headers['accept-patch']),
     date: Number.isNaN(date) ? undefined : date,
   };
 }

@@ -24,7 +24,9 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
     byEmail: async (emails, timeoutMs) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map((email) => email.toLowerCase()));
-      const query = { emails: emails.join(','), limit: 100 };
+      // Addresses may be compared exactly where they are stored in lower case.
+      const spellings = [...new Set(emails.flatMap((email) => [email, email.toLowerCase()]))];
+      const query = { emails: spellings.join(','), limit: 100 };
       const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
       // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.

@@ -63,7 +63,8 @@ export function watched<C extends { travel: TravelUsers; lookups: TravelLookups 
 ): C {
   const seen = async <T>(call: Promise<TravelAnswer<T>>): Promise<TravelAnswer<T>> => {
     const answer = await call;
-    if (answer.kind === 'unavailable' || answer.kind === 'unauthorized') heed.failed(answer, now());
+    const hasFailed = answer.kind === 'unavailable' && !answer.isRejected;
+    if (hasFailed || answer.kind === 'unauthorized') heed.failed(answer, now());
     else heed.succeeded();
     return answer;
   };

@@ -298,8 +298,18 @@ export type TravelFailure =
   | { kind: 'forbidden' }
   /** Our own credential is wrong. */
   | { kind: 'unauthorized' }
-  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log; `isUnsupported`: 501. */
-  | { kind: 'unavailable'; text: string; retryAfterMs?: number; isUnsupported?: true };
+  /**
+   * 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log.
+   * `isUnsupported`: 501. `isRejected`: the request itself is refused (400 without a field, 413, 415), which says nothing
+   * about its values; it is tried again, and the connection works.
+   */
+  | {
+      kind: 'unavailable';
+      text: string;
+      retryAfterMs?: number;
+      isUnsupported?: true;
+      isRejected?: true;
+    };
 
 /** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
