@@ -85,6 +85,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     connect(one, { embedding, common: settings }, surroundings),
   );
   const connections = connected.map(({ connection }) => connection);
+  countStaleLookups(deps.metrics, connected);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   door.server.on('request', application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(built, embedded);
@@ -231,6 +232,20 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
+  new Gauge({
+    name: 'jetbridge_lookup_stale',
+    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
+    labelNames: ['connection', 'part'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, staleLookups } of connected)
+        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
     },
   });
 }
