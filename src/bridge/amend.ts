@@ -12,9 +12,10 @@ import {
   toMergePatch,
 } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, withFreeAddress } from './address.ts';
 import { findings } from './findings.ts';
+import { lostBefore, lostValues, notingLost } from './lost-values.ts';
 import type { TravelFailure } from './ports.ts';
 import { isPrivileged } from './takeover.ts';
 import {
@@ -77,7 +78,13 @@ export async function bar(task: Task, draft: Draft): Promise<Settled | undefined
   return undefined;
 }
 
-async function send(task: Task, addressed: Addressed, rounds: number): Promise<Settled | Gone> {
+/** `omit`: values of disabled custom fields that the round before was refused for, and that this one leaves out. */
+async function send(
+  task: Task,
+  addressed: Addressed,
+  rounds: number,
+  omit: readonly CustomFieldValue[] = [],
+): Promise<Settled | Gone> {
   const { draft, fields } = addressed;
   const { applied, refused, observed, travelId } = draft;
   const next = plan({
@@ -94,12 +101,18 @@ async function send(task: Task, addressed: Addressed, rounds: number): Promise<S
   const read = next.needsCurrent ? await look(task, draft, travelId) : draft;
   if (read === 'gone' || 'end' in read) return read;
   task.checkpoint('beforeSend');
-  const body = toMergePatch(next, read.observed);
+  const body = toMergePatch(next, read.observed, omit);
   const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
-  if (answer.kind === 'ok') return send(task, { draft: kept(read, next, answer.value), fields }, rounds - 1);
-  const left = leftOver(task, { draft: read, fields }, { plan: next, body, failure: answer });
-  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+  if (answer.kind === 'ok') {
+    const draft = notingLost(kept(read, next, answer.value), omit);
+    return send(task, { draft, fields }, rounds - 1);
+  }
+  const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: read.observed });
+  const left = failure
+    ? leftOver(task, { draft: read, fields }, { plan: next, body, failure })
+    : { draft: read, fields };
+  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1, [...omit, ...lost]);
 }
 
 function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
@@ -178,6 +191,7 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed ? drift(applied, draft.observed) : []),
+    ...lostBefore(task, draft),
   ];
   // Not remembered, so that any repeat of a deactivation tries again (DESIGN §2).
   const { archived: _, ...remembered } = refused;

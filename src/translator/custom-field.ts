@@ -142,5 +142,5 @@ function readOption(raw: Json, { name, options }: CustomField): Reading {
       remedyDisabled,
     );
   }
-  return { value: [{ customFieldOptionId: option.id, data: option.data }] };
+  return { value: [{ customFieldOptionId: option.id }] };
 }
