@@ -105,8 +105,8 @@ async function send(
   const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') {
-    const draft = notingLost(kept(read, next, answer.value), omit);
-    return send(task, { draft, fields }, rounds - 1);
+    const done = notingLost({ draft: kept(read, next, answer.value), fields }, omit);
+    return send(task, done, rounds - 1);
   }
   const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: read.observed });
   const left = failure

@@ -94,7 +94,10 @@ export function tally(mostExamples: number, customFields: CustomField[]): Tally 
 }
 
 function namesOf({ id, name, options }: CustomField): [string, string][] {
-  return [[`customFields.${id}`, name], ...options.map((option): [string, string] => [option.id, option.data])];
+  return [
+    [`customFields.${id}`, name],
+    ...options.map((option): [string, string] => [option.id, option.data]),
+  ];
 }
 
 function kindOf({ after, isAgain }: Change): 'set' | 'cleared' | 'again' {

@@ -81,24 +81,32 @@ export interface RefusedPatch {
   customFields: CustomField[];
 }
 
-/**
- * The custom field values that a patch only carried along, and that the travel API does not take back: their field or
- * option is disabled, or is there no longer. The next patch must leave them out. `names` are those that mean something else.
- */
-export function unsendableValues({ names, body, planned, current, customFields }: RefusedPatch): {
+/** What a refusal says of the custom field values that a patch only carried along. */
+export interface Unsendable {
+  /** Those that the travel API does not take back: their field or option is disabled, or is there no longer. */
   values: CustomFieldValue[];
+  /** The names that mean something else. */
   names: string[];
-} {
+  /** True when a name means a value that could be sent, as far as the custom fields are known. */
+  isDoubtful: boolean;
+}
+
+/** Finds the values that the next patch must leave out. */
+export function unsendableValues({ names, body, planned, current, customFields }: RefusedPatch): Unsendable {
   const carried = (current?.customFields ?? []).filter(
     ({ customFieldId }) => !planned.includes(`customFields.${customFieldId}`),
   );
   const unsendable = carried.flatMap((field) => disabledPart(field, customFields));
-  const meant = (name: string) => {
+  const meant = (name: string, among: CustomFieldValue[]) => {
     const ids = elementIds(name, body);
-    return unsendable.filter(({ customFieldId }) => ids.includes(customFieldId));
+    return among.filter(({ customFieldId }) => ids.includes(customFieldId));
   };
-  const values = unsendable.filter((value) => names.some((name) => meant(name).includes(value)));
-  return { values, names: names.filter((name) => meant(name).length === 0) };
+  const others = names.filter((name) => meant(name, unsendable).length === 0);
+  return {
+    values: unsendable.filter((value) => names.some((name) => meant(name, unsendable).includes(value))),
+    names: others,
+    isDoubtful: others.some((name) => meant(name, carried).length > 0),
+  };
 }
 
 /** The values of a field that cannot be assigned; all of them when the field itself cannot. */

@@ -211,23 +211,24 @@ describe('unsendableValues', () => {
     ['several', ['customFields.off', 'customFields.gone'], [held('off'), held('gone')]],
     ['all of them at once', ['customFields'], [held('off'), partOfList, held('gone')]],
   ])('finds what a 422 names: %s', (_title, names, values) => {
-    expect(judged(names)).toEqual({ values, names: [] });
+    expect(judged(names)).toEqual({ values, names: [], isDoubtful: false });
   });
 
   it.each([
-    ['a field that can be assigned', 'customFields.on'],
-    ['a field that was to be changed', 'customFields.ours'],
-    ['another field', 'firstName'],
-    ['an index that is none', 'customFields[7]'],
-  ])('passes over what means something else: %s', (_title, name) => {
-    expect(judged([name])).toEqual({ values: [], names: [name] });
-    expect(judged([name, 'customFields.off'])).toEqual({ values: [held('off')], names: [name] });
+    ['a field that can be assigned, as far as is known', 'customFields.on', true],
+    ['a field that was to be changed', 'customFields.ours', false],
+    ['another field', 'firstName', false],
+    ['an index that is none', 'customFields[7]', false],
+  ])('passes over what means something else: %s', (_title, name, isDoubtful) => {
+    expect(judged([name])).toEqual({ values: [], names: [name], isDoubtful });
+    expect(judged([name, 'customFields.off'])).toEqual({ values: [held('off')], names: [name], isDoubtful });
   });
 
   it('finds nothing where there is nothing to leave out', () => {
     expect(judged(['customFields'], { current: { ...traveler, customFields: [held('on')] } })).toEqual({
       values: [],
       names: ['customFields'],
+      isDoubtful: true,
     });
     expect(judged(['customFields.off'], { current: undefined })).toMatchObject({ values: [] });
     expect(judged(['customFields.off'], { body: {} })).toMatchObject({ values: [] });
