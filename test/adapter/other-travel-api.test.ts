@@ -169,6 +169,56 @@ describe('with a travel API of another kind', () => {
         expect(await (await fetch(`${service.url}/metrics`)).text()).not.toContain('jetbridge_lookup_stale{');
       },
     ));
+
+  test('a lookup that becomes forbidden serves as last read, and the metrics say so', () =>
+    withOther({}, async ({ api, service, scim }) => {
+      const { id } = api.add('costCenters', { name: 'Sales' });
+      const inCenter = (costCenter: string) => ada({ [enterprise]: { costCenter } });
+      const { json } = await scim('POST /Users', inCenter('Sales'));
+      await eventually(async () => expect(api.traveler('ada@corp.example')?.costCenterId).toBe(id));
+      api.habits.forbidden.add('costCenters');
+      // A name that is not found has the lookups read anew.
+      let turn = 0;
+      await eventually(async () => {
+        turn += 1;
+        await scim(`PUT /Users/${json.id}`, inCenter(`none ${turn}`));
+        const metrics = (await (await fetch(`${service.url}/metrics`)).text()).split('\n');
+        expect(metrics.filter((line) => line.startsWith('jetbridge_lookup_stale'))).toEqual([
+          'jetbridge_lookup_stale{connection="default",part="costCenters"} 1',
+        ]);
+      }, 15_000);
+      await scim(`PUT /Users/${json.id}`, inCenter('Sales'));
+      await eventually(async () => expect(api.traveler('ada@corp.example')?.costCenterId).toBe(id));
+    }));
+
+  test('a mandatory custom field that has no value is a finding, and its value lets the person in', () =>
+    withOther({}, async ({ api, scim, comesTo }) => {
+      const { id } = departmentField(api, 'text');
+      api.edit('customFields', id, { mandatory: true });
+      const { status, json } = await scim('POST /Users', ada());
+      expect(status).toBe(201);
+      await comesTo('pending', ['refusedByTravelApi']);
+      await scim(`PUT /Users/${json.id}`, inDepartment('Sales'));
+      await comesTo('synced');
+      expect(api.traveler('ada@corp.example')?.customFields).toMatchObject([{ values: [{ data: 'Sales' }] }]);
+    }));
+
+  test('a call that is carried out late makes nobody twice', () =>
+    withOther({}, async ({ api, scim, comesTo }) => {
+      let isFirst = true;
+      api.trouble = ({ method }) => {
+        if (method !== 'POST' || !isFirst) return undefined;
+        isFirst = false;
+        return { answer: 504, carriedOut: 'onDemand' };
+      };
+      await scim('POST /Users', ada());
+      expect(api.carryOutLate()).toBe(1);
+      await comesTo('synced');
+      expect(api.travelers().map(({ email }) => email)).toEqual([
+        'bridge@travel.example',
+        'ada@corp.example',
+      ]);
+    }));
 });
 
 describe.each(['id', 'index'] as const)(

@@ -1,5 +1,6 @@
-import { type Pause, pause } from '../../src/bridge/pause.ts';
+import { type Pause, pause, watched } from '../../src/bridge/pause.ts';
 import type { TravelFailure } from '../../src/bridge/ports.ts';
+import { fakeTravel } from '../support/fake-travel.ts';
 
 const down: TravelFailure = { kind: 'unavailable', text: 'GET /api/users: 503' };
 
@@ -57,5 +58,17 @@ describe('the pause of a connection', () => {
     failing(heed, 5, 0);
     expect(heed.admits(1_000)).toBe(true);
     expect([heed.admits(12_999), heed.admits(13_000)]).toEqual([false, true]);
+  });
+
+  it('is not begun by requests that are refused as such (400, 413, 415): the travel API works', async () => {
+    const heed = pause();
+    const fake = fakeTravel();
+    const { travel } = watched({ travel: fake.users, lookups: fake.lookups }, heed, () => 0);
+    fake.trouble = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
+    for (let time = 0; time < 10; time += 1) await travel.patch('t-1', {});
+    expect(heed.admits(0)).toBe(true);
+    fake.trouble = () => down;
+    for (let time = 0; time < 5; time += 1) await travel.patch('t-1', {});
+    expect(heed.admits(0)).toBe(false);
   });
 });
