@@ -151,7 +151,14 @@ function valueText(value) {
   if (value === '?') return 'open';
   if (value === '!') return 'stays';
   if (!Array.isArray(value)) return code(json(value));
-  return value.map(({ data }) => code(json(data))).join(', ') || 'other values';
+  const texts = value.map(({ customFieldOptionId: id, data }) => data ?? optionText(id));
+  return texts.map((text) => code(json(text))).join(', ') || 'other values';
+}
+
+function optionText(id) {
+  return (
+    lookups.customFields.flatMap(({ options }) => options).find((option) => option.id === id)?.data ?? id
+  );
 }
 
 function codesOf({ findings = [] }) {

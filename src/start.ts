@@ -94,6 +94,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     connect(one, { embedding, common: settings }, surroundings),
   );
   const connections = connected.map(({ connection }) => connection);
+  countStaleLookups(deps.metrics, connected);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
   countPauses(deps.metrics, built);
   countMappingFaults(deps.metrics, built);
@@ -343,6 +344,20 @@ function countHolds({ registry }: HttpMetrics, { holds }: BridgeStore): void {
     async collect() {
       this.reset();
       for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
+    },
+  });
+}
+
+function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
+  new Gauge({
+    name: 'jetbridge_lookup_stale',
+    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
+    labelNames: ['connection', 'part'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, staleLookups } of connected)
+        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
     },
   });
 }

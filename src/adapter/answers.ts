@@ -8,6 +8,8 @@ export interface Reply {
   retryAfter: string | undefined;
   /** When the answer was made, by the clock of the travel API; undefined: it does not say. */
   date: string | undefined;
+  /** The media types of the `Accept-Patch` header (RFC 5789 §3.1). */
+  acceptPatch: string | undefined;
 }
 
 /** The two members of a successful answer (specification, "Envelope"). */
@@ -22,22 +24,26 @@ const MESSAGE_LENGTH = 300;
 const MOST_SECONDS = 1_000_000_000;
 
 /**
- * The one table from an HTTP answer to what it means (DESIGN §6). `call` names the request for the log, by method, path
- * and ids alone.
+ * The one table from an HTTP answer to what it means. `call` names the request for the log, by method, path and ids
+ * alone; `sent` is the data of the request.
  *
- * A request that the service calls bad (400, 413, 415, 422) is `invalid` even when no field is named: sent again it would
- * be refused again, so the reconciler must settle it with a finding and not try for ever. Every other status without a
- * meaning of its own is `unavailable`: it is logged, and tried again later.
+ * A 422 is `invalid` even when it names no field: the values are refused, and would be refused again. A 400 is `invalid`
+ * only when it names fields. Every other status without a meaning of its own is `unavailable`: it is logged, and tried
+ * again later.
  */
-export function answerOf(call: string, reply: Reply, now: number): TravelAnswer<Body> {
+export function answerOf(call: string, reply: Reply, now: number, sent?: object): TravelAnswer<Body> {
   const { status } = reply;
   if (status === 401) return { kind: 'unauthorized' };
   const body = parse(reply.body);
   if (status === 200 || status === 201) return bodyOf(body) ?? unreadable(call);
   // 404 and 403 change what becomes of a person. A page of a gateway in between is not the travel API's word on that.
   if (body === undefined && reply.body.trim() !== '') return unavailable(call, reply, now);
-  if (status === 400 || status === 413 || status === 415 || status === 422)
-    return { kind: 'invalid', fields: invalidFields(body) };
+  if (status === 422) return { kind: 'invalid', fields: invalidFields(body) };
+  if (status === 400) {
+    const fields = refusedBy400(invalidFields(body), sent);
+    return fields.length > 0 ? { kind: 'invalid', fields } : rejected(call, status);
+  }
+  if (status === 413 || status === 415) return rejected(call, status);
   if (status === 403) return { kind: 'forbidden' };
   if (status === 404) return { kind: 'notFound' };
   if (status === 409) return { kind: 'conflict' };
@@ -89,6 +95,23 @@ function invalidFields(body: Record<string, unknown> | undefined): InvalidField[
     const code = text(named?.code) ?? 'invalid';
     return [{ field, code, message: (text(named?.message) ?? code).slice(0, MESSAGE_LENGTH) }];
   });
+}
+
+/**
+ * The named fields, without `archived`: a 400 is about the form of a request, and a person whom the identity provider
+ * ends must not keep access because of it. Where `archived` was sent, a field that was not sent does not count either: a
+ * refusal that fits no field is taken for one of all fields.
+ */
+function refusedBy400(fields: InvalidField[], sent: object = {}): InvalidField[] {
+  const isArchiving = Object.hasOwn(sent, 'archived');
+  return fields.filter(({ field }) => {
+    const [name = ''] = field.split(/[.[]/);
+    return name !== 'archived' && (!isArchiving || Object.hasOwn(sent, name));
+  });
+}
+
+function rejected(call: string, status: number): TravelFailure {
+  return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true };
 }
 
 function unavailable(call: string, reply: Reply, now: number): TravelFailure {

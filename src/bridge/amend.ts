@@ -3,11 +3,12 @@ import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
 import { findings } from './findings.ts';
 import { isPrivileged, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
+import { lostBefore, lostValues, notingLost } from './lost-values.ts';
 import {
   correctingDrift,
   isLateCheckDue,
@@ -24,6 +25,7 @@ import {
   failed,
   holding,
   isApproved,
+  isOutcomeUnknown,
   noting,
   refusing,
   type Settled,
@@ -87,6 +89,8 @@ interface Sending extends Addressed {
   isFresh: boolean;
   /** A deactivation is sent alone, first. */
   isAlone: boolean;
+  /** Values of disabled custom fields that the travel API refused to take back, and that are left out. */
+  omit: readonly CustomFieldValue[];
 }
 
 /** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
@@ -102,7 +106,8 @@ async function prepared(
     ? { draft: { ...draft, applied: resettingApplied(draft) }, fields: task.translation.fields }
     : withBaseline(task, draft);
   const addressed = await withFreeAddress(task, owned);
-  return how.isFresh ? { ...(await passGates(task, addressed)), ...how } : { ...addressed, ...how };
+  const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
+  return { ...sendable, ...how, omit: [] };
 }
 
 async function send(task: Task, sending: Sending, rounds: number): Promise<Settled | Gone> {
@@ -114,30 +119,46 @@ async function send(task: Task, sending: Sending, rounds: number): Promise<Settl
   if (rounds === 0)
     return failed(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
-    const seen = await readTraveler(task, restarted(task, draft), travelId);
+    const seen = await readTraveler(task, restarted(draft), travelId);
     if (seen === 'gone' || 'end' in seen) return seen;
     const again = await prepared(task, seen, { isFresh: true, isAlone });
     return 'end' in again ? again : send(task, again, rounds);
   }
+  const left = await sendPlan(task, sending, { travelId, plan: next });
+  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+}
+
+/** One announced patch; answers what is left to do. */
+async function sendPlan(
+  task: Task,
+  sending: Sending,
+  { travelId, plan: next }: { travelId: string; plan: Plan },
+): Promise<Settled | Gone | Sending> {
+  const { draft, fields, omit } = sending;
   const announced = announcedOf(next, draft.applied, draft.observed);
   const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
   if (!(await announce(task, told)))
     return failed(draft, { kind: 'unavailable', text: 'the lease ended before the change was sent' });
   task.checkpoint('beforeSend');
-  const body = toMergePatch(next, draft.observed);
+  const body = toMergePatch(next, draft.observed, omit);
   const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') {
-    const done = kept(told, next, answer.value);
-    return send(task, { draft: done, fields, isFresh: true, isAlone: false }, rounds - 1);
+    const done = notingLost({ draft: kept(told, next, answer.value), fields }, omit);
+    return { ...done, isFresh: true, isAlone: false, omit: [] };
   }
-  const left = leftOver(task, { ...sending, draft: told }, { plan: next, body, failure: answer });
-  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+  const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });
+  const tried: Sending = { ...sending, draft: told, omit: [...omit, ...lost] };
+  return failure ? leftOver(task, tried, { plan: next, body, failure }) : tried;
 }
 
+/** What the step about addresses notes. */
+const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+
 /** Addresses are judged anew by the traveler as read: what was noted about them before does not count. */
-function restarted(task: Task, draft: Draft): Draft {
-  return { ...draft, waitingFor: undefined, findings: task.translation.findings };
+function restarted(draft: Draft): Draft {
+  const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
+  return { ...draft, waitingFor: undefined, findings };
 }
 
 function planFor(task: Task, draft: Draft, wanted: Fields): Plan {
@@ -199,7 +220,9 @@ function leftOver(
     case 'unauthorized':
       return failed(draft, failure);
     case 'unavailable':
-      return failed(sending.draft, failure);
+      if (failure.isRejected && tried.set.archived?.value === true && !isAlone(tried))
+        return { ...sending, draft, isAlone: true };
+      return failed(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
   }
 }
 
@@ -242,6 +265,7 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed ? drift(applied, draft.observed) : []),
+    ...lostBefore(task, draft),
   ];
   // Not remembered, so that any repeat of a deactivation tries again.
   const { archived: _, ...remembered } = refused;

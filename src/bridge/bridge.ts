@@ -69,7 +69,8 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
     for (const connection of connections) officeOf(connection).bell.ring();
   };
   const pauseOf = (connection: Connection) => officeOf(connection).pause;
-  const reconciler = reconcilerOf({ ...store, bases, wake, surroundings });
+  const changes = rulesChanges({ ...store, surroundings });
+  const reconciler = reconcilerOf({ ...store, bases, wake, surroundings, rulesChanges: changes });
   const seen = watching(reconciler, (connection) => officeOf(connection).watched);
   const work = { ...store, reconciler: seen, pauseOf, surroundings };
   const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
@@ -77,7 +78,6 @@ export function bridge({ store, connections, surroundings, writeBudgetMs }: Part
   const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, surroundings });
   const discovery = restrainedDiscovery(discoveryOf(store.imports, bases, surroundings), restrainedOf);
   const turns = turnsOf(surroundings);
-  const changes = rulesChanges({ ...store, surroundings });
   return {
     users: userStory({
       ...{ ...store, bases, discovery, promptly, wake, surroundings, turns },

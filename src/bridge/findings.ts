@@ -1,4 +1,5 @@
 import type { Finding } from '../translator/result.ts';
+import type { CustomFieldValue } from '../translator/travel-user.ts';
 
 /** Everything the bridge itself has to tell an admin; the translator has its own. */
 export const findings = {
@@ -126,6 +127,16 @@ export const findings = {
     reason: 'The travel API does not allow this change.',
     remedy:
       'Check what the travel credential may do; the change is tried again when the identity provider repeats it.',
+  }),
+  customFieldLost: ({ customFieldId, name, values }: CustomFieldValue): Finding => ({
+    field: `customFields.${customFieldId}`,
+    code: 'customFieldLost',
+    value: values.map(
+      ({ data, displayName, customFieldOptionId }) => data ?? displayName ?? customFieldOptionId ?? '',
+    ),
+    reason: `The travel API does not take back the value of the custom field "${name ?? customFieldId}", which is disabled there or has this option disabled; the value had to be left out to change the others.`,
+    remedy:
+      'Enable the custom field or the option in the travel service and enter the value again, if it is needed.',
   }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,

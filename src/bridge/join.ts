@@ -14,6 +14,7 @@ import {
   type Draft,
   type Fields,
   failed,
+  isOutcomeUnknown,
   noting,
   refusing,
   type Settled,
@@ -221,7 +222,7 @@ async function afterFailure(task: Task, announced: Draft, tried: Failed): Promis
     case 'unauthorized':
       return failed(draft, failure);
     case 'unavailable':
-      return failed(announced, failure);
+      return failed(isOutcomeUnknown(failure) ? announced : draft, failure);
   }
 }
 

@@ -20,6 +20,7 @@ import {
   failed,
   holding,
   isApproved,
+  isOutcomeUnknown,
   noting,
   type Settled,
   settled,
@@ -195,7 +196,7 @@ async function patch(
     const applied = keep(draft.applied, plan, answer.value);
     return withKnownOutcome({ ...told, creating: undefined, observed: answer.value, applied });
   }
-  return { draft: answer.kind === 'unavailable' ? told : withKnownOutcome(told), failure: answer };
+  return { draft: isOutcomeUnknown(answer) ? told : withKnownOutcome(told), failure: answer };
 }
 
 function unlinked(draft: Draft): Draft {

@@ -376,7 +376,8 @@ export type TravelFailure =
   /**
    * 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log;
    * `isThrottled`: 429, or 503 with Retry-After, which concern everybody; `isUnanswered`: no whole answer came;
-   * `isUnsupported`: 501.
+   * `isUnsupported`: 501; `isRejected`: the request itself is refused (400 without a field, 413, 415), which says nothing
+   * about its values: it is tried again, and the connection works.
    */
   | {
       kind: 'unavailable';
@@ -385,6 +386,7 @@ export type TravelFailure =
       isThrottled?: true;
       isUnanswered?: true;
       isUnsupported?: true;
+      isRejected?: true;
     };
 
 /** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */

@@ -1,9 +1,10 @@
 import { backoff } from './backoff.ts';
-import type { Bases } from './basis.ts';
+import type { Bases, Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
 import type { Agenda, Holds, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
+import type { RulesChanges } from './rules-change.ts';
 import { settle, type Translated, translate } from './settle.ts';
 import { handOver, spread, touchLeftOut } from './spread.ts';
 import { draftOf, failed, holding, noting, type Settled, settled, type Task } from './task.ts';
@@ -36,7 +37,8 @@ export interface Workshop {
   leases: Leases;
   agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
   references: References;
-  holds: Pick<Holds, 'admitDeparture' | 'heldRules'>;
+  holds: Pick<Holds, 'admitDeparture'>;
+  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   bases: Bases;
   /** Called when identities were made dirty. */
   wake(): void;
@@ -161,7 +163,7 @@ async function settleWith(
   }
   const announced = identity.creating === undefined ? [] : [identity.creating];
   const task = taskOf(shop, connection, { held, translated, announced });
-  if (await areRulesHeld(shop, identity, translated.basis.version)) {
+  if (await areRulesHeld(shop, connection, { identity, basis: translated.basis })) {
     const draft = noting(draftOf(identity, translated.translation), findings.heldRules());
     const waiting = { ...draft, waitingFor: identity.waitingFor };
     return {
@@ -203,14 +205,13 @@ function taskOf(
 
 /** True while a change of rules waits for an admin, and nothing but that change brings this identity here. */
 async function areRulesHeld(
-  { holds }: Workshop,
-  { connection, rulesVersion, version, progress }: Identity,
-  present: string,
+  { rulesChanges }: Workshop,
+  connection: Connection,
+  { identity, basis }: { identity: Identity; basis: Basis },
 ): Promise<boolean> {
-  if (rulesVersion === undefined || rulesVersion === present || progress.settledVersion !== version)
-    return false;
-  const held = await holds.heldRules(connection);
-  return held?.version === present && held.answer !== 'approved';
+  const { rulesVersion, version, progress } = identity;
+  if (rulesVersion === undefined || rulesVersion === basis.version) return false;
+  return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, basis));
 }
 
 function toOutcome(

@@ -91,9 +91,16 @@ export function tally(mostExamples: number, customFields: CustomField[]): Tally 
         (one, other) => other.comes + other.goes - one.comes - one.goes,
       ),
       examples,
-      names: Object.fromEntries(customFields.map(({ id, name }) => [`customFields.${id}`, name])),
+      names: Object.fromEntries(customFields.flatMap(namesOf)),
     }),
   };
+}
+
+function namesOf({ id, name, options }: CustomField): [string, string][] {
+  return [
+    [`customFields.${id}`, name],
+    ...options.map((option): [string, string] => [option.id, option.data]),
+  ];
 }
 
 function kindOf({ after, isAgain }: Change): 'set' | 'cleared' | 'again' {

@@ -102,6 +102,11 @@ export function withKnownOutcome(draft: Draft): Draft {
   return { ...draft, progress };
 }
 
+/** True for a failure that may hide a success: no answer came, or one that does not tell. */
+export function isOutcomeUnknown(failure: TravelFailure): boolean {
+  return failure.kind === 'unavailable' && !failure.isThrottled && !failure.isRejected;
+}
+
 /** The draft with refusals remembered under the task's basis. */
 export function refusing(
   task: Task,

@@ -75,7 +75,9 @@ function exampleText({ userName, outcome, changes, comes, goes }: Example, names
   return [
     `${inLine(userName)}${outcomes[outcome]}`,
     ...changes.map(({ field, before, after, isAgain }) => {
-      const how = isAgain ? `${shown(after)} is sent again` : `${shown(before)} → ${shown(after)}`;
+      const how = isAgain
+        ? `${shown(after, names)} is sent again`
+        : `${shown(before, names)} → ${shown(after, names)}`;
       return `  ${fieldName(field, names)}: ${how}`;
     }),
     ...comes.map(told('+')),
@@ -84,7 +86,7 @@ function exampleText({ userName, outcome, changes, comes, goes }: Example, names
 }
 
 function findingText({ field, code, value, reason }: Finding, names: Names): string {
-  return `${fieldName(field, names)}${value === undefined ? '' : ` ${shown(value)}`}: ${inLine(reason)} [${code}]`;
+  return `${fieldName(field, names)}${value === undefined ? '' : ` ${shown(value, names)}`}: ${inLine(reason)} [${code}]`;
 }
 
 /** A custom field by the name that people know it by. */
@@ -93,13 +95,14 @@ function fieldName(field: string, names: Names): string {
 }
 
 /** A value in one line. A custom field by what its values say. */
-function shown(value: Json): string {
+function shown(value: Json, names: Names): string {
   if (value === null) return 'nothing';
   if (!Array.isArray(value)) return inLine(JSON.stringify(value));
-  return value.map((one) => shown(dataOf(one))).join(', ');
+  return value.map((one) => shown(dataOf(one, names), names)).join(', ');
 }
 
-function dataOf(value: Json): Json {
+function dataOf(value: Json, names: Names): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return value.data ?? value.customFieldOptionId ?? JSON.stringify(value);
+  const { data, customFieldOptionId: option } = value;
+  return data ?? (typeof option === 'string' ? (names[option] ?? option) : JSON.stringify(value));
 }

@@ -168,7 +168,7 @@ function readOption(raw: Json, { name, options }: CustomField): Reading {
       remedyDisabled,
     );
   }
-  return { value: [{ customFieldOptionId: option.id, data: option.data }] };
+  return { value: [{ customFieldOptionId: option.id }] };
 }
 
 /** The option of a text. Of several the exact one, of several exact ones one that is enabled, and of these the first by id. */

@@ -80,12 +80,12 @@ export function ownableKeys(traveler: TravelUser): FieldKey[] {
   return keys.filter((key) => readField(traveler, key) !== undefined);
 }
 
-/** A custom field value as it is sent: without the names that the travel API derives. */
+/** A custom field value as it is sent: an option by its id alone, whose text the travel API derives. */
 export function bareValues({ values }: CustomFieldValue): { [name: string]: string }[] {
-  return values.map(({ customFieldOptionId, data }) => ({
-    ...(customFieldOptionId === undefined ? {} : { customFieldOptionId }),
-    ...(data === undefined ? {} : { data }),
-  }));
+  return values.map(({ customFieldOptionId, data }) => {
+    if (customFieldOptionId !== undefined) return { customFieldOptionId };
+    return data === undefined ? {} : { data };
+  });
 }
 
 function partAt<T, K extends keyof T>(object: T, name: K | undefined): T[K] | undefined {

@@ -5,7 +5,7 @@ import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
 import { type Rules, targets } from './rules.ts';
 import { same } from './same.ts';
 import { hasAlready } from './spelling.ts';
-import type { TravelUser } from './travel-user.ts';
+import type { CustomFieldValue, TravelUser } from './travel-user.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */
 interface Planned {
@@ -130,10 +130,14 @@ export function isEmpty({ set, remove }: Plan): boolean {
 }
 
 /** The body of the patch (RFC 7396), with the foreign elements of the arrays that it replaces. */
-export function toMergePatch({ set, remove }: Plan, current: TravelUser | undefined): JsonObject {
+export function toMergePatch(
+  { set, remove }: Plan,
+  current: TravelUser | undefined,
+  omit: readonly CustomFieldValue[] = [],
+): JsonObject {
   const changes: Record<FieldKey, Json> = Object.fromEntries(remove.map((key) => [key, null]));
   for (const [key, { value }] of Object.entries(set)) changes[key] = value;
-  return mergePatch(changes, current);
+  return mergePatch(changes, current, omit);
 }
 
 /** The body of the create: every planned value. `archived` only where the user starts inactive. */

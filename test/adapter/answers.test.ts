@@ -94,14 +94,14 @@ const rows: Row[] = [
     meaning: { kind: 'invalid', fields: invalidFields },
   },
   {
-    title: '400 without a field is invalid all the same, and not tried for ever',
+    title: '400 without a field is no refusal of a value, and is tried again',
     answer: (response) => json(response, 400, { code: 'badRequest', message: 'No data.' }),
-    meaning: { kind: 'invalid', fields: [] },
+    meaning: { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
   },
   {
-    title: '413 is a request that can only be refused again',
+    title: '413 is no refusal of a value, and is tried again',
     answer: (response) => json(response, 413, { code: 'badRequest', message: 'Too large.' }),
-    meaning: { kind: 'invalid', fields: [] },
+    meaning: { kind: 'unavailable', text: `${call}: 413`, isRejected: true },
   },
   {
     title: '429 is unavailable for the seconds it says',
@@ -245,6 +245,25 @@ describe('what an answer of the travel API means (DESIGN §6)', () => {
         }),
       },
     ]);
+  });
+
+  test.each([
+    ['archived alone', { archived: true }, ['archived'], undefined],
+    ['a field that was not sent', { archived: true }, ['lastName'], undefined],
+    ['another field, too', { archived: true, lang: 'de' }, ['archived', 'lang'], ['lang']],
+    ['a part of a field', { archived: true, address: { city: 'x' } }, ['address.city'], ['address.city']],
+    ['an element', { archived: true, customFields: [] }, ['customFields[0]'], ['customFields[0]']],
+  ])('400 never refuses a deactivation: one that names %s', async (_title, data, named, refused) => {
+    const fields = named.map((field) => ({ field, code: 'required', message: 'Not so.' }));
+    server = await travelServer((_, response) =>
+      json(response, 400, { code: 'badRequest', invalid: fields }),
+    );
+    const request = { method: 'PATCH', path: '/api/users/u1', data } as const;
+    expect(await server.client().call(request, (body) => body)).toEqual(
+      refused
+        ? { kind: 'invalid', fields: fields.filter(({ field }) => refused.includes(field)) }
+        : { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
+    );
   });
 
   test('a refused connection is unavailable', async () => {

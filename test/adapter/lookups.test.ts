@@ -65,6 +65,8 @@ interface House {
   lookups: TravelLookups;
   clock: { now: number };
   warnings: object[];
+  alarms: object[];
+  stale(): string[];
   reads(path: string): number;
 }
 
@@ -76,16 +78,21 @@ describe('lookups in the travel API', () => {
     const server = await travelServer(answer);
     const clock = { now: 1_000_000 };
     const warnings: object[] = [];
+    const alarms: object[] = [];
+    const cached = travelLookups({
+      client: server.client(),
+      paths: defaultPaths,
+      now: () => clock.now,
+      log: { warn: (fields) => warnings.push(fields), error: (fields) => alarms.push(fields) },
+      connection: 'acme',
+    });
     house = {
       server,
       clock,
       warnings,
-      lookups: travelLookups({
-        client: server.client(),
-        paths: defaultPaths,
-        now: () => clock.now,
-        log: { warn: (fields) => warnings.push(fields) },
-      }),
+      alarms,
+      lookups: cached,
+      stale: cached.stale,
       reads: (path) => server.requests.filter((request) => pathOf(request) === path).length,
     };
     return house;
@@ -290,6 +297,7 @@ describe('lookups in the travel API', () => {
       lookups: cached,
       clock,
       warnings,
+      stale,
     } = await build((request, response) => {
       if (pathOf(request) === '/api/cost-centers')
         return json(response, 200, { data: [{ id: 'c1', name }], meta: { total: 1 } });
@@ -307,10 +315,74 @@ describe('lookups in the travel API', () => {
     expect(warnings).toEqual([
       { part: 'customFields', failure: 'GET /api/custom-fields/f2/options: 503', stale: true },
     ]);
+    expect(stale()).toEqual(['customFields']);
     clock.now += 5_000;
     isDown = false;
     await cached.current();
     expect(warnings).toHaveLength(1);
+    expect(stale()).toEqual([]);
+  });
+
+  describe('of which the travel API forbids a part (403)', () => {
+    const forbidding = (paths: Set<string>) =>
+      build((request, response) =>
+        paths.has(pathOf(request))
+          ? json(response, 403, { code: 'forbidden', message: 'No.' })
+          : serve(request, response),
+      );
+    const centers = '/api/cost-centers';
+
+    test('count as empty where it was never read, with one warning', async () => {
+      const paths = new Set([centers]);
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      const withoutCenters = { kind: 'ok', value: { ...lookups, costCenters: [] } };
+      expect(await cached.current()).toEqual(withoutCenters);
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual(withoutCenters);
+      expect(warnings).toEqual([{ connection: 'acme', part: 'costCenters', path: centers }]);
+      expect([alarms, stale()]).toEqual([[], []]);
+      paths.clear();
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+    });
+
+    test('serve as last read where it was read before, with one alarm', async () => {
+      const paths = new Set<string>();
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      await cached.current();
+      paths.add(centers);
+      for (let reading = 0; reading < 3; reading += 1) {
+        clock.now += 60_000;
+        expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+        expect(stale()).toEqual(['costCenters']);
+      }
+      expect(alarms).toEqual([{ connection: 'acme', part: 'costCenters', path: centers }]);
+      paths.clear();
+      clock.now += 60_000;
+      await cached.current();
+      expect([stale(), warnings]).toEqual([[], []]);
+      paths.add(centers);
+      clock.now += 60_000;
+      await cached.current();
+      expect(alarms).toHaveLength(2);
+    });
+
+    test('lose no custom field when only the options of one are forbidden', async () => {
+      const options = '/api/custom-fields/f2/options';
+      const paths = new Set([options]);
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      const [title, floor] = lookups.customFields;
+      const answer = await cached.current();
+      expect(answer.kind === 'ok' && answer.value.customFields).toEqual([title, { ...floor, options: [] }]);
+      expect(warnings).toEqual([{ connection: 'acme', part: 'customFields', path: options }]);
+      paths.clear();
+      clock.now += 60_000;
+      await cached.current();
+      paths.add(options);
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+      expect([alarms.length, stale()]).toEqual([1, ['customFields']]);
+    });
   });
 
   test('that were never readable are a failure, tried again after a second', async () => {

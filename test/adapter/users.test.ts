@@ -57,7 +57,7 @@ describe('travelers over HTTP', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('looks for addresses among archived travelers, too, without case', async () => {
+  test('looks for addresses among archived travelers, too, without case, as they are and in lower case', async () => {
     const archived = { ...ada, id: 'u2', email: 'eve+x@corp.example', archived: true };
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),

@@ -1,5 +1,6 @@
-import { type Pause, pause } from '../../src/bridge/pause.ts';
+import { type Pause, pause, watched } from '../../src/bridge/pause.ts';
 import type { TravelFailure } from '../../src/bridge/ports.ts';
+import { fakeTravel } from '../support/fake-travel.ts';
 
 const down: TravelFailure = { kind: 'unavailable', text: 'ECONNREFUSED', isUnanswered: true };
 const faulty: TravelFailure = { kind: 'unavailable', text: 'PATCH /api/users/1: 500' };
@@ -97,6 +98,18 @@ describe('a connection whose travel API asks everybody to wait', () => {
       false,
     ]);
     expect(heed.admits(3_000, 2_000)).toBe(true);
+  });
+
+  it('is not begun by requests that are refused as such (400, 413, 415): the travel API works', async () => {
+    const heed = pause();
+    const fake = fakeTravel();
+    const { travel } = watched({ travel: fake.users, lookups: fake.lookups }, heed, () => 0);
+    fake.trouble = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
+    for (let time = 0; time < 10; time += 1) await travel.patch('t-1', {});
+    expect(heed.admits(0)).toBe(true);
+    fake.trouble = () => down;
+    for (let time = 0; time < 5; time += 1) await travel.patch('t-1', {});
+    expect(heed.admits(0)).toBe(false);
   });
 });
 

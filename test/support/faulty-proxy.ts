@@ -95,8 +95,10 @@ function forward(target: string, incoming: IncomingMessage, body: Buffer): Promi
 
 /** Passes an answer on, or the first part of it under a length that promises the whole. */
 function answer(response: ServerResponse, { incoming, body }: Carried, part: number): void {
-  const { 'content-type': type = 'application/json' } = incoming.headers;
-  response.writeHead(incoming.statusCode ?? 502, { 'content-type': type, 'content-length': body.length });
+  const { 'content-type': type = 'application/json', date, 'accept-patch': acceptPatch } = incoming.headers;
+  const others = { ...(date ? { date } : {}), ...(acceptPatch ? { 'accept-patch': acceptPatch } : {}) };
+  const headers = { 'content-type': type, 'content-length': body.length, ...others };
+  response.writeHead(incoming.statusCode ?? 502, headers);
   if (part === 1) response.end(body);
   else response.write(body.subarray(0, body.length * part), () => response.destroy());
 }
