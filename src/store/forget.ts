@@ -75,7 +75,8 @@ export async function forgetConnection(
   return db.transaction().execute(async (tx) => {
     if (await hasSomebody(tx, connection)) return 'inUse';
     await removeCredentials(tx, connection);
-    await tx.deleteFrom('identity_block').where('connection_id', '=', connection).execute();
+    for (const table of ['departure', 'rules_change', 'identity_block'] as const)
+      await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
     await tx.deleteFrom('tally').where('connection_id', '=', connection).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';

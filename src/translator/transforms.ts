@@ -155,8 +155,10 @@ function onText(step: Step): (state: State) => State {
     const { text, ...rest } = next;
     // Steps that write more than they read would, one after another, fill the memory.
     if (text.length > LONGEST) return { ...rest, problem: `it becomes longer than ${LONGEST} characters` };
-    // A map may well say that a value becomes nothing: no fault of the mapping.
-    return text.trim() === '' ? { problem: 'nothing is left of it' } : next;
+    if (text.trim() !== '') return next;
+    // A map may well say that a value becomes nothing: no fault of the mapping. What the mapping itself gave may not.
+    const isMeant = mappingPath === undefined || rest.mappingPath !== mappingPath;
+    return { ...(isMeant ? {} : { mappingPath }), problem: 'nothing is left of it' };
   };
 }
 

@@ -105,10 +105,10 @@ describe('a connection whose travel API asks everybody to wait', () => {
     const fake = fakeTravel();
     const { travel } = watched({ travel: fake.users, lookups: fake.lookups }, heed, () => 0);
     fake.trouble = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
-    for (let time = 0; time < 10; time += 1) await travel.patch('t-1', {});
+    for (let person = 0; person < 10; person += 1) await travel.patch(`t-${person}`, {});
     expect(heed.admits(0)).toBe(true);
     fake.trouble = () => down;
-    for (let time = 0; time < 5; time += 1) await travel.patch('t-1', {});
+    for (let person = 0; person < 5; person += 1) await travel.patch(`t-${person}`, {});
     expect(heed.admits(0)).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ export function describeConnections(open: Open): void {
   /** Okta with people of every kind and all that can hang on a connection, and Entra beside it in the same account. */
   async function filled() {
     const one = await house(open);
-    const { database, add, groups, references } = one;
+    const { database, add, groups, holds, references } = one;
     await add(
       person('ada', linked('t1', 'ada@x')),
       person('bob', { state: 'pending', creating: 'bob@x' }),
@@ -21,6 +21,9 @@ export function describeConnections(open: Open): void {
       person('other', { connection: 'entra', state: 'synced', waitingFor: 'else@x' }),
     );
     await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
+    const valve = { share: 0, minimum: 9, windowMs: 9 };
+    await holds.admitDeparture('okta', 'ada', valve, NOW);
+    await holds.holdRules({ connection: 'okta', version: 'v', people: 1, since: NOW, answer: 'approved' });
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
