@@ -60,7 +60,7 @@ function secretFaults(name: string, value: string): Fault[] {
   return [{ ...at, problem: 'has characters that a bearer token cannot have', remedy }];
 }
 
-/** The token alone selects the connection (DESIGN §2). */
+/** The token alone selects the connection (docs/architecture.md, Connections). */
 function sharedToken({ scimToken, tokenEnv, place }: Credentials, others: Credentials[]): Fault[] {
   const other = others.find((one) => scimToken !== undefined && one.scimToken === scimToken);
   if (!other) return [];

@@ -236,7 +236,7 @@ function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
-/** The paths of DESIGN §3. */
+/** The paths of docs/architecture.md, Folders. */
 function application(
   ground: Ground,
   { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },

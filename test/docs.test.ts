@@ -21,6 +21,7 @@ const home = join(__dirname, '..');
 const readme = document('README.md');
 const mappings = document('docs/mappings.md');
 const operations = document('docs/operations.md');
+const architecture = document('docs/architecture.md');
 
 describe('README', () => {
   it('its session with curl works as it stands', async () => {
@@ -155,6 +156,37 @@ describe('docs/operations.md', () => {
   });
 });
 
+describe('docs/architecture.md', () => {
+  const [, orders = ''] = architecture.split('\n## Orders of events\n');
+  const shown = [...orders.matchAll(/^\| (?!order of events|-)(.*) \|$/gm)].map(([, row = '']) => row);
+
+  it('names an existing test for each order of events', () => {
+    expect(shown.length).toBeGreaterThan(40);
+    for (const row of shown) {
+      const tests = codesIn(row).filter((code) => code.startsWith('test/'));
+      expect(tests).not.toEqual([]);
+      for (const test of tests) expect(existsSync(join(home, test)) ? '' : test).toBe('');
+    }
+  });
+
+  it('has every section that code and tests cite', () => {
+    const headings = [...architecture.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const cited = ['src', 'test', 'scripts'].flatMap((name) =>
+      filesBelow(name).flatMap((file) => citationsIn(document(file))),
+    );
+    expect(cited.length).toBeGreaterThan(10);
+    expect(cited.filter((text) => !headings.some((heading) => text.startsWith(heading)))).toEqual([]);
+  });
+
+  it('has the states that docs/operations.md explains', () => {
+    const explained = rowsUnder(architecture, 'States of an identity').flatMap(([state = '']) =>
+      codesIn(state),
+    );
+    const known = rowsUnder(operations, 'States').flatMap(([state = '']) => codesIn(state));
+    expect(explained.toSorted()).toEqual(known.toSorted());
+  });
+});
+
 it.each([
   'README.md',
   ...readdirSync(join(home, 'docs'))
@@ -213,6 +245,18 @@ function firstCells(text: string): string[] {
 
 function codesIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .map((file) => `${folder}/${file}`);
+}
+
+/** What stands behind each citation of docs/architecture.md in comments, which may go on in the next line. */
+function citationsIn(text: string): string[] {
+  const joined = text.replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
+  return [...joined.matchAll(/docs\/architecture\.md, (.{1,60})/g)].map(([, cited = '']) => cited);
 }
 
 /** The codes of findings, as the sources have them. */

@@ -1,7 +1,7 @@
 import { overRounds } from './statistics.mjs';
 import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
-/** "the same at 1,000 and 1,000,000 users (± 15 %)" (DESIGN §9) */
+/** "the same at 1,000 and 1,000,000 users (± 15 %)" (docs/architecture.md, Promises) */
 const FLAT = 0.15;
 
 /** Every operation at every size: CPU per request of the server process, and how many times that of the bare route it is. */

@@ -6,7 +6,7 @@ import { home } from './program.mjs';
 import { say } from './progress.mjs';
 
 const PAGE = 100;
-/** The import of so many travelers is what DESIGN §9 promises. */
+/** The import of so many travelers is what docs/architecture.md, Promises, says. */
 const PROMISED = 100_000;
 const ROUNDS = 3;
 

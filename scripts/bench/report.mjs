@@ -4,7 +4,7 @@ import { requestLogTable } from './request-log.mjs';
 import { overRounds } from './statistics.mjs';
 import { isMet, tableOf, textOf, threeOf } from './table.mjs';
 
-/** The promises of DESIGN §9 that belong to no operation. */
+/** The promises of docs/architecture.md, Promises, that belong to no operation. */
 const IMPORT_LEAST = 0.9;
 const RESIDENT_MB = new Map([
   [100_000, 200],

@@ -29,7 +29,10 @@ export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   withMembers: boolean;
 }
 
-/** The story of groups: kept so that every IdP's own checks pass; the travel service has none (DESIGN §2). */
+/**
+ * The story of groups: kept so that every IdP's own checks pass; the travel service has none (docs/architecture.md,
+ * SCIM requests).
+ */
 export interface GroupStory {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;

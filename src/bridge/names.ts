@@ -1,7 +1,7 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Identity } from './identity.ts';
 
-/** Every value by which others may refer to an identity (DESIGN §5, managerId). */
+/** Every value by which others may refer to an identity (docs/architecture.md, References). */
 export function valuesOf({ id, desired, travelId }: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
   return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired)].filter(
     (value) => typeof value === 'string',

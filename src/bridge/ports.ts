@@ -365,7 +365,10 @@ export interface InvalidField {
   message: string;
 }
 
-/** Every way the travel API can fail a call about a user, after the one table in DESIGN §6. */
+/**
+ * Every way the travel API can fail a call about a user, after the table in docs/architecture.md, Answers of the travel
+ * API.
+ */
 export type TravelFailure =
   | { kind: 'notFound' }
   | { kind: 'conflict' }

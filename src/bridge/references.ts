@@ -110,7 +110,10 @@ async function linkedTo(
   return (await directory.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
 }
 
-/** In the order of DESIGN §5: a SCIM id, a travel user id, an email, the externalId or userName of a known user. */
+/**
+ * In the order of docs/architecture.md, References: a SCIM id, a travel user id, an email, the externalId or userName
+ * of a known user.
+ */
 async function seek(directory: Directory, connection: string, raw: string): Promise<Identity | undefined> {
   const byId = await directory.identities.byId(connection, raw);
   if (byId && isLive(byId)) return byId;

@@ -134,7 +134,10 @@ async function viewIfNothing(
   return isSame ? view(shop, connection, shown) : undefined;
 }
 
-/** `active` is always stored: a change that leaves it out or clears it keeps it (DESIGN §2). */
+/**
+ * `active` is always stored: a change that leaves it out or clears it keeps it (docs/architecture.md, The rules of the
+ * plan).
+ */
 function next(current: ScimResource, changed: ScimResource): ScimResource {
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
@@ -170,7 +173,10 @@ async function remove(
   throw busy();
 }
 
-/** A DELETE that the travel API refuses outright is told, and becomes a deactivation that any repeat tries again (DESIGN §2). */
+/**
+ * A DELETE that the travel API refuses outright is told, and becomes a deactivation that any repeat tries again
+ * (docs/architecture.md, Guarded people).
+ */
 async function takeBack(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();

@@ -18,7 +18,7 @@ const struck = [
   'phoneNumbers',
 ];
 
-/** The log of the process: JSON lines, secrets and personal data struck out (DESIGN §3). */
+/** The log of the process: JSON lines, secrets and personal data struck out (docs/architecture.md, Promises). */
 export function newLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,

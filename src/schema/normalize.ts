@@ -40,7 +40,10 @@ function checkCount(body: JsonObject): void {
   if (names > MAX_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
 }
 
-/** What must be there is text with something in it; `name` and `emails` may be missing all the same (DESIGN §4.8). */
+/**
+ * What must be there is text with something in it; `name` and `emails` may be missing all the same
+ * (docs/architecture.md, SCIM requests).
+ */
 export function checkRequired(type: ResourceType, resource: ScimResource): void {
   for (const { name, required, type: kind } of type.schema.attributes) {
     const value = resource[name];

@@ -1,7 +1,10 @@
 import { type Attribute, attribute, complex, type Schema } from './attribute.ts';
 import { urns } from './resource.ts';
 
-/** What only a travel service knows of a person (DESIGN §4.10); the flat forms are for IdPs that cannot send complex values. */
+/**
+ * What only a travel service knows of a person (an extension, RFC 7643 §3.3); the flat forms are for IdPs that cannot
+ * send complex values.
+ */
 export const travelSchema: Schema = {
   id: urns.travel,
   name: 'TravelUser',

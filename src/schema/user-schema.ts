@@ -48,7 +48,8 @@ const groups = complex('groups', 'The groups that the user is a member of.', {
 
 /**
  * User (RFC 7643 §4.1). `name` and `emails` say required, so that provisioning tools map them; their absence is
- * accepted all the same (DESIGN §4.8). `roles` has no canonical types, so that Entra derives `roles[primary eq "True"]`.
+ * accepted all the same (docs/architecture.md, SCIM requests). `roles` has no canonical types, so that Entra derives
+ * `roles[primary eq "True"]`.
  */
 export const userSchema: Schema = {
   id: urns.user,

@@ -9,7 +9,7 @@ import { checkedText } from './text.ts';
 export const MAX_ELEMENTS = 250;
 
 /**
- * A value as it is kept: canonical names and types, the text itself verbatim (DESIGN §4.2). Undefined: unassigned, as
+ * A value as it is kept: canonical names and types (RFC 7643 §2), the text itself verbatim. Undefined: unassigned, as
  * null and `[]` are (RFC 7643 §2.5), and `""` where text alone makes no sense.
  */
 export function normalizeValue(attribute: Attribute, value: Json): Json | undefined {
@@ -29,7 +29,10 @@ export function normalizeParts(attribute: Attribute, value: Json): Map<string, J
   return parts;
 }
 
-/** One sub-attribute of a complex value. In a reference, such as manager, empty text refers to nobody (DESIGN §4.2). */
+/**
+ * One sub-attribute of a complex value. In a reference, such as manager, empty text refers to nobody
+ * (docs/architecture.md, SCIM requests).
+ */
 export function normalizePart(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
   const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
   const normalized = normalizeValue(part, value);

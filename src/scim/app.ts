@@ -22,7 +22,7 @@ export interface ScimDeps {
   publicUrl(request: Request): string;
 }
 
-/** The SCIM service (DESIGN §4), to be mounted at /scim/v2 of an `httpApp`. */
+/** The SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
   const contexts = new WeakMap<Request, ScimContext>();
   const contextOf = (request: Request) => {
@@ -45,7 +45,8 @@ interface Doors {
 
 /**
  * All that comes before a route, in one step: every further layer of express costs each request. The bearer token alone
- * selects the connection (DESIGN §2); a body is read also where nothing is offered, so that the connection stays usable.
+ * selects the connection (docs/architecture.md, Connections); a body is read also where nothing is offered, so that the TCP
+ * connection stays usable.
  */
 function enter({ deps, contexts, routes }: Doors): RequestHandler {
   return async (request, response, next) => {

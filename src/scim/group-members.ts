@@ -89,7 +89,7 @@ function toMember(member: Json): Member {
   };
 }
 
-/** Numbers are read as texts, as everywhere (DESIGN §4.2). */
+/** Numbers are read as texts, as everywhere (docs/architecture.md, SCIM requests). */
 function textIn(member: JsonObject, name: string): string | undefined {
   const value = ownValue(member, name);
   const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');

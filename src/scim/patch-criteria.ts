@@ -6,7 +6,7 @@ import { normalizeValue } from '../schema/values.ts';
 /**
  * The element that a value filter describes, when it says no more than `type` and `primary`. RFC 7644 §3.5.2.3 wants
  * "noTarget" when nothing matches, but Entra and Okta rely on `phoneNumbers[type eq "mobile"].value` making the number
- * (DESIGN §4.3); a filter on anything else seeks what exists.
+ * (docs/architecture.md, SCIM requests); a filter on anything else seeks what exists.
  */
 export function criteriaOf(attribute: Attribute, filter: Filter): JsonObject | undefined {
   const element: [string, Json][] = [];

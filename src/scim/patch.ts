@@ -13,8 +13,8 @@ import { workMeter } from './patch-work.ts';
 import { badRequest } from './scim-error.ts';
 
 /**
- * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions of DESIGN §4.3): in order, and all or nothing,
- * since the resource it is given is left alone.
+ * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions in docs/architecture.md, SCIM requests): in order,
+ * and all or nothing, since the resource it is given is left alone.
  */
 export function applyPatch(
   type: ResourceType,
@@ -81,7 +81,7 @@ function applyToAll(
   }
 }
 
-/** An `id` named in a path is told; what else is read-only or secret is passed over (DESIGN §4.2). */
+/** An `id` named in a path is told; what else is read-only or secret is passed over (RFC 7643 §2.2). */
 function isOpenTo({ op, isExplicit }: Step, attribute: Attribute): boolean {
   if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
   // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).

@@ -28,7 +28,7 @@ export async function eraseUnclaimed(tx: Kysely<Tables>, which: Which): Promise<
 
 /**
  * Removes the unclaimed identities of a traveler who gets a claimed one: a traveler has one link in an account, and is
- * shown by no other connection (DESIGN §2, "Connections"). `keep` is the identity itself.
+ * shown by no other connection (docs/architecture.md, Connections). `keep` is the identity itself.
  */
 export async function eraseUnclaimedOf(
   tx: Kysely<Tables>,

@@ -175,7 +175,10 @@ export function creatingColumns(
   return { creating, creating_key: keyOf(creating) };
 }
 
-/** Lists end with those who came without a full name or any address (DESIGN §4.6): a first page shows whole people. */
+/**
+ * Lists end with those who came without a full name or any address (docs/architecture.md, SCIM requests): a first page
+ * shows whole people.
+ */
 function isIncomplete(desired: ScimResource): boolean {
   const { name } = desired;
   if (typeof name !== 'object' || name === null || Array.isArray(name)) return true;

@@ -5,7 +5,10 @@ import type { Mapping } from './mapping.ts';
 import { firstNames, lastNames } from './names.ts';
 import { isUnassigned, valueAt } from './values.ts';
 
-/** Where the fields come from when no mapping rule says otherwise (DESIGN §5), the first that yields a value first. */
+/**
+ * Where the fields come from when no mapping rule says otherwise (docs/architecture.md, The rules of the plan), the
+ * first that yields a value first.
+ */
 export const defaultRules = {
   email: (user) => [
     ...valuesOf(user, 'emails', { types: ['work'] }),

@@ -52,7 +52,10 @@ const named = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject
   error: told('names nothing', 'Write { "id": … } or { "name": … }.'),
 });
 
-/** A mapping file: what becomes of SCIM attributes, and what everyone gets (DESIGN §5). */
+/**
+ * A mapping file: what becomes of SCIM attributes, and what everyone gets (docs/architecture.md, The rules of the
+ * plan).
+ */
 export const mappingSchema = z.strictObject({
   $schema: z.string().optional(),
   scimUserMapping: rules

@@ -55,6 +55,9 @@ export interface Snapshot {
   lookups: Lookups;
   /** By the raw value as `referencesOf` gave it. */
   references: ReadonlyMap<string, Reference>;
-  /** What was sent before: an id resolved once sticks to its source value until its target is gone (DESIGN §2). */
+  /**
+   * What was sent before: an id resolved once sticks to its source value until its target is gone
+   * (docs/architecture.md, The rules of the plan).
+   */
   applied?: Applied;
 }

@@ -223,7 +223,7 @@ const rows: Row[] = [
   },
 ];
 
-describe('what an answer of the travel API means (DESIGN §6)', () => {
+describe('what an answer of the travel API means (docs/architecture.md, Answers of the travel API)', () => {
   let server: TravelServer;
   afterEach(() => server.close());
 

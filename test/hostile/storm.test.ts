@@ -15,7 +15,7 @@ import { openWire } from './wire.ts';
 
 /**
  * Many hostile requests at one process whose memory is bounded: whatever they leave behind adds up until it dies. The
- * promise is for 100,000 (DESIGN §9), which takes some minutes, so they are sent by hand:
+ * promise is for 100,000 (docs/architecture.md, Promises), which takes some minutes, so they are sent by hand:
  *
  *     npm run build && HOSTILE_REQUESTS=100000 npx jest test/hostile/storm
  */

@@ -15,7 +15,10 @@ const SEED = Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1);
 const PEOPLE = 40;
 const ROUND_MS = 20_000;
 
-/** The bridge is killed at random instants under many writes at once, over and over on the same data (DESIGN §9). */
+/**
+ * The bridge is killed at random instants under many writes at once, over and over on the same data
+ * (docs/architecture.md, Promises).
+ */
 export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS): void {
   it(
     `killed at ${rounds} random instants (seed ${SEED}), it loses nothing and makes nobody twice`,
