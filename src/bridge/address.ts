@@ -1,8 +1,10 @@
 import { foldCase } from '../schema/fold.ts';
-import type { Finding } from '../translator/result.ts';
+import type { Finding, Wanted } from '../translator/result.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
+import { isGuarded, isPrivileged } from './guard.ts';
 import type { Identity } from './identity.ts';
+import type { Identities } from './ports.ts';
 import { type Draft, type Fields, noting, type Task } from './task.ts';
 
 /** How far a chain of people who wait for each other's addresses is followed. */
@@ -33,33 +35,127 @@ export function isParkingAddress(
  * address, else to a parking address. An archived leaver gives an address up that somebody else waits for, where the
  * connection says so.
  */
-export async function withFreeAddress(task: Task, { draft, fields }: Addressed): Promise<Addressed> {
+export async function withFreeAddress(task: Task, { draft: before, fields }: Addressed): Promise<Addressed> {
+  const draft = withPlaceToReturn(task, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
   const given = await addressGivenUp(task, draft);
   if (given !== undefined)
     return { draft, fields: { ...fields, email: { kind: 'value', value: given, source: email.source } } };
+  if (isParkingAddress(task.connection, email.value))
+    return {
+      draft: noting(draft, findings.reservedEmail(email.value)),
+      fields: { ...fields, email: { kind: 'kept' } },
+    };
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
-  if (has(email.value) || !(await holderOf(task, email.value))) return { draft, fields };
+  if (has(email.value) || !(await obstacleTo(task, draft, email.value))) return { draft, fields };
   // Noted before the second look: whoever moves away from now on makes this one dirty, and whoever closes a cycle sees it.
   await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email.value);
-  const holder = await holderOf(task, email.value);
+  const holder = await obstacleTo(task, draft, email.value);
   if (!holder) return { draft, fields };
   const waiting = await awaitingHolder(task, draft, { email: email.value, holder });
-  const cycle = await cycleFrom(task, draft, holder);
-  const aside = cycle && !(draft.observed && isParkingAddress(task.connection, draft.observed.email));
-  const free = aside ? await freeAddress(task, draft) : undefined;
-  if (free !== undefined)
-    return {
-      draft: waiting,
-      fields: { ...fields, email: { kind: 'value', value: free, source: email.source } },
-    };
-  const isBlocked = aside && task.connection.parkingDomain !== undefined;
-  const told = isBlocked
-    ? noting(waiting, findings.swapBlocked(email.value, cycle.map(userNameOf)))
-    : waiting;
-  return { draft: told, fields: { ...fields, email: { kind: 'kept' } } };
+  const step = await stepAside(task, waiting, { email: email.value, holder });
+  const now: Wanted =
+    step.email === undefined
+      ? { kind: 'kept' }
+      : { kind: 'value', value: step.email, source: email.source };
+  return { draft: step.draft, fields: { ...fields, email: now } };
+}
+
+/** The draft that remembers, while the traveler has a parking address, which address it had before. */
+function withPlaceToReturn({ connection }: Task, draft: Draft): Draft {
+  const { observed, progress } = draft;
+  if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email)) return draft;
+  const { parkedFrom: _, ...others } = progress;
+  return { ...draft, progress: others };
+}
+
+/** What becomes of an identity whose address another has: the address to take meanwhile, if there is to be another one. */
+async function stepAside(
+  task: Task,
+  draft: Draft,
+  { email, holder }: { email: string; holder: Identity },
+): Promise<{ draft: Draft; email?: string | undefined }> {
+  const { observed } = draft;
+  if (!observed || isGuarded(observed, draft.applied)) return { draft };
+  const { members, end } = await chainFrom(task, draft, holder);
+  if (isParkingAddress(task.connection, observed.email)) {
+    const isStuck = end === 'blocked' && draft.progress.parkedFrom !== undefined;
+    return { draft, email: isStuck ? await placeToReturn(task, draft) : undefined };
+  }
+  if (end !== 'cycle') return { draft };
+  const free = await freeUserName(task, draft);
+  if (free !== undefined || task.connection.parkingDomain === undefined) return { draft, email: free };
+  if (isPrivileged(observed)) return { draft: await leavingItToOthers(task, draft, { email, members }) };
+  const parked = parkingAddress(task, draft);
+  if (parked === undefined)
+    return { draft: noting(draft, findings.swapBlocked(email, members.map(userNameOf))) };
+  return { draft: { ...draft, progress: { ...draft.progress, parkedFrom: observed.email } }, email: parked };
+}
+
+/** An administrator gets no parking address: another one of the cycle steps aside. */
+async function leavingItToOthers(
+  task: Task,
+  draft: Draft,
+  { email, members }: { email: string; members: Identity[] },
+): Promise<Draft> {
+  const other = members.find(({ observed }) => observed && !isPrivileged(observed));
+  if (!other) return noting(draft, findings.swapBlocked(email, members.map(userNameOf)));
+  await task.enqueue(other);
+  return draft;
+}
+
+/** The address that a traveler had before it was parked, else its userName, if one of them is free. */
+async function placeToReturn(task: Task, draft: Draft): Promise<string | undefined> {
+  for (const address of [draft.progress.parkedFrom, task.translation.fallbackEmail]) {
+    if (address === undefined || isParkingAddress(task.connection, address)) continue;
+    if (!(await obstacleTo(task, draft, address))) return address;
+  }
+  return undefined;
+}
+
+/** Who keeps an identity from an address: its holder, or somebody who needs it for a swap that has begun. */
+async function obstacleTo(task: Task, draft: Draft, email: string): Promise<Identity | undefined> {
+  const holder = await holderOf(task, email);
+  if (holder) return holder;
+  const { connection, identity, store } = task;
+  const claimant = await claimantOf(store, connection, { email, except: identity.id });
+  return claimant && !(await isInSwap(task, draft)) ? claimant : undefined;
+}
+
+/** True for somebody who has a parking address, or whose address is needed for a swap that has begun. */
+async function isInSwap({ connection, identity, store }: Task, { observed, progress }: Draft): Promise<boolean> {
+  if (!observed) return false;
+  if (progress.parkedFrom !== undefined && isParkingAddress(connection, observed.email)) return true;
+  return (await claimantOf(store, connection, { email: observed.email, except: identity.id })) !== undefined;
+}
+
+/**
+ * The person for whom an address is kept free while addresses are swapped: who has a parking address until they get this one,
+ * or who waits for it and has an address that is kept for another one of the swap.
+ */
+export async function claimantOf(
+  store: { identities: Pick<Identities, 'waiters'> },
+  connection: Connection,
+  { email, except }: { email: string; except?: string },
+  depth = 0,
+): Promise<Identity | undefined> {
+  if (depth === LONGEST_CHAIN) return undefined;
+  for (const one of await store.identities.waiters(connection.account, email)) {
+    if (one.id === except || !mayMove(one)) continue;
+    if (isParked(connection, one)) return one;
+    const own = one.observed?.email;
+    if (own !== undefined && (await claimantOf(store, connection, { email: own }, depth + 1))) return one;
+  }
+  return undefined;
+}
+
+/** True while somebody has a parking address to let others move, or is just getting one. */
+function isParked(connection: Connection, { observed, progress }: Identity): boolean {
+  if (progress.parkedFrom === undefined) return false;
+  const emails = [observed?.email, progress.announced?.email?.value];
+  return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
 /** The claimed identity, other than the task's own, whose traveler has the address, or is just being made with it. */
@@ -120,30 +216,45 @@ export async function mustGiveUp({ connection, identity, store }: Task, email: s
   );
 }
 
-/** The userName, if it is an address that nobody has, else a parking address. */
-async function freeAddress(task: Task, draft: Draft): Promise<string | undefined> {
+/** The userName, if it is another address, and nobody has it. */
+async function freeUserName(task: Task, draft: Draft): Promise<string | undefined> {
   const aside = task.translation.fallbackEmail;
-  const isOwn =
-    aside !== undefined && draft.observed && addressKey(aside) === addressKey(draft.observed.email);
-  if (aside !== undefined && !isOwn && !(await holderOf(task, aside))) return aside;
-  return parkingAddress(task, draft);
+  if (aside === undefined || isParkingAddress(task.connection, aside)) return undefined;
+  const isOwn = draft.observed && addressKey(aside) === addressKey(draft.observed.email);
+  return isOwn || (await obstacleTo(task, draft, aside)) ? undefined : aside;
 }
 
-/** Those who wait for each other's addresses in a cycle that this identity closes; undefined: there is no cycle. */
-async function cycleFrom(task: Task, draft: Draft, holder: Identity): Promise<Identity[] | undefined> {
-  // The present address may be of a moment ago, so the store may not know it yet.
-  const own = draft.observed && addressKey(draft.observed.email);
+/** People who wait for each other's addresses, from the holder of the address that an identity wants. */
+interface Chain {
+  members: Identity[];
+  /**
+   * `cycle`: the last of them waits for the address that this identity has, or had before it was parked; `open`: for one that
+   * is free; `blocked`: the last of them will not move.
+   */
+  end: 'cycle' | 'open' | 'blocked';
+}
+
+async function chainFrom(task: Task, { observed, progress }: Draft, holder: Identity): Promise<Chain> {
   const members: Identity[] = [];
+  // Not as the store has it, which does not know the address after a process died in the middle of a call.
+  const own = observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
   let next: Identity | undefined = holder;
   for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
-    const { waitingFor } = next;
-    if (waitingFor === undefined) return undefined;
+    if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
     members.push(next);
-    if (waitingFor === own) return members;
-    next = await task.store.identities.holder(task.connection.account, { travelEmailKey: waitingFor });
-    if (next?.id === task.identity.id) return members;
+    if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
+    next = await task.store.identities.holder(task.connection.account, {
+      travelEmailKey: next.waitingFor,
+    });
+    if (next?.id === task.identity.id) return { members, end: 'cycle' };
   }
-  return undefined;
+  return { members, end: next ? 'blocked' : 'open' };
+}
+
+/** False for somebody whose address stays as it is. */
+function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
+  if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
+  return observed === undefined || !isGuarded(observed, applied);
 }
 
 function userNameOf({ desired }: Identity): string {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
-import type { FieldKey } from '../translator/result.ts';
+import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
 import { findings } from './findings.ts';
@@ -264,7 +264,7 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   const told = [
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
-    ...(draft.observed ? drift(applied, draft.observed) : []),
+    ...(draft.observed ? drift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied)) : []),
     ...lostBefore(task, draft),
   ];
   // Not remembered, so that any repeat of a deactivation tries again.
@@ -272,6 +272,12 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   const done: Draft = { ...draft, applied, refused: remembered, findings: told, creating: undefined };
   if (done.hold) return settled(done, 'held');
   return settled(withResetDone(task.identity, done), Object.keys(refused).length > 0 ? 'refused' : 'synced');
+}
+
+/** True for an address that differs only because one of the two is a parking address. */
+function isOfParking({ connection }: Task, { field, value }: Finding, { email }: Applied): boolean {
+  const emails = [value, email?.answered];
+  return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
 /** True while the refused value, or the refused removal, is what is wanted. */

@@ -1,6 +1,6 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import { addressKey } from './address.ts';
+import { addressKey, claimantOf, isParkingAddress } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
@@ -13,7 +13,7 @@ import { isSomebodyElse } from './somebody-else.ts';
 
 /** What deciding about a POST needs. */
 export interface Arrivals {
-  identities: Pick<Identities, 'find' | 'holder'>;
+  identities: Pick<Identities, 'find' | 'holder' | 'waiters'>;
   bases: Pick<Bases, 'known'>;
   surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>;
 }
@@ -47,10 +47,11 @@ export async function newcomer(
   const { account } = connection;
   const holder = await arrivals.identities.holder(account, { travelEmail: email });
   const maker = await arrivals.identities.holder(account, { creating: email });
-  for (const one of [holder, maker])
+  const claimant = await claimantOf(arrivals, connection, { email });
+  for (const one of [holder, maker, claimant])
     if (one && one.connection !== connection.id && one.deletedAt === undefined) throw conflict();
   // Reserved in the same commit, so that of two connections with one new person only one can have it.
-  const reserved = holder || maker ? identity : { ...identity, creating: email };
+  const reserved = holder || maker || claimant ? identity : { ...identity, creating: email };
   return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
 }
 
@@ -58,7 +59,8 @@ function wantedEmail(arrivals: Arrivals, connection: Connection, desired: ScimRe
   const { rules, lookups } = arrivals.bases.known(connection);
   const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
   const email = fields.email;
-  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+  const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+  return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
 }
 
 async function unclaimedAt(

@@ -113,11 +113,18 @@ export const findings = {
     remedy:
       'Look for the address in the travel service and correct its spelling; it is tried again at each import.',
   }),
+  reservedEmail: (email: string): Finding => ({
+    field: 'email',
+    code: 'emailReserved',
+    value: email,
+    reason: 'Jetbridge parks addresses at this domain (emailSwap.parkingDomain), where nobody has one of their own.',
+    remedy: 'Correct the address in the identity provider, or choose another parking domain.',
+  }),
   swapBlocked: (email: string, others: string[]): Finding => ({
     field: 'email',
     code: 'emailSwapBlocked',
     value: email,
-    reason: `The addresses of ${others.join(' and ')} are to be exchanged with this one, no free address is known to step aside to, and the travel API refuses a parking address.`,
+    reason: `The addresses of ${others.join(' and ')} are to be exchanged with this one, no free address is known to step aside to, and nobody can have a parking address: the travel API refuses it, or they are administrators.`,
     remedy:
       'Give one of them another address for a moment in the identity provider, or set emailSwap.parkingDomain to a domain that the travel API takes.',
   }),

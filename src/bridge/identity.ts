@@ -64,6 +64,8 @@ export interface Progress {
   reset?: true;
   /** The last reset (`Origin.resetAt`) that was carried out. */
   resetDone?: number;
+  /** While the traveler has a parking address: the address that it had before. */
+  parkedFrom?: string;
   /** When drift of a field was corrected lately, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
   /** The version with which the last reconciliation ended in a state. */

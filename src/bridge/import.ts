@@ -1,3 +1,4 @@
+import { isParkingAddress } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { doubt, keepPresent, keepTravelers, type Look, type Notebook } from './notice.ts';
@@ -155,6 +156,8 @@ async function lookFor(shop: Shop, look: Look, { id, travelId }: MissingTraveler
   const { connection, since } = look;
   const answer = await connection.travel.read(travelId);
   if (answer.kind === 'notFound') return;
+  // Not to be shown or found under the address that it had before.
+  if (answer.kind === 'ok' && isParkingAddress(connection, answer.value.email)) return;
   await shop.imports.markSeen(connection.id, [id], since);
   if (answer.kind === 'ok') await keepTravelers(shop, look, [answer.value]);
 }

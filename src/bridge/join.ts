@@ -3,7 +3,7 @@ import { announcedOf } from '../translator/announced.ts';
 import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
 import type { Finding } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { addressKey, awaiting, awaitingHolder, holderOf } from './address.ts';
+import { addressKey, awaiting, awaitingHolder, claimantOf, holderOf, isParkingAddress } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
@@ -56,7 +56,9 @@ export async function join(task: Task, draft: Draft): Promise<Settled | Gone> {
 function wantedAddresses(task: Task): string[] {
   const email = task.translation.fields.email;
   const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
-  return [first, task.translation.fallbackEmail].filter((address) => address !== undefined);
+  return [first, task.translation.fallbackEmail]
+    .filter((address) => address !== undefined)
+    .filter((address) => !isParkingAddress(task.connection, address));
 }
 
 interface Round {
@@ -141,7 +143,8 @@ export async function chooseAddress(
 /** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
 async function obstacleAt(task: Task, email: string): Promise<Identity | undefined> {
   const holder = await holderOf(task, email);
-  return holder && !isGivenUp(holder) ? holder : undefined;
+  if (holder && !isGivenUp(holder)) return holder;
+  return claimantOf(task.store, task.connection, { email, except: task.identity.id });
 }
 
 /** True when this run has learnt that another traveler has the address. */

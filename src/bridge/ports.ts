@@ -94,6 +94,8 @@ export interface Identities {
   ): Promise<Identity | undefined>;
   /** True when an active identity of this travel account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
+  /** The identities of this travel account that wait for the address; some, where they are very many. */
+  waiters(account: string, email: string): Promise<Identity[]>;
 }
 
 /**

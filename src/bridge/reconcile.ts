@@ -33,7 +33,7 @@ export interface Reconciler {
 
 /** What the reconciler works with. */
 export interface Workshop {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit' | 'isWaitedFor'>;
+  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit' | 'isWaitedFor' | 'waiters'>;
   leases: Leases;
   agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
   references: References;

@@ -39,6 +39,13 @@ export async function spread(
     await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }
+  // Those who wait for the address look again: with somebody who waits no more, or must wait for an admin, they have no cycle.
+  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || after.hold !== undefined);
+  if (isStopped) {
+    const stopped = [before.waitingFor, observed?.email].filter((one) => one !== undefined);
+    for (const email of stopped) await shop.agenda.touchWaiting(connection.account, email, now);
+    shop.wake();
+  }
   if (before.travelId !== after.travelId || freed.size > 0)
     await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
 }

@@ -15,7 +15,7 @@ export interface Task {
   /** What the rules make of the user as imported, for an identity that has a baseline. */
   baseline: Fields | undefined;
   store: {
-    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isWaitedFor'>;
+    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isWaitedFor' | 'waiters'>;
     leases: Pick<Leases, 'announce' | 'waitFor'>;
     holds: Pick<Holds, 'admitDeparture'>;
   };

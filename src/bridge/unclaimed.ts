@@ -1,6 +1,6 @@
 import { toScim } from '../translator/to-scim.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { addressKey } from './address.ts';
+import { addressKey, isParkingAddress } from './address.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
@@ -24,7 +24,7 @@ export function unclaimed(
   };
 }
 
-/** Those of the travelers that this connection may show as its own: linked nowhere else, and not just being made. */
+/** Those of the travelers that this connection may show as its own: linked nowhere else, not just being made, not parked. */
 export async function showable(
   imports: Imports,
   connection: Connection,
@@ -33,5 +33,8 @@ export async function showable(
   const ids = travelers.map(({ id }) => id);
   const elsewhere = new Set(await imports.linkedElsewhere(connection.id, connection.account, ids));
   const open = new Set(await imports.openCreates(connection.account));
-  return travelers.filter(({ id, email }) => !elsewhere.has(id) && !open.has(addressKey(email)));
+  return travelers.filter(
+    ({ id, email }) =>
+      !elsewhere.has(id) && !open.has(addressKey(email)) && !isParkingAddress(connection, email),
+  );
 }

@@ -30,8 +30,12 @@ export function identities(database: Database): Identities {
     commit: (connection, changes) => commit(database, connection, changes),
     holder: (account, match) => holder(db, account, match),
     isWaitedFor: async (account, email, except) => {
-      const waiting = await waiters(db, { account, key: keyOf(email), except });
+      const waiting = await oneWaiter(db, { account, key: keyOf(email), except });
       return waiting.rows.length > 0;
+    },
+    waiters: async (account, email) => {
+      const { rows } = await waiters(db, { account, key: keyOf(email) });
+      return rows.map(toIdentity);
     },
   };
 }
@@ -131,7 +135,19 @@ async function holder(
   return first(await holderOfEmail(db, { account, key }));
 }
 
-const waiters = prepared((db, { account, key, except }: Sought & { except: string }) =>
+/** Nobody sensible gives one address to more people. */
+const WAITERS = 100;
+
+const waiters = prepared((db, { account, key }: Sought) =>
+  db
+    .selectFrom('identity')
+    .selectAll()
+    .where('account', '=', account)
+    .where('waiting_for', '=', key)
+    .limit(sql.lit(WAITERS)),
+);
+
+const oneWaiter = prepared((db, { account, key, except }: Sought & { except: string }) =>
   db
     .selectFrom('identity')
     .select('id')
