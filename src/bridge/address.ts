@@ -57,16 +57,15 @@ export async function withFreeAddress(task: Task, { draft: before, fields }: Add
   const waiting = await awaitingHolder(task, draft, { email: email.value, holder });
   const step = await stepAside(task, waiting, { email: email.value, holder });
   const now: Wanted =
-    step.email === undefined
-      ? { kind: 'kept' }
-      : { kind: 'value', value: step.email, source: email.source };
+    step.email === undefined ? { kind: 'kept' } : { kind: 'value', value: step.email, source: email.source };
   return { draft: step.draft, fields: { ...fields, email: now } };
 }
 
 /** The draft that remembers, while the traveler has a parking address, which address it had before. */
 function withPlaceToReturn({ connection }: Task, draft: Draft): Draft {
   const { observed, progress } = draft;
-  if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email)) return draft;
+  if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
+    return draft;
   const { parkedFrom: _, ...others } = progress;
   return { ...draft, progress: others };
 }
@@ -125,7 +124,10 @@ async function obstacleTo(task: Task, draft: Draft, email: string): Promise<Iden
 }
 
 /** True for somebody who has a parking address, or whose address is needed for a swap that has begun. */
-async function isInSwap({ connection, identity, store }: Task, { observed, progress }: Draft): Promise<boolean> {
+async function isInSwap(
+  { connection, identity, store }: Task,
+  { observed, progress }: Draft,
+): Promise<boolean> {
   if (!observed) return false;
   if (progress.parkedFrom !== undefined && isParkingAddress(connection, observed.email)) return true;
   return (await claimantOf(store, connection, { email: observed.email, except: identity.id })) !== undefined;
@@ -237,7 +239,8 @@ interface Chain {
 async function chainFrom(task: Task, { observed, progress }: Draft, holder: Identity): Promise<Chain> {
   const members: Identity[] = [];
   // Not as the store has it, which does not know the address after a process died in the middle of a call.
-  const own = observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
+  const own =
+    observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
   let next: Identity | undefined = holder;
   for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
     if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };

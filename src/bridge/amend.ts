@@ -264,7 +264,9 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   const told = [
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
-    ...(draft.observed ? drift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied)) : []),
+    ...(draft.observed
+      ? drift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied))
+      : []),
     ...lostBefore(task, draft),
   ];
   // Not remembered, so that any repeat of a deactivation tries again.

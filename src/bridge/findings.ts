@@ -117,7 +117,8 @@ export const findings = {
     field: 'email',
     code: 'emailReserved',
     value: email,
-    reason: 'Jetbridge parks addresses at this domain (emailSwap.parkingDomain), where nobody has one of their own.',
+    reason:
+      'Jetbridge parks addresses at this domain (emailSwap.parkingDomain), where nobody has one of their own.',
     remedy: 'Correct the address in the identity provider, or choose another parking domain.',
   }),
   swapBlocked: (email: string, others: string[]): Finding => ({

@@ -124,7 +124,8 @@ function trapIn(house: BridgeHouse, { fault, call }: Pick<Play, 'fault' | 'call'
   };
   const begin = () => {
     left = call;
-    if (trouble === 'finish' || trouble === 'touchWaiting') return catchInStore(house, trouble, { isCaught, kill });
+    if (trouble === 'finish' || trouble === 'touchWaiting')
+      return catchInStore(house, trouble, { isCaught, kill });
     house.travel.trouble = () => {
       if (!isCaught()) return undefined;
       if (trouble === 'hang' || trouble === 'die') kill('killed');
@@ -139,7 +140,8 @@ function catchInStore(
   step: 'finish' | 'touchWaiting',
   { isCaught, kill }: { isCaught(): boolean; kill(value: 'killed'): void },
 ): void {
-  const trapped = <Values extends unknown[], T>(real: (...values: Values) => Promise<T>) =>
+  const trapped =
+    <Values extends unknown[], T>(real: (...values: Values) => Promise<T>) =>
     (...values: Values): Promise<T> => {
       if (!isCaught()) return real(...values);
       kill('killed');

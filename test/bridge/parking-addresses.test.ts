@@ -1,6 +1,13 @@
 import { urns } from '../../src/schema/resource.ts';
-import { addressOf, type BridgeHouse, emailsOf, everybody, inHouse, listed, person } from '../support/bridge-house.ts';
-
+import {
+  addressOf,
+  type BridgeHouse,
+  emailsOf,
+  everybody,
+  inHouse,
+  listed,
+  person,
+} from '../support/bridge-house.ts';
 
 const users = 'default';
 const adminsAllowed = { scimUserMapping: [], roles: { allow: ['admin'] } };
@@ -11,7 +18,11 @@ function nameless(name: string) {
   return person(name, { userName: name.toLowerCase() });
 }
 
-async function joined(house: BridgeHouse, names: string[], connection = house.connection.id): Promise<string[]> {
+async function joined(
+  house: BridgeHouse,
+  names: string[],
+  connection = house.connection.id,
+): Promise<string[]> {
   const ids: string[] = [];
   for (const name of names) ids.push((await house.bridge.users.create(connection, nameless(name))).id);
   return ids;
@@ -73,9 +84,14 @@ test.each([
       await house.patch(ada, emailsOf(addressOf('Bob')));
       await house.patch(bob, emailsOf(addressOf('Ada')));
       await rest(house);
-      expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([addressOf('Bob'), addressOf('Ada')]);
+      expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([
+        addressOf('Bob'),
+        addressOf('Ada'),
+      ]);
       const sent = house.travel.writes().filter((call) => call.id === travelId);
-      expect(sent.map(({ body }) => String(body?.email)).filter((email) => email.endsWith('.invalid'))).toEqual([]);
+      expect(
+        sent.map(({ body }) => String(body?.email)).filter((email) => email.endsWith('.invalid')),
+      ).toEqual([]);
     },
     { mapping: adminsAllowed },
   ),
@@ -109,7 +125,10 @@ test.each([
     await house.patch(ada, emailsOf(addressOf('Bob')));
     await house.patch(bob, emailsOf(addressOf('Ada')));
     await rest(house);
-    expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([addressOf('Ada'), addressOf('Bob')]);
+    expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([
+      addressOf('Ada'),
+      addressOf('Bob'),
+    ]);
     expect(await house.bridge.settleDue()).toBe(0);
   }),
 );
@@ -123,14 +142,18 @@ test.each(['POST', 'PATCH', 'POST of another connection'])(
         const [ada, bob] = both;
         const [cy = ''] = await joined(house, ['Cy']);
         await stuckInTheMiddle(house, both);
-        const free = parked(house).length && (await emailOf(house, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
+        const free =
+          parked(house).length && (await emailOf(house, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
         house.travel.trouble = () => undefined;
         const eve = person('Eve', { userName: 'eve', ...emailsOf(addressOf(free)) });
         if (kind === 'PATCH') await house.patch(cy, emailsOf(addressOf(free)));
         else if (kind === 'POST') await house.bridge.users.create(users, eve);
         else await house.bridge.users.create('other', eve).catch(() => undefined);
         await rest(house);
-        expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([addressOf('Bob'), addressOf('Ada')]);
+        expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([
+          addressOf('Bob'),
+          addressOf('Ada'),
+        ]);
         expect(parked(house)).toEqual([]);
       },
       { more: ['other'] },
@@ -148,29 +171,34 @@ test.each(['the first', 'the second'])(
       await house.patch(bob, emailsOf(addressOf('Ada')));
       await rest(house);
       expect(parked(house)).toEqual([]);
-      expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([addressOf('Bob'), addressOf('Ada')]);
+      expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([
+        addressOf('Bob'),
+        addressOf('Ada'),
+      ]);
       expect(await house.findings(cy)).toEqual(['email: emailTaken']);
     }),
 );
 
 describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', (which) => {
-  test.each(['deactivated', 'deleted'])('is %s in the middle, and nobody active keeps a parking address', (fate) =>
-    inHouse(async (house) => {
-      const both = await pair(house);
-      const [ada, bob] = both;
-      await stuckInTheMiddle(house, both);
-      const isParked = async (id: string) => (await emailOf(house, id))?.endsWith('.invalid');
-      const [aside, other] = (await isParked(ada)) ? [ada, bob] : [bob, ada];
-      const [leaver, stayer] = which === 'the other' ? [other, aside] : [aside, other];
-      if (fate === 'deleted') await house.bridge.users.remove(users, leaver);
-      else await house.patch(leaver, { active: false });
-      house.travel.trouble = () => undefined;
-      await rest(house);
-      expect(await house.traveler(leaver)).toMatchObject({ archived: true });
-      expect(await house.traveler(stayer)).toMatchObject({ archived: false });
-      expect(await emailOf(house, stayer)).toMatch(/@corp\.example$/);
-      expect(await house.bridge.settleDue()).toBe(0);
-    }),
+  test.each(['deactivated', 'deleted'])(
+    'is %s in the middle, and nobody active keeps a parking address',
+    (fate) =>
+      inHouse(async (house) => {
+        const both = await pair(house);
+        const [ada, bob] = both;
+        await stuckInTheMiddle(house, both);
+        const isParked = async (id: string) => (await emailOf(house, id))?.endsWith('.invalid');
+        const [aside, other] = (await isParked(ada)) ? [ada, bob] : [bob, ada];
+        const [leaver, stayer] = which === 'the other' ? [other, aside] : [aside, other];
+        if (fate === 'deleted') await house.bridge.users.remove(users, leaver);
+        else await house.patch(leaver, { active: false });
+        house.travel.trouble = () => undefined;
+        await rest(house);
+        expect(await house.traveler(leaver)).toMatchObject({ archived: true });
+        expect(await house.traveler(stayer)).toMatchObject({ archived: false });
+        expect(await emailOf(house, stayer)).toMatch(/@corp\.example$/);
+        expect(await house.bridge.settleDue()).toBe(0);
+      }),
   );
 });
 
@@ -188,13 +216,18 @@ test('a parking address that the travel API refuses is told, with the others and
     const blocked = (await house.identity(bob)).findings.find(({ code }) => code === 'emailSwapBlocked');
     expect(blocked?.reason).toContain('ada');
     expect(blocked?.remedy).toContain('emailSwap.parkingDomain');
-    expect(house.travel.writes().filter(({ body }) => String(body?.email).endsWith('.invalid')).length).toBeLessThan(4);
+    expect(
+      house.travel.writes().filter(({ body }) => String(body?.email).endsWith('.invalid')).length,
+    ).toBeLessThan(4);
     expect((await house.traveler(bob))?.lang).toBe('fr');
     expect(await house.bridge.settleDue()).toBe(0);
     house.travel.trouble = () => undefined;
     await house.patch(ada, emailsOf('ada@new.example'));
     await rest(house);
-    expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual(['ada@new.example', addressOf('Ada')]);
+    expect([await emailOf(house, ada), await emailOf(house, bob)]).toEqual([
+      'ada@new.example',
+      addressOf('Ada'),
+    ]);
     expect([...(await house.findings(ada)), ...(await house.findings(bob))]).toEqual([]);
   }));
 
@@ -240,12 +273,19 @@ test('an address that is changed by hand while it is parked is no drift', () =>
     const both = await pair(house);
     await stuckInTheMiddle(house, both);
     for (const [id, traveler] of house.travel.people)
-      if (traveler.email.endsWith('.invalid')) house.travel.people.set(id, { ...traveler, email: 'hand@corp.example' });
+      if (traveler.email.endsWith('.invalid'))
+        house.travel.people.set(id, { ...traveler, email: 'hand@corp.example' });
     await house.imported();
-    for (const id of both) expect(JSON.stringify(await house.identity(id).then(({ findings }) => findings))).not.toMatch(/drift|parked-/);
+    for (const id of both)
+      expect(JSON.stringify(await house.identity(id).then(({ findings }) => findings))).not.toMatch(
+        /drift|parked-/,
+      );
     house.travel.trouble = () => undefined;
     await rest(house);
-    expect(await Promise.all(both.map((id) => emailOf(house, id)))).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect(await Promise.all(both.map((id) => emailOf(house, id)))).toEqual([
+      addressOf('Bob'),
+      addressOf('Ada'),
+    ]);
   }));
 
 test('a parking address is durable before it is sent', () =>
