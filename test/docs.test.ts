@@ -197,7 +197,19 @@ it.each([
     ([, to = '']) => to,
   );
   for (const to of links) expect(existsSync(join(home, dirname(file), to)) ? '' : to).toBe('');
+  for (const [, to = '', anchor = ''] of document(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)) {
+    const headings = document(to === '' ? file : join(dirname(file), to)).matchAll(/^#+ (.+)$/gm);
+    expect([...headings].map(([, heading = '']) => anchorOf(heading))).toContain(anchor);
+  }
 });
+
+/** The name by which GitHub links to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
+}
 
 interface Example {
   line: number;
