@@ -102,12 +102,20 @@ async function prepared(
   const isReset = isResetPending(task.identity, draft);
   if (isReset && draft.observed && isPrivileged(draft.observed) && !isApproved(task.identity, 'return'))
     return settled(holding(task, noting(draft, findings.heldReturn()), 'return'), 'held');
+  const begun = withDoubtedArchive(draft);
   const owned = isReset
-    ? { draft: { ...draft, applied: resettingApplied(draft) }, fields: task.translation.fields }
-    : withBaseline(task, draft);
+    ? { draft: { ...begun, applied: resettingApplied(begun) }, fields: task.translation.fields }
+    : withBaseline(task, begun);
   const addressed = await withFreeAddress(task, owned);
   const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
   return { ...sendable, ...how, omit: [] };
+}
+
+/** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */
+function withDoubtedArchive(draft: Draft): Draft {
+  const { archived } = draft.applied;
+  if (!archived || draft.progress.settledVersion !== undefined) return draft;
+  return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
 }
 
 async function send(task: Task, sending: Sending, rounds: number): Promise<Settled | Gone> {
@@ -144,7 +152,9 @@ async function sendPlan(
   const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') {
-    const done = notingLost({ draft: kept(told, next, answer.value), fields }, omit);
+    // The answer shows the whole traveler, and so what was changed by hand meanwhile.
+    const answered = correctingDrift(task, kept(told, next, answer.value));
+    const done = notingLost({ draft: answered, fields }, omit);
     return { ...done, isFresh: true, isAlone: false, omit: [] };
   }
   const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });

@@ -7,7 +7,7 @@ import { addressKey, awaiting, awaitingHolder, claimantOf, holderOf, isParkingAd
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
-import { isAnnounced, isGivenUp, linkExisting, linkOwnCreate } from './link.ts';
+import { isGivenUp, linkExisting, linkOwnCreate } from './link.ts';
 import { isLateCheckDue, withoutLateCalls } from './observation.ts';
 import type { TravelFailure } from './ports.ts';
 import {
@@ -38,7 +38,7 @@ export async function join(task: Task, draft: Draft): Promise<Settled | Gone> {
   const found = await linkOwnCreate(task, draft, { reservation, fields: announced ?? {} });
   if (found === 'gone' || 'end' in found) return found;
   const [first] = wantedAddresses(task);
-  const isSameAddress = first !== undefined && isAnnounced(task, first);
+  const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
   const isFree = found.found === 'none';
   // Under the same address it may be sent again at once, as an address is unique; under another it would be a second one.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { addressKey, awaiting } from './address.ts';
+import { awaiting } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
 import { isGuarded } from './guard.ts';
@@ -190,9 +190,4 @@ async function takeFrom(task: Task, tombstone: Identity): Promise<boolean> {
   const given = { connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
   const release = { kind: 'release', ...given } as const;
   return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
-}
-
-/** True for the address under which an earlier attempt announced a create. */
-export function isAnnounced({ identity: { creating } }: Task, email: string): boolean {
-  return creating !== undefined && addressKey(creating) === addressKey(email);
 }

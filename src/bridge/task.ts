@@ -27,18 +27,7 @@ export interface Task {
 }
 
 /** The parts of the outcome that a reconciliation works on; each step answers a new one. */
-export type Draft = Pick<
-  Outcome,
-  | 'travelId'
-  | 'applied'
-  | 'refused'
-  | 'observed'
-  | 'creating'
-  | 'waitingFor'
-  | 'progress'
-  | 'hold'
-  | 'findings'
->;
+export type Draft = Omit<Outcome, 'trace' | 'rulesVersion' | 'state' | 'attempts' | 'nextAttemptAt'>;
 
 /** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
 export type End =
