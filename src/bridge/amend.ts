@@ -91,6 +91,8 @@ interface Sending extends Addressed {
   isAlone: boolean;
   /** Values of disabled custom fields that the travel API refused to take back, and that are left out. */
   omit: readonly CustomFieldValue[];
+  /** The address was sent once more, as nobody was found under it after a conflict. */
+  isEmailSentAgain: boolean;
 }
 
 /** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
@@ -108,7 +110,7 @@ async function prepared(
     : withBaseline(task, begun);
   const addressed = await withFreeAddress(task, owned);
   const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
-  return { ...sendable, ...how, omit: [] };
+  return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
 }
 
 /** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */
@@ -155,11 +157,11 @@ async function sendPlan(
     // The answer shows the whole traveler, and so what was changed by hand meanwhile.
     const answered = correctingDrift(task, kept(told, next, answer.value));
     const done = notingLost({ draft: answered, fields }, omit);
-    return { ...done, isFresh: true, isAlone: false, omit: [] };
+    return { ...done, isFresh: true, isAlone: false, omit: [], isEmailSentAgain: false };
   }
   const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });
   const tried: Sending = { ...sending, draft: told, omit: [...omit, ...lost] };
-  return failure ? leftOver(task, tried, { plan: next, body, failure }) : tried;
+  return failure ? await leftOver(task, tried, { plan: next, body, failure }) : tried;
 }
 
 /** What the step about addresses notes. */
@@ -196,13 +198,12 @@ function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
 }
 
 /** What to do after a failed patch: stop, or go on with what is left. */
-function leftOver(
+async function leftOver(
   task: Task,
   sending: Sending,
   { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
-): Settled | Gone | Sending {
+): Promise<Settled | Gone | Sending> {
   const draft = withKnownOutcome(sending.draft);
-  const { fields } = sending;
   switch (failure.kind) {
     case 'notFound':
       return 'gone';
@@ -215,7 +216,7 @@ function leftOver(
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
         return turnedDown(task, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
-      return { ...sending, draft: awaiting(draft, email), fields: { ...fields, email: { kind: 'kept' } } };
+      return withoutTakenEmail(task, { ...sending, draft }, email);
     }
     case 'invalid': {
       if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
@@ -234,6 +235,26 @@ function leftOver(
         return { ...sending, draft, isAlone: true };
       return failed(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
   }
+}
+
+/**
+ * The rest, without an address that another traveler has. The wait for it is noted before a second look: an address that was
+ * freed before is sent once more, and one that is freed from now on makes this identity dirty.
+ */
+async function withoutTakenEmail(task: Task, sending: Sending, email: string): Promise<Settled | Sending> {
+  const { draft, fields, isEmailSentAgain } = sending;
+  const { connection, identity, token, store } = task;
+  await store.leases.waitFor(connection.id, identity.id, token, email);
+  const holders = await connection.travel.byEmail([email]);
+  if (holders.kind !== 'ok') return failed(awaiting(draft, email), holders);
+  const isFree = holders.value.length === 0;
+  if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
+  const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
+  return {
+    ...sending,
+    draft: awaiting(draft, email, finding),
+    fields: { ...fields, email: { kind: 'kept' } },
+  };
 }
 
 function isAlone({ set, remove }: Plan): boolean {

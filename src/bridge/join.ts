@@ -235,6 +235,9 @@ async function afterConflict(task: Task, draft: Draft, { email, rounds }: Failed
     const own = await linkOwnCreate(task, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
+  // Noted before the look: whoever gives the address up from now on makes this one dirty.
+  if (draft.waitingFor === undefined)
+    await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email);
   const linked = await linkExisting(task, draft, email);
   if (linked === 'taken')
     return create(task, awaitingTaken(draft, email), { rounds: rounds - 1, free: undefined });
