@@ -229,7 +229,7 @@ export interface Imports {
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Live identities whose traveler an import begun at `since` did not see. */
   missing(connection: string, since: number): Promise<MissingTraveler[]>;
-  /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
+  /** Removes unclaimed identities, and answers claimed ones, tombstones included, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }
 

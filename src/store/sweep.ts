@@ -6,13 +6,15 @@ import type { Tables } from './tables.ts';
 
 /**
  * Removes the unclaimed identities that a whole import begun at `since` did not see, and answers the claimed ones that
- * are linked. A write of an IdP counts as seeing the traveler, which may be newer than the page it would stand on.
+ * are linked, tombstones included: what a deleted traveler had, such as its address, is free. A write of an IdP counts as
+ * seeing the traveler, which may be newer than the page it would stand on.
  */
 export async function sweep(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
   const unseen = await missing(db, connection, since);
   const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
   for (const batch of batches(unclaimed)) await erase(db, connection, { batch, since });
-  return unseen.filter(({ claimed }) => claimed).map(({ id }) => id);
+  const tombstones = await unseenOf(db, connection, since).where('deleted_at', 'is not', null).execute();
+  return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
 }
 
 /**
@@ -24,17 +26,19 @@ export async function missing(
   connection: string,
   since: number,
 ): Promise<MissingTraveler[]> {
-  const rows = await db
+  const rows = await unseenOf(db, connection, since).where('deleted_at', 'is', null).execute();
+  return rows.flatMap(({ id, travel_id, claimed }) =>
+    travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
+  );
+}
+
+function unseenOf(db: Kysely<Tables>, connection: string, since: number) {
+  return db
     .selectFrom('identity')
     .select(['id', 'travel_id', 'claimed'])
     .where('connection_id', '=', connection)
     .where('seen_at', '<', since)
-    .where('travel_id', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .execute();
-  return rows.flatMap(({ id, travel_id, claimed }) =>
-    travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
-  );
+    .where('travel_id', 'is not', null);
 }
 
 async function erase(

@@ -64,6 +64,22 @@ test('who waits for an address gets it when its holder’s traveler is gone', ()
     expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
+test('who waits for the address of somebody deleted gets it when an import sees that the traveler is gone', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, travel, imported } = house;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, bob.id);
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    expect(await house.findings(ada.id)).toEqual(['email: emailHeldByLeaver']);
+    travel.people.delete(bob.travelUserId ?? '');
+    house.clock.advance(60_000);
+    await imported();
+    expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+    expect(await house.findings(ada.id)).toEqual([]);
+    expect(await house.identity(bob.id)).toMatchObject({ state: 'synced', travelId: undefined });
+  }));
+
 test('who waits for a foreign traveler’s address gets it when an import sees it moved', () =>
   inHouse(async (house) => {
     const { bridge, patch, travel, imported } = house;

@@ -150,7 +150,7 @@ export function describeImports(open: Open): void {
         { id: 'gone', travelId: 't1', claimed: false },
         { id: 'missing', travelId: 't2', claimed: true },
       ]);
-      expect(await imports.sweep('okta', at)).toEqual(['missing']);
+      expect(await imports.sweep('okta', at)).toEqual(['missing', 'dead']);
       expect(await identities.byId('okta', 'gone')).toBeUndefined();
       expect(await identities.byId('okta', 'fresh')).toBeDefined();
       expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
