@@ -1,0 +1,146 @@
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { emailFaults } from './email-oracle.ts';
+import { type Event, expectationOf, type Remembered, type RuleChange } from './expectation.ts';
+import type { Person } from './idp.ts';
+import { managerFaults } from './manager-oracle.ts';
+import { type CustomFields, type Field, fields, type MappedAttribute, valueOf } from './traveler-fields.ts';
+
+/** What the oracle knows of a history besides what it reads. */
+export interface Ledger {
+  custom: CustomFields;
+  drift: 'report' | 'correct';
+  /** Since the last rest. */
+  events: Event[];
+  rules: Set<MappedAttribute>;
+  rulesBefore: Set<MappedAttribute>;
+  memory: Map<string, Remembered>;
+  edits: Map<string, number>;
+  /** Every address that a person ever wanted. */
+  emails: Map<number, Set<string>>;
+  /** Travelers that were made by hand, with the person whose address they have. */
+  strangers: Map<string, number>;
+}
+
+/** One look at everything: people with their links, and travelers. */
+export interface Scene {
+  people: readonly Person[];
+  /** The travel user that each person's SCIM resource is linked to. */
+  links: ReadonlyMap<number, string>;
+  travelers: readonly TravelUser[];
+  ledger: Ledger;
+}
+
+/** The ledger of a history that begins. */
+export function newLedger(
+  custom: CustomFields,
+  drift: Ledger['drift'],
+  rules: readonly MappedAttribute[],
+): Ledger {
+  return {
+    ...{ custom, drift, events: [], rules: new Set(rules), rulesBefore: new Set(rules), memory: new Map() },
+    ...{ edits: new Map(), emails: new Map(), strangers: new Map() },
+  };
+}
+
+/** Everything in a scene at rest that breaks the contract, in words. */
+export function faultsOf(scene: Scene): string[] {
+  return [
+    ...linkFaults(scene),
+    ...scene.people.flatMap((person) => fieldFaults(person, scene)),
+    ...emailFaults(scene),
+    ...managerFaults(scene),
+    ...scene.travelers.flatMap((traveler) => unlinkedFaults(traveler, scene)),
+  ];
+}
+
+/** Remembers a scene that was found right, and begins a new stretch of events. */
+export function remember(scene: Scene): void {
+  const { ledger, travelers, links, people } = scene;
+  const memory = new Map<string, Remembered>();
+  for (const traveler of travelers) {
+    const person = people.find(({ index }) => links.get(index) === traveler.id);
+    const old = ledger.memory.get(traveler.id);
+    if (person?.present) memory.set(traveler.id, rememberedOf(traveler, person, scene));
+    else if (old)
+      memory.set(traveler.id, {
+        ...old,
+        fields: allFields(traveler, scene),
+        isActiveByHand: !traveler.archived,
+      });
+  }
+  ledger.memory = memory;
+  ledger.events = [];
+  ledger.rulesBefore = new Set(ledger.rules);
+}
+
+function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remembered {
+  const { lastConnection: connection, last, index } = person;
+  const wanted = new Map(
+    fields.flatMap((field): [Field, string | undefined][] => {
+      const expected = expect(field, traveler, person, scene).wanted;
+      return expected ? [[field, expected.value]] : [];
+    }),
+  );
+  const { externalId } = last;
+  const all = allFields(traveler, scene);
+  return { fields: all, wanted, person: index, connection, externalId, isActiveByHand: false };
+}
+
+function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
+  const values = fields.map((field) => [field, valueOf(traveler, field, ledger.custom)]);
+  return Object.fromEntries(values) as Remembered['fields']; // Every field is there.
+}
+
+function expect(field: Field, traveler: TravelUser, person: Person, { ledger }: Scene) {
+  const { events, drift, edits } = ledger;
+  const rules: RuleChange = { before: ledger.rulesBefore, now: ledger.rules };
+  const about = { traveler: traveler.id, person: person.index, memory: ledger.memory.get(traveler.id) };
+  return expectationOf(field, about, { events, rules, drift, edits });
+}
+
+function fieldFaults(person: Person, scene: Scene): string[] {
+  const id = scene.links.get(person.index);
+  const traveler = scene.travelers.find((one) => one.id === id);
+  if (!traveler) return [];
+  return fields.flatMap((field) => {
+    const { allowed } = expect(field, traveler, person, scene);
+    const value = valueOf(traveler, field, scene.ledger.custom);
+    if (allowed === 'any' || allowed.has(value)) return [];
+    const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
+    return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${id})`];
+  });
+}
+
+function linkFaults({ people, links, travelers }: Scene): string[] {
+  return people.flatMap(({ index, present }) => {
+    const id = links.get(index);
+    if (id === undefined || !present) return [];
+    const faults: string[] = [];
+    if (!travelers.some((traveler) => traveler.id === id))
+      faults.push(`p${index}: is linked to ${id}, which is not there`);
+    const other = people.find((one) => one.index < index && links.get(one.index) === id);
+    if (other) faults.push(`p${index}: shares the traveler ${id} with p${other.index}`);
+    return faults;
+  });
+}
+
+/** Whoever is nobody's is archived, and explained by somebody who left, or was made by hand. */
+function unlinkedFaults(traveler: TravelUser, { people, links, ledger }: Scene): string[] {
+  const { id, archived, email, lastName } = traveler;
+  if (traveler.roles?.includes('admin') || people.some(({ index }) => links.get(index) === id)) return [];
+  const shownTraveler = `traveler ${id} (${email}, ${lastName}) of nobody`;
+  const remembered = ledger.memory.get(id);
+  const isEdited = ledger.events.some(
+    (event) => event.kind === 'edit' && event.traveler === id && event.field === 'archived',
+  );
+  if (!remembered && ledger.strangers.has(id)) return [];
+  if (!archived) return remembered?.isActiveByHand || isEdited ? [] : [`${shownTraveler} is active`];
+  if (remembered) return [];
+  const owner = people.find(({ last }) => last.familyName === lastName)?.index;
+  const isExplained = ledger.events.some(
+    (event) =>
+      (event.kind === 'vanish' && event.person === owner) ||
+      (event.kind === 'wish' && event.person === owner && event.verb === 'DELETE'),
+  );
+  return isExplained ? [] : [`${shownTraveler} was made, though nobody left`];
+}

@@ -1,0 +1,142 @@
+import { seeded } from '../support/seeded.ts';
+import { execute, executeCalm, type Stage } from './execute.ts';
+import { type Idps, idps, newPerson } from './idp.ts';
+import { type Kind, type Operation, operationAt, shownOperation } from './operations.ts';
+import { faultsOf, newLedger, remember, type Scene } from './oracle.ts';
+import { type Arrangement, type Counts, openWorld, tokens, type World } from './world.ts';
+
+/** One history: what happens follows from the seed alone. */
+export interface HistoryOptions {
+  seed: number;
+  operations: number;
+  arrangement: Arrangement;
+  people?: number;
+  /** Places to leave out. */
+  skip?: readonly number[];
+  /** Kinds of operations to leave out. */
+  without?: readonly Kind[];
+}
+
+/** What came of a history that ended well. */
+export interface Figures extends Counts {
+  operations: number;
+  rests: number;
+  seconds: number;
+}
+
+/** At most so many operations happen between two rests, and at most so many at once. */
+const STRETCH = 50;
+const AT_ONCE = 6;
+/** Faults must last so long at rest to count. */
+const PATIENCE_MS = 10_000;
+
+/** Plays a history. Throws an error that tells the faults, the seed and the operations since the last rest. */
+export async function playHistory(options: HistoryOptions): Promise<Figures> {
+  const begun = performance.now();
+  const world = await openWorld(options.arrangement);
+  const log: string[] = [];
+  try {
+    const rests = await play(world, options, log);
+    const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    return { ...world.counts, operations: options.operations, rests, seconds };
+  } catch (error) {
+    throw new Error(reportOf(error, options, log), { cause: error });
+  } finally {
+    await world.close();
+  }
+}
+
+async function play(world: World, options: HistoryOptions, log: string[]): Promise<number> {
+  const { seed, operations, arrangement, people: count = 10, skip = [], without = [] } = options;
+  const ledger = newLedger(world.travel.custom, arrangement.drift, ['department']);
+  const client = idps(world.url, tokens, (person, before, verb) => {
+    const { index, present, lastConnection: connection } = person;
+    const wish = present?.wish;
+    ledger.events.push({ kind: 'wish', person: index, connection, verb, wish, before: before?.wish });
+    if (wish) ledger.emails.set(index, (ledger.emails.get(index) ?? new Set()).add(wish.email));
+  });
+  const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
+  const stage: Stage = { world, idps: client, ledger, people, calm: [] };
+  const random = seeded(seed);
+  let rests = 0;
+  for (let place = 0; place < operations; ) {
+    const end = Math.min(operations, place + STRETCH);
+    while (place < end) {
+      const step: Operation[] = [];
+      for (let size = 1 + random.below(AT_ONCE); size > 0 && place < end; size -= 1, place += 1) {
+        const operation = operationAt(seed, place, count, without);
+        if (skip.includes(place)) continue;
+        step.push(operation);
+        log.push(`${place} ${shownOperation(operation)}`);
+      }
+      await execute(stage, step);
+      await comeBack(stage);
+    }
+    await rest(stage, rests % 2 === 1 || end === operations);
+    rests += 1;
+    log.push('rest');
+    if (end < operations) await executeCalm(stage);
+  }
+  return rests;
+}
+
+/** After a step the bridge runs, and what nobody answered is known. */
+async function comeBack({ world, idps: client, people }: Stage): Promise<void> {
+  if (world.isDead()) {
+    world.counts.kills += 1;
+    await world.startBridge();
+  }
+  for (const person of people) if (person.asked) await client.recall(person);
+}
+
+async function rest(stage: Stage, isRepeated: boolean): Promise<void> {
+  const { world, people, idps: client } = stage;
+  await world.rest();
+  let scene = await sceneOf(stage);
+  const deadline = performance.now() + PATIENCE_MS;
+  let faults = faultsOf(scene);
+  while (faults.length > 0 && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    scene = await sceneOf(stage);
+    faults = faultsOf(scene);
+  }
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  for (const person of people) await client.recall(person);
+  remember(scene);
+  if (!isRepeated || stage.world.travel.url() === undefined) return;
+  const { writes } = world.counts;
+  await world.rest();
+  const needless = world.counts.writes - writes;
+  if (needless > 0) throw new Error(`${needless} writes at rest, though nothing had changed`);
+}
+
+async function sceneOf({ world, people, idps: client, ledger }: Stage): Promise<Scene> {
+  return { people, links: await linksOf(client, people), travelers: await world.travel.travelers(), ledger };
+}
+
+async function linksOf(client: Idps, people: Stage['people']): Promise<Map<number, string>> {
+  const links = new Map<number, string>();
+  for (const person of people) {
+    const id = await client.travelId(person);
+    if (id !== undefined) links.set(person.index, id);
+  }
+  return links;
+}
+
+function reportOf(
+  error: unknown,
+  { seed, operations, arrangement, skip = [] }: HistoryOptions,
+  log: string[],
+): string {
+  const { travel, feed, drift } = arrangement;
+  const again = [`HISTORY_SEED=${seed} HISTORY_OPS=${operations} HISTORY_RUNS=1`];
+  if (skip.length > 0) again.push(`HISTORY_SKIP=${skip.join(',')}`);
+  const rests = log.flatMap((line, index) => (line === 'rest' ? [index] : []));
+  const since = log.slice((rests.at(-1) ?? -1) + 1);
+  return [
+    error instanceof Error ? error.message : String(error),
+    `${again.join(' ')} (travel ${travel}, feed ${feed ? 'on' : 'off'}, drift ${drift})`,
+    'operations since the last rest:',
+    ...since,
+  ].join('\n');
+}
