@@ -63,8 +63,18 @@ export interface Idps {
 
 const successes = { POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 
-/** Talks to the bridge at the address that `url` gives at the moment, with one token for each connection. */
-export function idps(url: () => string, tokens: Record<ConnectionName, string>, onWish: OnWish): Idps {
+/** What the IdPs take from the history. */
+export interface IdpContext {
+  /** Where the bridge serves at the moment. */
+  url(): string;
+  tokens: Record<ConnectionName, string>;
+  onWish: OnWish;
+  /** Whether somebody of the other connection may have the address: then a POST may be answered 409. */
+  mayClash(person: Person, write: Write): boolean;
+}
+
+/** Talks to the bridge, with one token for each connection. */
+export function idps({ url, tokens, onWish, mayClash }: IdpContext): Idps {
   const call = async (connection: ConnectionName, method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${tokens[connection]}`, 'content-type': 'application/scim+json' };
     const target = `${url()}/scim/v2${path}`;
@@ -83,6 +93,10 @@ export function idps(url: () => string, tokens: Record<ConnectionName, string>, 
       person.asked = write;
       const answer = await call(connection, verb, pathOf(write, present), bodyOf(write, present));
       if (!answer) return false;
+      if (verb === 'POST' && answer.status === 409 && mayClash(person, write)) {
+        person.asked = undefined;
+        return true;
+      }
       if (answer.status !== successes[verb])
         throw new Error(
           `${verb} of p${person.index} ${shown(wish)}: ${answer.status} ${JSON.stringify(answer.body)}`,

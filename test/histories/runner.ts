@@ -1,8 +1,9 @@
 import { seeded } from '../support/seeded.ts';
 import { execute, executeCalm, type Stage } from './execute.ts';
-import { type Idps, idps, newPerson } from './idp.ts';
+import { type Idps, idps, newPerson, type Person, type Write } from './idp.ts';
 import { type Kind, type Operation, operationAt, shownOperation } from './operations.ts';
-import { faultsOf, newLedger, remember, type Scene } from './oracle.ts';
+import { faultsOf, type Ledger, newLedger, remember, type Scene } from './oracle.ts';
+import type { Wish } from './wish.ts';
 import { type Arrangement, type Counts, openWorld, tokens, type World } from './world.ts';
 
 /** One history: what happens follows from the seed alone. */
@@ -49,13 +50,19 @@ export async function playHistory(options: HistoryOptions): Promise<Figures> {
 async function play(world: World, options: HistoryOptions, log: string[]): Promise<number> {
   const { seed, operations, arrangement, people: count = 10, skip = [], without = [] } = options;
   const ledger = newLedger(world.travel.custom, arrangement.drift, ['department']);
-  const client = idps(world.url, tokens, (person, before, verb) => {
-    const { index, present, lastConnection: connection } = person;
-    const wish = present?.wish;
-    ledger.events.push({ kind: 'wish', person: index, connection, verb, wish, before: before?.wish });
-    if (wish) ledger.emails.set(index, (ledger.emails.get(index) ?? new Set()).add(wish.email));
-  });
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
+  const client = idps({
+    ...{ url: world.url, tokens },
+    onWish: (person, before, verb) => noteWish(ledger, person, before?.wish, verb),
+    mayClash: ({ index }, { connection, wish }) =>
+      people.some(
+        (other) =>
+          other.index !== index &&
+          other.present !== undefined &&
+          other.present.connection !== connection &&
+          [wish?.email, wish?.userName].some((email) => email && ledger.emails.get(other.index)?.has(email)),
+      ),
+  });
   const stage: Stage = { world, idps: client, ledger, people, calm: [] };
   const random = seeded(seed);
   let rests = 0;
@@ -78,6 +85,15 @@ async function play(world: World, options: HistoryOptions, log: string[]): Promi
     if (end < operations) await executeCalm(stage);
   }
   return rests;
+}
+
+function noteWish(ledger: Ledger, person: Person, before: Wish | undefined, verb: Write['verb']): void {
+  const { index, present, lastConnection: connection } = person;
+  const wish = present?.wish;
+  ledger.events.push({ kind: 'wish', person: index, connection, verb, wish, before });
+  if (!wish) return;
+  const emails = ledger.emails.get(index) ?? new Set();
+  ledger.emails.set(index, emails.add(wish.email).add(wish.userName));
 }
 
 /** After a step the bridge runs, and what nobody answered is known. */
