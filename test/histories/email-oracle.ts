@@ -38,7 +38,7 @@ function unlinkedFaults(present: Present, scene: Scene): string[] {
     const holder = holderOf(address, scene);
     if (!holder) return [`has no traveler, though ${address} is free`];
     const isLinked = scene.people.some(({ index }) => scene.links.get(index) === holder.id);
-    const wasLinked = scene.ledger.memory.has(holder.id) || !scene.ledger.strangers.has(holder.id);
+    const wasLinked = scene.ledger.memory.get(holder.id)?.owner || !scene.ledger.strangers.has(holder.id);
     if (isLinked || wasLinked || address !== key(email)) return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });

@@ -50,8 +50,16 @@ export async function execute(stage: Stage, step: readonly Operation[]): Promise
         then(operation.ring, () => swap(stage, operation));
         break;
       case 'edit':
-        if (isCalmEdit(operation.field)) stage.calm.push(operation);
+        if (isCalmEdit(operation.field) || isEmbedded(stage)) stage.calm.push(operation);
         else then([operation.who], () => edit(stage, operation));
+        break;
+      case 'vanish':
+      case 'stranger':
+        if (isEmbedded(stage)) {
+          stage.calm.push(operation);
+          break;
+        }
+        then([operation.who], () => actOn(stage, operation));
         break;
       default:
         then([operation.who], () => actOn(stage, operation));
@@ -67,6 +75,7 @@ export async function executeCalm(stage: Stage): Promise<void> {
   const changed = new Set<string>();
   for (const operation of calm.splice(0)) {
     if (operation.kind === 'edit') await edit(stage, operation);
+    if (operation.kind === 'vanish' || operation.kind === 'stranger') await actOn(stage, operation);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
     const isThere = !ledger.rules.has(operation.attribute);
@@ -79,6 +88,11 @@ export async function executeCalm(stage: Stage): Promise<void> {
 /** Ends when the first of the chains does. */
 async function afterOne(chains: Map<number, Promise<void>>): Promise<void> {
   await Promise.race([...chains.values(), ...(chains.size === 0 ? [Promise.resolve()] : [])]);
+}
+
+/** The admin's client reaches an embedded travel service only while the bridge lives. */
+function isEmbedded({ world }: Stage): boolean {
+  return world.travel.url() === undefined;
 }
 
 /** Arrays are written whole, and an address by its parts: an edit in the same moment as a write of the bridge is nobody's fault. */
@@ -215,8 +229,7 @@ async function travelerOf(
   idps: Idps,
   person: Person,
 ): Promise<TravelUser | undefined> {
-  if (world.travel.url() === undefined && world.isDead()) return undefined;
-  const left = [...ledger.memory].find(([, { person: index }]) => index === person.index)?.[0];
+  const left = [...ledger.memory].find(([, { owner }]) => owner?.person === person.index)?.[0];
   const id = person.present ? await idps.travelId(person) : left;
   return id === undefined ? undefined : world.travel.read(id);
 }
@@ -230,7 +243,7 @@ async function vanish({ world, ledger, idps }: Stage, person: Person): Promise<v
 
 /** Somebody makes a traveler by hand for a person who is not there yet. */
 async function stranger({ world, ledger }: Stage, person: Person, { archived }: Of<'stranger'>): Promise<void> {
-  if (person.present || (world.travel.url() === undefined && world.isDead())) return;
+  if (person.present) return;
   edits += 1;
   const values = {
     firstName: `Hand ${edits}`,

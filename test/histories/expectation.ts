@@ -21,9 +21,8 @@ export interface Remembered {
   fields: Record<Field, Value>;
   /** What the IdP wanted then, by field; a field that is not in it is owned by nobody. */
   wanted: Map<Field, Value>;
-  person: number;
-  connection: ConnectionName;
-  externalId: string;
+  /** The last person who was linked to it; undefined for one who was made by hand and never linked. */
+  owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
   /** True while somebody has taken a leaver's traveler back into use by hand. */
   isActiveByHand: boolean;
 }
@@ -101,9 +100,9 @@ function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { is
     isWantedAllowed: !isDrifted || isNewRule,
     seen: new Set(owned && memory ? [wanted] : []),
     isChanged: memory === undefined || isNewRule,
-    foreignStart: undefined,
-    owner: memory,
-    person: memory?.person,
+    foreignStart: memory && !memory.owner && value !== undefined ? { value } : undefined,
+    owner: memory?.owner,
+    person: memory?.owner?.person,
   };
 }
 

@@ -1,15 +1,15 @@
-import type { Kind } from './operations.ts';
+import type { Omitted } from './operations.ts';
 import type { HistoryOptions } from './runner.ts';
 import type { Arrangement } from './world.ts';
 
-/** The histories that HISTORY_SEED, HISTORY_RUNS, HISTORY_OPS, HISTORY_SKIP, HISTORY_WITHOUT and HISTORY_TRAVEL ask for. */
+/** The histories that HISTORY_SEED, HISTORY_RUNS, HISTORY_OPS, HISTORY_SKIP, HISTORY_WITHOUT, HISTORY_TRAVEL, HISTORY_FEED and HISTORY_DRIFT ask for. */
 export function historyOptions(): HistoryOptions[] {
   const { env } = process;
   const first = Number(env['HISTORY_SEED'] ?? 1);
   const runs = Number(env['HISTORY_RUNS'] ?? 1);
   const operations = Number(env['HISTORY_OPS'] ?? 400);
   const skip = listOf(env['HISTORY_SKIP']).flatMap(placesOf);
-  const without = listOf(env['HISTORY_WITHOUT']) as Kind[]; // A kind that is unknown leaves nothing out.
+  const without = listOf(env['HISTORY_WITHOUT']) as Omitted[]; // A kind that is unknown leaves nothing out.
   return Array.from({ length: runs }, (_, run) => {
     const seed = first + run;
     return { seed, operations, skip, without, arrangement: arrangementOf(seed) };
@@ -18,9 +18,12 @@ export function historyOptions(): HistoryOptions[] {
 
 /** Every arrangement comes up by turns. */
 export function arrangementOf(seed: number): Arrangement {
-  const { HISTORY_TRAVEL: chosen } = process.env;
-  const travel = chosen === 'embedded' || chosen === 'other' ? chosen : 'split';
-  return { travel, feed: seed % 2 === 0, drift: seed % 4 < 2 ? 'report' : 'correct' };
+  const { HISTORY_TRAVEL: chosen, HISTORY_FEED: feed, HISTORY_DRIFT: drift } = process.env;
+  return {
+    travel: chosen === 'embedded' || chosen === 'other' ? chosen : 'split',
+    feed: feed === undefined ? seed % 2 === 0 : feed === 'on',
+    drift: (drift ?? (seed % 4 < 2 ? 'report' : 'correct')) === 'report' ? 'report' : 'correct',
+  };
 }
 
 function listOf(text = ''): string[] {

@@ -63,6 +63,9 @@ export interface Idps {
 
 const successes = { POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 
+/** The bridge does not answer. */
+export class NoAnswer extends Error {}
+
 /** What the IdPs take from the history. */
 export interface IdpContext {
   /** Where the bridge serves at the moment. */
@@ -144,7 +147,8 @@ async function recall(call: Call, person: Person, onWish: OnWish): Promise<void>
   for (const connection of connections) {
     const filter = encodeURIComponent(`userName eq "${last.userName}"`);
     const answer = await call(connection, 'GET', `/Users?filter=${filter}`);
-    if (answer?.status !== 200) throw new Error(`p${person.index} cannot be read: ${JSON.stringify(answer)}`);
+    if (!answer) throw new NoAnswer();
+    if (answer.status !== 200) throw new Error(`p${person.index} cannot be read: ${JSON.stringify(answer)}`);
     for (const resource of answer.body.Resources ?? [])
       // An imported traveler that no IdP has written has no externalId.
       if (resource.externalId !== undefined)

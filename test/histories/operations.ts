@@ -61,6 +61,8 @@ export type Operation =
 
 type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 export type Kind = Operation['kind'];
+/** What a history can leave out: a kind of operation, or returns under another externalId. */
+export type Omitted = Kind | 'other';
 
 /** How often each kind comes up, unless a history leaves it out. */
 const weights: Record<Kind, number> = {
@@ -83,13 +85,16 @@ const weights: Record<Kind, number> = {
 };
 
 /** The operation at a place of a history: it depends on seed and place only, so that others can be left out. */
-export function operationAt(seed: number, place: number, people: number, without: readonly Kind[]): Operation {
+export function operationAt(seed: number, place: number, people: number, without: readonly Omitted[]): Operation {
   const random = seeded(Math.imul(seed, 1_000_003) + place * 7_919);
   random.below(2);
   const kinds = (Object.keys(weights) as Kind[]).filter((kind) => !without.includes(kind)); // The keys are the kinds.
   let left = random.below(kinds.reduce((sum, kind) => sum + weights[kind], 0));
   for (const kind of kinds) {
-    if (left < weights[kind]) return makers[kind](random, people);
+    if (left < weights[kind]) {
+      const operation = makers[kind](random, people);
+      return 'as' in operation && without.includes('other') ? { ...operation, as: 'same' } : operation;
+    }
     left -= weights[kind];
   }
   throw new Error('no kind of operation is left');

@@ -67,6 +67,11 @@ export function remember(scene: Scene): void {
         fields: allFields(traveler, scene),
         isActiveByHand: !traveler.archived,
       });
+    else if (ledger.strangers.has(traveler.id))
+      memory.set(traveler.id, {
+        ...{ fields: allFields(traveler, scene), wanted: new Map(), owner: undefined },
+        isActiveByHand: !traveler.archived,
+      });
   }
   ledger.memory = memory;
   ledger.events = [];
@@ -81,9 +86,8 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
       return expected ? [[field, expected.value]] : [];
     }),
   );
-  const { externalId } = last;
-  const all = allFields(traveler, scene);
-  return { fields: all, wanted, person: index, connection, externalId, isActiveByHand: false };
+  const owner = { person: index, connection, externalId: last.externalId };
+  return { fields: allFields(traveler, scene), wanted, owner, isActiveByHand: false };
 }
 
 function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
@@ -133,7 +137,7 @@ function unlinkedFaults(traveler: TravelUser, { people, links, ledger }: Scene):
   const isEdited = ledger.events.some(
     (event) => event.kind === 'edit' && event.traveler === id && event.field === 'archived',
   );
-  if (!remembered && ledger.strangers.has(id)) return [];
+  if (!remembered?.owner && ledger.strangers.has(id)) return [];
   if (!archived) return remembered?.isActiveByHand || isEdited ? [] : [`${shownTraveler} is active`];
   if (remembered) return [];
   const owner = people.find(({ last }) => last.familyName === lastName)?.index;

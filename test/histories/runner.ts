@@ -1,7 +1,7 @@
 import { seeded } from '../support/seeded.ts';
 import { execute, executeCalm, type Stage } from './execute.ts';
-import { type Idps, idps, newPerson, type Person, type Write } from './idp.ts';
-import { type Kind, type Operation, operationAt, shownOperation } from './operations.ts';
+import { type Idps, idps, NoAnswer, newPerson, type Person, type Write } from './idp.ts';
+import { type Omitted, type Operation, operationAt, shownOperation } from './operations.ts';
 import { faultsOf, type Ledger, newLedger, remember, type Scene } from './oracle.ts';
 import type { Wish } from './wish.ts';
 import { type Arrangement, type Counts, openWorld, tokens, type World } from './world.ts';
@@ -15,7 +15,7 @@ export interface HistoryOptions {
   /** Places to leave out. */
   skip?: readonly number[];
   /** Kinds of operations to leave out. */
-  without?: readonly Kind[];
+  without?: readonly Omitted[];
 }
 
 /** What came of a history that ended well. */
@@ -98,11 +98,16 @@ function noteWish(ledger: Ledger, person: Person, before: Wish | undefined, verb
 
 /** After a step the bridge runs, and what nobody answered is known. */
 async function comeBack({ world, idps: client, people }: Stage): Promise<void> {
-  if (world.isDead()) {
-    world.counts.kills += 1;
-    await world.startBridge();
+  for (;;) {
+    if (world.isDead()) await world.startBridge();
+    try {
+      for (const person of people) if (person.asked) await client.recall(person);
+      return;
+    } catch (error) {
+      // It may have died of what it was armed for while it was asked.
+      if (!(error instanceof NoAnswer) || !(await world.diesSoon())) throw error;
+    }
   }
-  for (const person of people) if (person.asked) await client.recall(person);
 }
 
 async function rest(stage: Stage, isRepeated: boolean): Promise<void> {

@@ -52,6 +52,8 @@ export interface World {
   kill(): Promise<void>;
   /** True once the bridge has died. */
   isDead(): boolean;
+  /** True when the bridge is dead within a moment. */
+  diesSoon(): Promise<boolean>;
   /** Starts the bridge; the one before has ended. */
   startBridge(): Promise<void>;
   /** SIGTERM, which must end the process with 0. */
@@ -97,8 +99,9 @@ async function build(
     const started = await startServer(environment, { canDie: true });
     bridge = started;
     isDead = false;
-    void started.exited.then(() => {
+    void started.exited.then(({ signal }) => {
       if (bridge === started) isDead = true;
+      if (signal === 'SIGKILL') counts.kills += 1;
     });
     travel.bridgeServesAt(started.url);
   };
@@ -112,8 +115,9 @@ async function build(
   };
   const stopBridge = async () => {
     running().kill('SIGTERM');
-    const { code, stderr } = await running().exited;
-    if (code !== 0) throw new Error(`SIGTERM: the bridge ended with ${code}: ${stderr}`);
+    const { code, signal, stderr } = await running().exited;
+    // SIGKILL: it was armed, and died at its point before it had ended.
+    if (code !== 0 && signal !== 'SIGKILL') throw new Error(`SIGTERM: the bridge ended with ${code}: ${stderr}`);
   };
   closing.push(() => (isDead ? undefined : kill()));
   await startBridge();
@@ -127,6 +131,10 @@ async function build(
     },
     arm: (doom) => running().arm(doom).catch(() => undefined),
     isDead: () => isDead,
+    diesSoon: async () => {
+      await Promise.race([running().exited, delay(500)]);
+      return isDead;
+    },
     rest: async () => {
       traffic.calm();
       if (!isDead) await stopBridge();

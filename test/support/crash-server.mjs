@@ -25,8 +25,8 @@ process.on('disconnect', () => process.exit());
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 const { url, close } = await start(readSettings(process.env, home), { checkpoint });
-process.stderr.write(`Jetbridge serves on ${url}\n`);
 process.once('SIGTERM', async () => {
   await close();
   process.exit(0);
 });
+process.stderr.write(`Jetbridge serves on ${url}\n`);
