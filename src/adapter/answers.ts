@@ -6,6 +6,8 @@ export interface Reply {
   status: number;
   body: string;
   retryAfter: string | undefined;
+  /** The `Date` header in milliseconds. */
+  date: number | undefined;
 }
 
 /** The two members of a successful answer (specification, "Envelope"). */

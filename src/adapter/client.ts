@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
 import type { Surroundings, TravelAnswer } from '../bridge/ports.ts';
 import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
+import { text } from './fields.ts';
 import { limiter } from './limiter.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -37,6 +38,8 @@ export interface TravelRequest {
 export interface TravelClient {
   /** Exactly one attempt. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
   call<T>(request: TravelRequest, read: (body: Body) => T | undefined): Promise<TravelAnswer<T>>;
+  /** The travel API's present time in milliseconds, after the last `Date` header; undefined while none was seen. */
+  serverTime(): number | undefined;
   /** Drops the idle connections. */
   close(): void;
 }
@@ -53,6 +56,7 @@ export function travelClient(settings: ClientSettings): TravelClient {
   };
   const http = axiosFor(settings, agents);
   const limit = limiter({ atOnce, perSecond, clock });
+  let ahead: number | undefined;
   return {
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
@@ -63,10 +67,13 @@ export function travelClient(settings: ClientSettings): TravelClient {
       );
       if ('kind' in reply) return reply;
       const answer = answerOf(name, reply, clock.now());
+      // A gateway that answers in place of the travel API has a clock of its own.
+      if (reply.date !== undefined && answer.kind !== 'unavailable') ahead = reply.date - clock.now();
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
       return value === undefined ? unreadable(name) : { kind: 'ok', value };
     },
+    serverTime: () => (ahead === undefined ? undefined : clock.now() + ahead),
     close: () => {
       agents.httpAgent.destroy();
       agents.httpsAgent.destroy();
@@ -104,10 +111,12 @@ async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSi
     ...(query ? { params: query } : {}),
     ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': 'application/json' } } : {}),
   });
-  const retryAfter: unknown = response.headers['retry-after'];
+  const { headers } = response;
+  const date = Date.parse(text(headers.date) ?? '');
   return {
     status: response.status,
     body: response.data,
-    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    retryAfter: text(headers['retry-after']),
+    date: Number.isNaN(date) ? undefined : date,
   };
 }

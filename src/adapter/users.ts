@@ -35,6 +35,7 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       if (answer.kind !== 'ok') return answer;
       return { kind: 'ok', value: { users: answer.value.items, total: answer.value.total } };
     },
+    serverTime: client.serverTime,
   };
 }
 

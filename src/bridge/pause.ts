@@ -77,6 +77,7 @@ export function watched<C extends { travel: TravelUsers; lookups: TravelLookups 
       remove: (id) => seen(travel.remove(id)),
       byEmail: (emails, timeoutMs) => seen(travel.byEmail(emails, timeoutMs)),
       page: (offset, limit) => seen(travel.page(offset, limit)),
+      serverTime: travel.serverTime,
     },
     lookups: {
       ...lookups,

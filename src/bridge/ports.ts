@@ -314,6 +314,11 @@ export interface TravelUsers {
   /** Exact addresses, without case; archived travelers included. */
   byEmail(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
   page(offset: number, limit: number): Promise<TravelAnswer<{ users: TravelUser[]; total: number }>>;
+  /**
+   * The present time by the travel API's own clock, in milliseconds, up to a second behind (RFC 9110 §6.6.1: `Date` has
+   * whole seconds). Undefined while no answer has told it.
+   */
+  serverTime(): number | undefined;
 }
 
 /** What rules and values are looked up in. */

@@ -94,6 +94,32 @@ describe('the client of the travel API', () => {
     await client.call(get, body);
     expect(starts).toEqual([0, 0, 1_000, 1_400, 2_000, 7_000]);
   });
+
+  test('tells the time by the clock of the travel API, as its last answer has it', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    let sent: { status: number; date: string | undefined } = { status: 200, date: undefined };
+    server = await travelServer((_, response) => {
+      response.sendDate = false;
+      json(response, sent.status, { data: {} }, sent.date === undefined ? {} : { date: sent.date });
+    });
+    const client = server.client({ clock: { now: () => now, wait: async () => {} } });
+    const timeAfter = async (status: number, date: string | undefined) => {
+      sent = { status, date };
+      await client.call(get, body);
+      return client.serverTime();
+    };
+
+    expect(client.serverTime()).toBeUndefined();
+    expect(await timeAfter(200, undefined)).toBeUndefined();
+    expect(await timeAfter(200, 'yesterday')).toBeUndefined();
+    expect(await timeAfter(200, 'Thu, 01 Jan 2026 00:05:00 GMT')).toBe(Date.UTC(2026, 0, 1, 0, 5));
+    now += 10_000;
+    expect(client.serverTime()).toBe(Date.UTC(2026, 0, 1, 0, 5, 10));
+    expect(await timeAfter(404, 'Wed, 31 Dec 2025 23:00:00 GMT')).toBe(Date.UTC(2025, 11, 31, 23));
+    expect(await timeAfter(200, undefined)).toBe(Date.UTC(2025, 11, 31, 23));
+    // A gateway in between answers by a clock of its own.
+    expect(await timeAfter(502, 'Thu, 01 Jan 2026 12:00:00 GMT')).toBe(Date.UTC(2025, 11, 31, 23));
+  });
 });
 
 function answer(response: ServerResponse | undefined): void {

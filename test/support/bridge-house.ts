@@ -229,6 +229,7 @@ function untilDeath(travel: TravelUsers, isAlive: () => boolean): TravelUsers {
     remove: (id) => mortal(() => travel.remove(id)),
     byEmail: (emails, timeoutMs) => mortal(() => travel.byEmail(emails, timeoutMs)),
     page: (offset, limit) => mortal(() => travel.page(offset, limit)),
+    serverTime: travel.serverTime,
   };
 }
 

@@ -33,6 +33,8 @@ export interface FakeTravel {
   calls: Call[];
   /** What the lookups answer; change it and the next reading sees it. */
   known: Lookups;
+  /** Its own clock; undefined: its answers do not tell the time, and every traveler was made at 10:00. */
+  now: (() => number) | undefined;
   /** Called before the lookups are read anew because something was not found. */
   beforeRefresh(): void;
   /** Called before a call is carried out; what it answers becomes of the call. */
@@ -46,7 +48,7 @@ export interface FakeTravel {
 }
 
 /** An empty travel service with one admin, to whom the credential belongs. */
-export function fakeTravel(): FakeTravel {
+export function fakeTravel(now?: () => number): FakeTravel {
   const people = new Map<string, TravelUser>();
   const calls: Call[] = [];
   let last = 0;
@@ -55,21 +57,19 @@ export function fakeTravel(): FakeTravel {
     const traveler: TravelUser = {
       id: `t-${last}`,
       archived: false,
-      createdAt: '2026-11-20T10:00:00Z',
+      createdAt: fake.now ? inSeconds(fake.now()) : '2026-11-20T10:00:00Z',
       ...user,
     };
     people.set(traveler.id, traveler);
     return traveler;
   };
-  const self = add({
-    email: 'bridge@travel.example',
-    roles: ['admin'],
-    firstName: 'Bridge',
-    lastName: 'Credential',
-  });
   const fake: FakeTravel = {
     users: travelUsers(() => fake, add),
-    lookups: travelLookups(() => fake, self),
+    lookups: travelLookups(
+      () => fake,
+      () => self,
+    ),
+    now,
     people,
     calls,
     known: {
@@ -85,7 +85,20 @@ export function fakeTravel(): FakeTravel {
     add,
     writes: () => calls.filter(({ verb }) => verb === 'create' || verb === 'patch' || verb === 'remove'),
   };
+  const self = add(credentialUser);
   return fake;
+}
+
+const credentialUser = {
+  email: 'bridge@travel.example',
+  roles: ['admin'],
+  firstName: 'Bridge',
+  lastName: 'Credential',
+};
+
+/** As the specification writes times: in UTC, with whole seconds. */
+function inSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function hold(fake: FakeTravel, verb: Call['verb']): Held {
@@ -107,13 +120,13 @@ function hold(fake: FakeTravel, verb: Call['verb']): Held {
   return { reached, release: (outcome) => release(outcome) };
 }
 
-function travelLookups(fake: () => FakeTravel, self: TravelUser): TravelLookups {
+function travelLookups(fake: () => FakeTravel, self: () => TravelUser): TravelLookups {
   const answer = async (): Promise<TravelAnswer<Lookups>> => ({ kind: 'ok', value: fake().known });
   const refresh = () => {
     fake().beforeRefresh();
     return answer();
   };
-  return { current: answer, refresh, expire: () => {}, self: async () => ({ kind: 'ok', value: self }) };
+  return { current: answer, refresh, expire: () => {}, self: async () => ({ kind: 'ok', value: self() }) };
 }
 
 function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUsers {
@@ -141,6 +154,7 @@ function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUser
           value: add({ archived: false, ...body } as Partial<TravelUser> & { email: string }),
         };
       }),
+    serverTime: () => fake().now?.(),
     read: (id) => call({ verb: 'read', id }, () => one(id)),
     patch: (id, body) =>
       call({ verb: 'patch', id, body }, () => {
