@@ -20,7 +20,11 @@ if (file) {
   const now = () => realNow() + shift;
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, values, newTarget) =>
-      Reflect.construct(target, values.length === 0 ? [now()] : values, newTarget === Date ? target : newTarget),
+      Reflect.construct(
+        target,
+        values.length === 0 ? [now()] : values,
+        newTarget === Date ? target : newTarget,
+      ),
     apply: () => new RealDate(now()).toString(),
     get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
   });

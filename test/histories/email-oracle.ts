@@ -10,9 +10,7 @@ export function emailFaults(scene: Scene): string[] {
     const { present } = person;
     if (!present) return [];
     const traveler = travelerOf(person, scene);
-    const faults = traveler
-      ? linkedFaults(person, present, traveler, scene)
-      : unlinkedFaults(present, scene);
+    const faults = traveler ? linkedFaults(person, present, traveler, scene) : unlinkedFaults(present, scene);
     return faults.map((fault) => `p${person.index}: ${fault}`);
   });
 }

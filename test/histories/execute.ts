@@ -100,7 +100,10 @@ function isCalmEdit(field: EditedField): boolean {
   return /^(roles|address)\.|^(team|floor)$/.test(field);
 }
 
-type PersonOperation = Exclude<Operation, Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'swap' | 'edit'>>;
+type PersonOperation = Exclude<
+  Operation,
+  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'swap' | 'edit'>
+>;
 
 async function actOn(stage: Stage, operation: PersonOperation): Promise<void> {
   const person = stage.people[operation.who];
@@ -242,7 +245,11 @@ async function vanish({ world, ledger, idps }: Stage, person: Person): Promise<v
 }
 
 /** Somebody makes a traveler by hand for a person who is not there yet. */
-async function stranger({ world, ledger }: Stage, person: Person, { archived }: Of<'stranger'>): Promise<void> {
+async function stranger(
+  { world, ledger }: Stage,
+  person: Person,
+  { archived }: Of<'stranger'>,
+): Promise<void> {
   if (person.present) return;
   edits += 1;
   const values = {

@@ -35,3 +35,8 @@ function placesOf(text: string): number[] {
   const [from = 0, to = from] = text.split('-').map(Number);
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
+
+/** Whether HISTORY_SHRINK asks to leave out of a failing history what is not needed for its fault. */
+export function isShrinking(): boolean {
+  return process.env['HISTORY_SHRINK'] !== undefined;
+}

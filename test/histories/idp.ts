@@ -79,7 +79,10 @@ export interface IdpContext {
 /** Talks to the bridge, with one token for each connection. */
 export function idps({ url, tokens, onWish, mayClash }: IdpContext): Idps {
   const call = async (connection: ConnectionName, method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${tokens[connection]}`, 'content-type': 'application/scim+json' };
+    const headers = {
+      authorization: `Bearer ${tokens[connection]}`,
+      'content-type': 'application/scim+json',
+    };
     const target = `${url()}/scim/v2${path}`;
     try {
       const response = await fetch(target, { method, headers, body: body ? JSON.stringify(body) : null });
@@ -149,8 +152,8 @@ async function recall(call: Call, person: Person, onWish: OnWish): Promise<void>
     const answer = await call(connection, 'GET', `/Users?filter=${filter}`);
     if (!answer) throw new NoAnswer();
     if (answer.status !== 200) throw new Error(`p${person.index} cannot be read: ${JSON.stringify(answer)}`);
+    // An imported traveler that no IdP has written has no externalId.
     for (const resource of answer.body.Resources ?? [])
-      // An imported traveler that no IdP has written has no externalId.
       if (resource.externalId !== undefined)
         found.push({ connection, id: resource.id, wish: toWish(resource) });
   }
@@ -165,5 +168,6 @@ async function recall(call: Call, person: Person, onWish: OnWish): Promise<void>
   person.asked = undefined;
   if (!present || person.present?.id === present.id) return;
   const old = await call(present.connection, 'GET', `/Users/${present.id}`);
-  if (old?.status !== 404) throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old?.status}`);
+  if (old?.status !== 404)
+    throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old?.status}`);
 }

@@ -85,7 +85,12 @@ const weights: Record<Kind, number> = {
 };
 
 /** The operation at a place of a history: it depends on seed and place only, so that others can be left out. */
-export function operationAt(seed: number, place: number, people: number, without: readonly Omitted[]): Operation {
+export function operationAt(
+  seed: number,
+  place: number,
+  people: number,
+  without: readonly Omitted[],
+): Operation {
   const random = seeded(Math.imul(seed, 1_000_003) + place * 7_919);
   random.below(2);
   const kinds = (Object.keys(weights) as Kind[]).filter((kind) => !without.includes(kind)); // The keys are the kinds.
@@ -119,7 +124,11 @@ const makers: { [K in Kind]: (random: Random, people: number) => Extract<Operati
     active: random.below(2) === 0,
     as: random.below(6) === 0 ? 'other' : 'same',
   }),
-  email: (random, people) => ({ kind: 'email', who: random.below(people), address: random.below(people + 4) }),
+  email: (random, people) => ({
+    kind: 'email',
+    who: random.below(people),
+    address: random.below(people + 4),
+  }),
   swap: (random, people) => ({
     kind: 'swap',
     ring: random.some(

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
+import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
 import { startServer } from '../support/server-process.ts';
-import type { CustomFields, MappedAttribute } from './traveler-fields.ts';
-
-const DEPARTMENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
+import { type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
 
 /** The travel service of a history, as an admin of it works with it, past the proxy. */
 export interface TravelService {
@@ -17,8 +16,8 @@ export interface TravelService {
   /** Undefined: there is none. */
   read(id: string): Promise<TravelUser | undefined>;
   /** Undefined: the address is taken. */
-  create(data: object): Promise<TravelUser | undefined>;
-  patch(id: string, data: object): Promise<void>;
+  create(data: JsonObject & { email: string }): Promise<TravelUser | undefined>;
+  patch(id: string, data: JsonObject): Promise<void>;
   remove(id: string): Promise<void>;
   /** Adds or removes the rule for an attribute. */
   setRule(attribute: MappedAttribute, isThere: boolean): Promise<void>;
@@ -29,7 +28,7 @@ const PAGE = 100;
 
 /** Starts the travel service, unless the bridge serves it. */
 export async function travelService(
-  kind: 'embedded' | 'split' | 'other',
+  kind: 'embedded' | 'split',
   directory: string,
   key: string,
 ): Promise<TravelService> {
@@ -73,7 +72,7 @@ export async function travelService(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer of the travel API
-type Call = (method: string, path: string, data?: object, refusals?: number[]) => Promise<any>;
+type Call = (method: string, path: string, data?: JsonObject, refusals?: number[]) => Promise<any>;
 
 /** Undefined after one of the refusals that are expected. */
 function caller(url: () => string, key: string): Call {

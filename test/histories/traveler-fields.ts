@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/schema/resource.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/travel-user.ts';
 import type { Wish } from './wish.ts';
 
@@ -37,9 +38,11 @@ export type Field = keyof typeof ruled | (typeof foreign)[number];
 /** All fields that are compared one by one. */
 export const fields: readonly Field[] = [...(Object.keys(ruled) as (keyof typeof ruled)[]), ...foreign]; // The keys are fields.
 
-/** What a rule of the travel service decides about, by the SCIM attribute. */
-export const ruledByCollection = { department: 'team', title: 'title' } as const;
-export type MappedAttribute = keyof typeof ruledByCollection;
+/** The SCIM attribute of the department, as rules name it. */
+export const DEPARTMENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
+
+/** The attributes that have a rule in the travel service at times. */
+export type MappedAttribute = 'department' | 'title';
 
 /** Whether a field has a rule, where the collection of rules has those for these attributes. */
 export function hasRule(field: Field, rules: ReadonlySet<MappedAttribute>): boolean {
@@ -73,7 +76,7 @@ export function valueOf(traveler: TravelUser, field: Field, custom: CustomFields
 }
 
 /** The merge patch that sets one field of a traveler by hand and leaves everything else as it is. */
-export function editOf(traveler: TravelUser, field: Field, value: Value, custom: CustomFields): object {
+export function editOf(traveler: TravelUser, field: Field, value: Value, custom: CustomFields): JsonObject {
   const [head = '', part = ''] = field.split('.');
   switch (head) {
     case 'address':
@@ -88,7 +91,10 @@ export function editOf(traveler: TravelUser, field: Field, value: Value, custom:
       const id = custom[head];
       const others = (traveler.customFields ?? [])
         .filter(({ customFieldId }) => customFieldId !== id)
-        .map(({ customFieldId, values }) => ({ customFieldId, values: values.map(({ data }) => ({ data })) }));
+        .map(({ customFieldId, values }) => ({
+          customFieldId,
+          values: values.map(({ data = '' }) => ({ data })),
+        }));
       const own = value === undefined ? [] : [{ customFieldId: id, values: [{ data: value }] }];
       return { customFields: [...others, ...own] };
     }

@@ -6,6 +6,7 @@ import { type Fate, type FaultyProxy, faultyProxy } from '../support/faulty-prox
 import { type Doom, type ServerProcess, startServer } from '../support/server-process.ts';
 import { type ConnectionName, connections } from './idp.ts';
 import type { Trouble } from './operations.ts';
+import { otherTravelService } from './other-travel-service.ts';
 import { type TravelService, travelService } from './travel-service.ts';
 
 /** The lifetime of what a history runs on: which travel API, and how the bridge is set. */
@@ -82,7 +83,10 @@ async function build(
 ): Promise<World> {
   const clock = clockIn(directory);
   const counts: Counts = { calls: 0, writes: 0, failures: 0, kills: 0, restarts: 0, jumps: 0 };
-  const travel = await travelService(arrangement.travel, directory, TRAVEL_KEY);
+  const { travel: kind } = arrangement;
+  const travel = await (kind === 'other'
+    ? otherTravelService(TRAVEL_KEY)
+    : travelService(kind, directory, TRAVEL_KEY));
   closing.push(travel.close);
   const proxy = await faultyProxy(travel.url() ?? '');
   closing.push(proxy.close);
@@ -117,7 +121,8 @@ async function build(
     running().kill('SIGTERM');
     const { code, signal, stderr } = await running().exited;
     // SIGKILL: it was armed, and died at its point before it had ended.
-    if (code !== 0 && signal !== 'SIGKILL') throw new Error(`SIGTERM: the bridge ended with ${code}: ${stderr}`);
+    if (code !== 0 && signal !== 'SIGKILL')
+      throw new Error(`SIGTERM: the bridge ended with ${code}: ${stderr}`);
   };
   closing.push(() => (isDead ? undefined : kill()));
   await startBridge();
@@ -129,7 +134,10 @@ async function build(
       counts.jumps += 1;
       clock.jump(ms);
     },
-    arm: (doom) => running().arm(doom).catch(() => undefined),
+    arm: (doom) =>
+      running()
+        .arm(doom)
+        .catch(() => undefined),
     isDead: () => isDead,
     diesSoon: async () => {
       await Promise.race([running().exited, delay(500)]);

@@ -117,8 +117,12 @@ function sendOn(target: string, incoming: IncomingMessage, body: Buffer): Promis
 
 /** Passes an answer on, or the first part of it under a length that promises the whole. */
 function answer(response: ServerResponse, { incoming, body }: Carried, part: number): void {
-  const { 'content-type': type = 'application/json' } = incoming.headers;
-  response.writeHead(incoming.statusCode ?? 502, { 'content-type': type, 'content-length': body.length });
+  const { 'content-type': type = 'application/json', 'accept-patch': patchTypes } = incoming.headers;
+  response.writeHead(incoming.statusCode ?? 502, {
+    'content-type': type,
+    'content-length': body.length,
+    ...(patchTypes === undefined ? {} : { 'accept-patch': patchTypes }),
+  });
   if (part === 1) response.end(body);
   else response.write(body.subarray(0, body.length * part), () => response.destroy());
 }
