@@ -2,7 +2,7 @@ import type { TravelUser } from '../../src/translator/travel-user.ts';
 import { addressOf, type ConnectionName, type Idps, type Person, type Write } from './idp.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Ledger } from './oracle.ts';
-import { editOf, type Value, valueOf } from './traveler-fields.ts';
+import { editOf, fieldValue, type Value } from './traveler-fields.ts';
 import type { Wish } from './wish.ts';
 import type { World } from './world.ts';
 
@@ -218,7 +218,7 @@ async function edit({ world, ledger, idps, people }: Stage, { who, field }: Of<'
   const person = people[who];
   const traveler = person && (await travelerOf(world, ledger, idps, person));
   if (!traveler) return;
-  const value = editedValue(field, valueOf(traveler, field, ledger.custom));
+  const value = editedValue(field, fieldValue(traveler, field, ledger.custom));
   await world.travel.patch(traveler.id, editOf(traveler, field, value, ledger.custom));
   const key = `${traveler.id} ${field}`;
   ledger.edits.set(key, (ledger.edits.get(key) ?? 0) + 1);

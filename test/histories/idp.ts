@@ -159,7 +159,7 @@ async function recall(call: Call, person: Person, onWish: OnWish): Promise<void>
   }
   const [is, ...others] = found;
   const isAsked = asked !== undefined && isSameWish(is?.wish, asked.wish);
-  const isSure = isSameWish(is?.wish, present?.wish) && (!asked || asked.verb !== 'POST' || !is);
+  const isSure = isSameWish(is?.wish, present?.wish) && (asked?.verb !== 'POST' || !is);
   if (others.length > 0 || !(isAsked || isSure))
     throw new Error(
       `SCIM: p${person.index} is ${found.map(({ wish }) => shown(wish)).join(' and ') || 'gone'}; acknowledged: ${shown(present?.wish)}${asked ? `; asked: ${shown(asked.wish)}` : ''}`,

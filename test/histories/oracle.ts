@@ -3,7 +3,13 @@ import { emailFaults } from './email-oracle.ts';
 import { type Event, expectationOf, type Remembered, type RuleChange } from './expectation.ts';
 import type { Person } from './idp.ts';
 import { managerFaults } from './manager-oracle.ts';
-import { type CustomFields, type Field, fields, type MappedAttribute, valueOf } from './traveler-fields.ts';
+import {
+  type CustomFields,
+  type Field,
+  fields,
+  fieldValue,
+  type MappedAttribute,
+} from './traveler-fields.ts';
 
 /** What the oracle knows of a history besides what it reads. */
 export interface Ledger {
@@ -91,7 +97,7 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
 }
 
 function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
-  const values = fields.map((field) => [field, valueOf(traveler, field, ledger.custom)]);
+  const values = fields.map((field) => [field, fieldValue(traveler, field, ledger.custom)]);
   return Object.fromEntries(values) as Remembered['fields']; // Every field is there.
 }
 
@@ -108,7 +114,7 @@ function fieldFaults(person: Person, scene: Scene): string[] {
   if (!traveler) return [];
   return fields.flatMap((field) => {
     const { allowed } = expect(field, traveler, person, scene);
-    const value = valueOf(traveler, field, scene.ledger.custom);
+    const value = fieldValue(traveler, field, scene.ledger.custom);
     if (allowed === 'any' || allowed.has(value)) return [];
     const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
     return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${id})`];

@@ -1,9 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { seeded } from '../support/seeded.ts';
 import { execute, executeCalm, type Stage } from './execute.ts';
 import { type Idps, idps, NoAnswer, newPerson, type Person, type Write } from './idp.ts';
 import { type Omitted, type Operation, operationAt, shownOperation } from './operations.ts';
 import { faultsOf, type Ledger, newLedger, remember, type Scene } from './oracle.ts';
-import type { Wish } from './wish.ts';
+import { shown, type Wish } from './wish.ts';
 import { type Arrangement, type Counts, openWorld, tokens, type World } from './world.ts';
 
 /** One history: what happens follows from the seed alone. */
@@ -34,26 +35,41 @@ const PATIENCE_MS = 10_000;
 /** Plays a history. Throws an error that tells the faults, the seed and the operations since the last rest. */
 export async function playHistory(options: HistoryOptions): Promise<Figures> {
   const begun = performance.now();
-  const world = await openWorld(options.arrangement);
   const log: string[] = [];
+  const transcript: string[] = [];
+  const note = (line: string) => transcript.push(line);
+  const world = await openWorld(options.arrangement, note);
   try {
-    const rests = await play(world, options, log);
+    const tell = (line: string) => {
+      log.push(line);
+      note(line);
+    };
+    const rests = await play(world, options, { tell, note });
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
     return { ...world.counts, operations: options.operations, rests, seconds };
   } catch (error) {
+    const { HISTORY_TRANSCRIPT: file } = process.env;
+    if (file) writeFileSync(file, `${transcript.join('\n')}\n`);
     throw new Error(reportOf(error, options, log), { cause: error });
   } finally {
     await world.close();
   }
 }
 
-async function play(world: World, options: HistoryOptions, log: string[]): Promise<number> {
+async function play(
+  world: World,
+  options: HistoryOptions,
+  { tell, note }: Record<'tell' | 'note', (line: string) => void>,
+): Promise<number> {
   const { seed, operations, arrangement, people: count = 10, skip = [], without = [] } = options;
   const ledger = newLedger(world.travel.custom, arrangement.drift, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const client = idps({
     ...{ url: world.url, tokens },
-    onWish: (person, before, verb) => noteWish(ledger, person, before?.wish, verb),
+    onWish: (person, before, verb) => {
+      noteWish(ledger, person, before?.wish, verb);
+      note(`  p${person.index} ${verb} of ${shown(person.present?.wish)} is acknowledged`);
+    },
     mayClash: ({ index }, { connection, wish }) =>
       people.some(
         (other) =>
@@ -74,14 +90,14 @@ async function play(world: World, options: HistoryOptions, log: string[]): Promi
         const operation = operationAt(seed, place, count, without);
         if (skip.includes(place)) continue;
         step.push(operation);
-        log.push(`${place} ${shownOperation(operation)}`);
+        tell(`${place} ${shownOperation(operation)}`);
       }
       await execute(stage, step);
       await comeBack(stage);
     }
     await rest(stage, rests % 2 === 1 || end === operations);
     rests += 1;
-    log.push('rest');
+    tell('rest');
     if (end < operations) await executeCalm(stage);
   }
   return rests;
@@ -121,7 +137,7 @@ async function rest(stage: Stage, isRepeated: boolean): Promise<void> {
     scene = await sceneOf(stage);
     faults = faultsOf(scene);
   }
-  if (faults.length > 0) throw new Error(faults.join('\n'));
+  if (faults.length > 0) throw new Error([...faults, ...(await identitiesOf(faults, stage))].join('\n'));
   for (const person of people) await client.recall(person);
   remember(scene);
   if (!isRepeated || stage.world.travel.url() === undefined) return;
@@ -129,6 +145,19 @@ async function rest(stage: Stage, isRepeated: boolean): Promise<void> {
   await world.rest();
   const needless = world.counts.writes - writes;
   if (needless > 0) throw new Error(`${needless} writes at rest, though nothing had changed`);
+}
+
+/** What the store has about the people whom the faults name. */
+async function identitiesOf(faults: readonly string[], { people, world }: Stage): Promise<string[]> {
+  const named = people.filter(({ index }) => faults.some((fault) => fault.startsWith(`p${index}: `)));
+  const lines: string[] = [];
+  for (const { index, present } of named)
+    if (present)
+      lines.push(
+        `p${index} wants ${shown(present.wish)}`,
+        `p${index} in the store: ${await world.identity(present.connection, present.id)}`,
+      );
+  return lines;
 }
 
 async function sceneOf({ world, people, idps: client, ledger }: Stage): Promise<Scene> {

@@ -57,7 +57,7 @@ export function wantedValue(field: Field, wish: Wish): Value {
 }
 
 /** What a traveler has in a field. */
-export function valueOf(traveler: TravelUser, field: Field, custom: CustomFields): Value {
+export function fieldValue(traveler: TravelUser, field: Field, custom: CustomFields): Value {
   const [head = '', part = ''] = field.split('.');
   switch (head) {
     case 'address':

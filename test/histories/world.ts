@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { openEmbedded } from '../../src/store/database.ts';
 import { type Fate, type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts';
 import { type Doom, type ServerProcess, startServer } from '../support/server-process.ts';
 import { type ConnectionName, connections } from './idp.ts';
@@ -61,26 +63,31 @@ export interface World {
   stopBridge(): Promise<void>;
   /** Lets everything pass, starts the bridge anew with the clock set forward, and waits until nothing is under way. */
   rest(): Promise<void>;
+  /** Ends the bridge, and answers what its store has about somebody, as text. */
+  identity(connection: ConnectionName, id: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /** Builds the processes of a history. */
-export async function openWorld(arrangement: Arrangement): Promise<World> {
+export async function openWorld(arrangement: Arrangement, note: (line: string) => void): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-history-'));
   const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
   try {
-    return await build(arrangement, directory, closing);
+    return await build({ arrangement, directory, note }, closing);
   } catch (error) {
     for (const close of closing.reverse()) await close();
     throw error;
   }
 }
 
-async function build(
-  arrangement: Arrangement,
-  directory: string,
-  closing: (() => unknown)[],
-): Promise<World> {
+interface Plan {
+  arrangement: Arrangement;
+  directory: string;
+  /** Told of each call. */
+  note: (line: string) => void;
+}
+
+async function build({ arrangement, directory, note }: Plan, closing: (() => unknown)[]): Promise<World> {
   const clock = clockIn(directory);
   const counts: Counts = { calls: 0, writes: 0, failures: 0, kills: 0, restarts: 0, jumps: 0 };
   const { travel: kind } = arrangement;
@@ -90,7 +97,7 @@ async function build(
   closing.push(travel.close);
   const proxy = await faultyProxy(travel.url() ?? '');
   closing.push(proxy.close);
-  const traffic = trafficOf(proxy, counts);
+  const traffic = trafficOf(proxy, counts, note);
   const environment = {
     ...bridgeEnvironment(arrangement, directory, proxy.url),
     CLOCK_SHIFT_FILE: clock.file,
@@ -151,10 +158,25 @@ async function build(
       await startBridge();
       await atRest(running().url, arrangement, traffic);
     },
+    identity: async (connection, id) => {
+      if (!isDead) await stopBridge();
+      return identityIn(join(directory, 'bridge'), connection, id);
+    },
     close: async () => {
       for (const close of closing.reverse()) await close();
     },
   };
+}
+
+async function identityIn(data: string, connection: ConnectionName, id: string): Promise<string> {
+  const database = await openEmbedded(data, false);
+  try {
+    const identity = await bridgeStore(database).identities.byId(connection, id);
+    const { trace: _trace, desired: _desired, observed: _observed, ...rest } = identity ?? { trace: [] };
+    return JSON.stringify(rest);
+  } finally {
+    await database.close();
+  }
 }
 
 function bridgeEnvironment(arrangement: Arrangement, directory: string, travelUrl: string) {
@@ -209,11 +231,11 @@ interface Traffic {
 }
 
 /** What passes the proxy, and what becomes of it. */
-function trafficOf(proxy: FaultyProxy, counts: Counts): Traffic {
+function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => void): Traffic {
   let queue: (Trouble | 'pass')[] = [];
   let last = performance.now();
   let pages = 0;
-  proxy.decide(({ method, path }) => {
+  proxy.decide(({ method, path, body }) => {
     if (/^\/api\/events/.test(path)) return 'pass';
     last = performance.now();
     counts.calls += 1;
@@ -221,6 +243,7 @@ function trafficOf(proxy: FaultyProxy, counts: Counts): Traffic {
     if (method === 'GET' && /^\/api\/users\?(?!.*emails)/.test(path)) pages += 1;
     const next = queue.shift() ?? 'pass';
     if (next !== 'pass') counts.failures += 1;
+    note(`    ${method} ${path} ${body} ${next}`);
     return fateOf(next, method);
   });
   return {
