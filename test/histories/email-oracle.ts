@@ -3,6 +3,9 @@ import type { Person, Present } from './idp.ts';
 import type { Scene } from './oracle.ts';
 
 const PARKING = /@jetbridge\.invalid$/;
+const HAND = /@hand\.example$/;
+/** More corrections of one field in an hour are not made. */
+const CORRECTIONS = 3;
 
 /** Everybody has the address that they want, unless somebody else has it who has a right to it. */
 export function emailFaults(scene: Scene): string[] {
@@ -19,10 +22,12 @@ function linkedFaults(person: Person, present: Present, traveler: TravelUser, sc
   const wanted = key(present.wish.email);
   const has = key(traveler.email);
   if (has === wanted) return [];
+  if (HAND.test(has) && isDriftKept(person, traveler, scene)) return [];
   const holder = holderOf(wanted, scene);
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = ringOf(person, scene);
   if (ring) return [`has ${has} and wants ${wanted}, in the ring ${ring.map((one) => `p${one}`).join(' ')}`];
+  if (HAND.test(has)) return [];
   const known = scene.ledger.emails.get(person.index);
   if (known?.has(has) || has === key(present.wish.userName) || PARKING.test(has)) return [];
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
@@ -56,6 +61,29 @@ function ringOf(person: Person, scene: Scene): number[] | undefined {
     if (next === person) return ring;
   }
   return undefined;
+}
+
+/** An address that was set by hand stays until the IdP writes another one, or it is corrected. */
+function isDriftKept(
+  { index }: Person,
+  { id, email }: TravelUser,
+  { ledger: { events, drift, edits } }: Scene,
+): boolean {
+  if (drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
+  const edited = events.findIndex(
+    (event) =>
+      event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
+  );
+  const isWritten = events
+    .slice(edited + 1)
+    .some(
+      (event) =>
+        event.kind === 'wish' &&
+        event.person === index &&
+        event.wish &&
+        event.before?.email !== event.wish.email,
+    );
+  return !isWritten;
 }
 
 function holderOf(address: string, { travelers }: Scene): TravelUser | undefined {

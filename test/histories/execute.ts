@@ -44,6 +44,7 @@ export async function execute(stage: Stage, step: readonly Operation[]): Promise
         stopping ??= afterOne(chains).then(() => (world.isDead() ? undefined : world.stopBridge()));
         break;
       case 'rule':
+      case 'lookup':
         stage.calm.push(operation);
         break;
       case 'swap':
@@ -76,6 +77,7 @@ export async function executeCalm(stage: Stage): Promise<void> {
   for (const operation of calm.splice(0)) {
     if (operation.kind === 'edit') await edit(stage, operation);
     if (operation.kind === 'vanish' || operation.kind === 'stranger') await actOn(stage, operation);
+    if (operation.kind === 'lookup') await world.travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
     const isThere = !ledger.rules.has(operation.attribute);
@@ -102,7 +104,7 @@ function isCalmEdit(field: EditedField): boolean {
 
 type PersonOperation = Exclude<
   Operation,
-  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'swap' | 'edit'>
+  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'lookup' | 'swap' | 'edit'>
 >;
 
 async function actOn(stage: Stage, operation: PersonOperation): Promise<void> {
@@ -207,6 +209,7 @@ function editedValue(field: EditedField, before: Value): Value {
   edits += 1;
   if (field === 'archived') return before === 'true' ? 'false' : 'true';
   if (field.startsWith('roles.')) return before === undefined ? 'true' : undefined;
+  if (field === 'email') return `hand${edits}@hand.example`;
   if (field === 'gender') return before === 'female' ? 'male' : 'female';
   if (field === 'currency') return before === 'EUR' ? 'USD' : 'EUR';
   if (field === 'phoneNumber') return `+33 1426${String(10_000 + (edits % 90_000))}`;
@@ -218,8 +221,11 @@ async function edit({ world, ledger, idps, people }: Stage, { who, field }: Of<'
   const person = people[who];
   const traveler = person && (await travelerOf(world, ledger, idps, person));
   if (!traveler) return;
-  const value = editedValue(field, fieldValue(traveler, field, ledger.custom));
-  await world.travel.patch(traveler.id, editOf(traveler, field, value, ledger.custom));
+  const value = editedValue(
+    field,
+    field === 'email' ? traveler.email : fieldValue(traveler, field, ledger.catalog),
+  );
+  await world.travel.patch(traveler.id, editOf(traveler, field, value, ledger.catalog));
   const key = `${traveler.id} ${field}`;
   ledger.edits.set(key, (ledger.edits.get(key) ?? 0) + 1);
   ledger.events.push({ kind: 'edit', traveler: traveler.id, field, value });
@@ -266,7 +272,7 @@ async function stranger(
   const traveler = await world.travel.create({
     ...{ firstName, lastName, phoneNumber, gender, archived, email: person.last.email, roles: ['guest'] },
     address: { region: values['address.region'] },
-    customFields: [{ customFieldId: ledger.custom.floor, values: [{ data: values.floor }] }],
+    customFields: [{ customFieldId: ledger.catalog.custom.floor, values: [{ data: values.floor }] }],
   });
   if (!traveler) return;
   ledger.strangers.set(traveler.id, person.index);

@@ -12,7 +12,7 @@ export type Event =
       wish: Wish | undefined;
       before: Wish | undefined;
     }
-  | { kind: 'edit'; traveler: string; field: Field; value: Value }
+  | { kind: 'edit'; traveler: string; field: Field | 'email'; value: Value }
   | { kind: 'stranger'; traveler: string; person: number; values: Partial<Record<Field, Value>> }
   | { kind: 'vanish'; traveler: string; person: number };
 

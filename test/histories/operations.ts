@@ -6,6 +6,7 @@ export const pools = {
   phone: ['+33 612345678', '+33 612345679', '+33 142685300', undefined],
   department: ['Sales', 'Legal', 'Research', undefined],
   title: ['Engineer', 'Director', undefined],
+  costCenter: ['CC-1', 'CC-2', undefined],
   lang: ['en', 'fr', undefined],
   street: ['1 Main Street', '2 Side Street', undefined],
   city: ['Paris', 'Lyon', 'Nice', undefined],
@@ -15,7 +16,7 @@ export const pools = {
 export type Attribute = keyof typeof pools;
 
 /** The fields of a traveler that are edited by hand. Some of them the IdP writes, too. */
-export const ownedEdits = ['firstName', 'phoneNumber', 'team', 'address.city', 'archived'] as const;
+export const ownedEdits = ['firstName', 'phoneNumber', 'team', 'address.city', 'archived', 'email'] as const;
 export const foreignEdits = [
   'gender',
   'currency',
@@ -57,7 +58,8 @@ export type Operation =
   | { kind: 'kill'; how: 'now' | { point: 'any' | Point; passings: number } }
   | { kind: 'restart' }
   | { kind: 'jump'; ms: number }
-  | { kind: 'rule'; attribute: 'title' | 'department' };
+  | { kind: 'rule'; attribute: 'title' | 'department' }
+  | { kind: 'lookup'; costCenter: 'CC-1' | 'CC-2' };
 
 type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 export type Kind = Operation['kind'];
@@ -82,6 +84,7 @@ const weights: Record<Kind, number> = {
   restart: 1,
   jump: 2,
   rule: 2,
+  lookup: 2,
 };
 
 /** The operation at a place of a history: it depends on seed and place only, so that others can be left out. */
@@ -184,6 +187,7 @@ const makers: { [K in Kind]: (random: Random, people: number) => Extract<Operati
     ms: (random.below(2) === 0 ? -1 : 1) * (1_000 + random.below(7_200_000)),
   }),
   rule: (random) => ({ kind: 'rule', attribute: random.pick(['title', 'department']) }),
+  lookup: (random) => ({ kind: 'lookup', costCenter: random.pick(['CC-1', 'CC-2']) }),
 };
 
 /** An operation as one short text, for the log of a history that failed. */

@@ -3,17 +3,11 @@ import { emailFaults } from './email-oracle.ts';
 import { type Event, expectationOf, type Remembered, type RuleChange } from './expectation.ts';
 import type { Person } from './idp.ts';
 import { managerFaults } from './manager-oracle.ts';
-import {
-  type CustomFields,
-  type Field,
-  fields,
-  fieldValue,
-  type MappedAttribute,
-} from './traveler-fields.ts';
+import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
 
 /** What the oracle knows of a history besides what it reads. */
 export interface Ledger {
-  custom: CustomFields;
+  catalog: Catalog;
   drift: 'report' | 'correct';
   /** Since the last rest. */
   events: Event[];
@@ -38,12 +32,12 @@ export interface Scene {
 
 /** The ledger of a history that begins. */
 export function newLedger(
-  custom: CustomFields,
+  catalog: Catalog,
   drift: Ledger['drift'],
   rules: readonly MappedAttribute[],
 ): Ledger {
   return {
-    ...{ custom, drift, events: [], rules: new Set(rules), rulesBefore: new Set(rules), memory: new Map() },
+    ...{ catalog, drift, events: [], rules: new Set(rules), rulesBefore: new Set(rules), memory: new Map() },
     ...{ edits: new Map(), emails: new Map(), strangers: new Map() },
   };
 }
@@ -97,7 +91,7 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
 }
 
 function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
-  const values = fields.map((field) => [field, fieldValue(traveler, field, ledger.custom)]);
+  const values = fields.map((field) => [field, fieldValue(traveler, field, ledger.catalog)]);
   return Object.fromEntries(values) as Remembered['fields']; // Every field is there.
 }
 
@@ -113,12 +107,27 @@ function fieldFaults(person: Person, scene: Scene): string[] {
   const traveler = scene.travelers.find((one) => one.id === id);
   if (!traveler) return [];
   return fields.flatMap((field) => {
+    const costCenter = person.present?.wish.costCenter;
+    if (field === 'costCenterId' && costCenter !== undefined)
+      return costCenterFaults(person, costCenter, traveler, scene);
     const { allowed } = expect(field, traveler, person, scene);
-    const value = fieldValue(traveler, field, scene.ledger.custom);
+    const value = fieldValue(traveler, field, scene.ledger.catalog);
     if (allowed === 'any' || allowed.has(value)) return [];
     const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
     return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${id})`];
   });
+}
+
+/** A cost center that is there must be on the traveler; one that is not there leaves what was there before. */
+function costCenterFaults(
+  { index }: Person,
+  name: string,
+  traveler: TravelUser,
+  { ledger }: Scene,
+): string[] {
+  const value = fieldValue(traveler, 'costCenterId', ledger.catalog);
+  if (!ledger.catalog.costCenters.has(name) || value === name) return [];
+  return [`p${index}: costCenterId is ${value ?? 'nothing'}, not ${name} (traveler ${traveler.id})`];
 }
 
 function linkFaults({ people, links, travelers }: Scene): string[] {

@@ -6,6 +6,7 @@ import { type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-
 export async function otherTravelService(key: string): Promise<TravelService> {
   const api = await otherTravelApi({}, { key });
   const custom: CustomFields = { team: '', title: '', floor: '' };
+  const costCenters = new Map<string, string>();
   const rules = new Map<MappedAttribute, string>();
   const setRule = async (attribute: MappedAttribute, isThere: boolean) => {
     const id = rules.get(attribute);
@@ -15,14 +16,23 @@ export async function otherTravelService(key: string): Promise<TravelService> {
     api.remove('scimUserMappings', id);
     rules.delete(attribute);
   };
+  const toggleCostCenter = async (name: string) => {
+    const id = costCenters.get(name);
+    if (id === undefined) costCenters.set(name, api.add('costCenters', { name }).id);
+    else {
+      api.remove('costCenters', id);
+      costCenters.delete(name);
+    }
+  };
   return {
     url: () => api.url,
     bridgeServesAt: () => {},
-    custom,
+    catalog: { custom, costCenters },
     furnish: async () => {
       for (const name of ['team', 'title', 'floor'] as const)
         custom[name] = api.add('customFields', { dataType: 'text', name, resourceType: 'user' }).id;
       await setRule('department', true);
+      await toggleCostCenter('CC-1');
     },
     travelers: async () => api.travelers(),
     read: async (id) => api.traveler(id),
@@ -34,6 +44,7 @@ export async function otherTravelService(key: string): Promise<TravelService> {
       if (api.traveler(id)) api.deleteTraveler(id);
     },
     setRule,
+    toggleCostCenter,
     close: api.close,
   };
 }

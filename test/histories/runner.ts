@@ -62,7 +62,7 @@ async function play(
   { tell, note }: Record<'tell' | 'note', (line: string) => void>,
 ): Promise<number> {
   const { seed, operations, arrangement, people: count = 10, skip = [], without = [] } = options;
-  const ledger = newLedger(world.travel.custom, arrangement.drift, ['department']);
+  const ledger = newLedger(world.travel.catalog, arrangement.drift, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const client = idps({
     ...{ url: world.url, tokens },

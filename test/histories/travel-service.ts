@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
 import { startServer } from '../support/server-process.ts';
-import { type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
+import { type Catalog, type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
 
 /** The travel service of a history, as an admin of it works with it, past the proxy. */
 export interface TravelService {
   /** Undefined while it is served by the bridge itself. */
   url(): string | undefined;
   bridgeServesAt(url: string): void;
-  custom: CustomFields;
-  /** Makes the custom fields, and the rule that fills one with the department. */
+  catalog: Catalog;
+  /** Makes the custom fields and cost centers, and the rule that fills one with the department. */
   furnish(): Promise<void>;
   travelers(): Promise<TravelUser[]>;
   /** Undefined: there is none. */
@@ -21,6 +21,8 @@ export interface TravelService {
   remove(id: string): Promise<void>;
   /** Adds or removes the rule for an attribute. */
   setRule(attribute: MappedAttribute, isThere: boolean): Promise<void>;
+  /** Adds a cost center, or removes it unless that is refused. */
+  toggleCostCenter(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function travelService(
   let bridgeUrl = '';
   const call = caller(() => server?.url ?? bridgeUrl, key);
   const custom: CustomFields = { team: '', title: '', floor: '' };
+  const costCenters = new Map<string, string>();
   const rules = new Map<MappedAttribute, string>();
   const setRule = async (attribute: MappedAttribute, isThere: boolean) => {
     const id = rules.get(attribute);
@@ -48,15 +51,21 @@ export async function travelService(
     await call('DELETE', `/scim-user-mappings/${id}`);
     rules.delete(attribute);
   };
+  const toggleCostCenter = async (name: string) => {
+    const id = costCenters.get(name);
+    if (id === undefined) costCenters.set(name, (await call('POST', '/cost-centers', { name })).data.id);
+    else if (await call('DELETE', `/cost-centers/${id}`, undefined, [403, 409])) costCenters.delete(name);
+  };
   return {
     url: () => server?.url,
     bridgeServesAt: (url) => {
       bridgeUrl = url;
     },
-    custom,
+    catalog: { custom, costCenters },
     furnish: async () => {
       for (const name of ['team', 'title', 'floor'] as const) custom[name] = await makeField(call, name);
       await setRule('department', true);
+      await toggleCostCenter('CC-1');
     },
     travelers: () => allTravelers(call),
     read: async (id) => (await call('GET', `/users/${id}`, undefined, [404]))?.data,
@@ -64,6 +73,7 @@ export async function travelService(
     patch: async (id, patch) => void (await call('PATCH', `/users/${id}`, patch, [404])),
     remove: async (id) => void (await call('DELETE', `/users/${id}`, undefined, [404, 409])),
     setRule,
+    toggleCostCenter,
     close: async () => {
       server?.kill('SIGKILL');
       await server?.exited;

@@ -8,6 +8,12 @@ export type Value = string | undefined;
 /** The custom fields of the travel service, by the names that histories give them. */
 export type CustomFields = Record<'team' | 'title' | 'floor', string>;
 
+/** What a traveler refers to in the travel service: ids by name. */
+export interface Catalog {
+  custom: CustomFields;
+  costCenters: Map<string, string>;
+}
+
 /** The fields that the default rules fill, and what they become. Email and manager have checks of their own. */
 const ruled = {
   firstName: ({ givenName }) => givenName,
@@ -21,6 +27,7 @@ const ruled = {
   'roles.premium': ({ roles }) => (roles.includes('premium') ? 'true' : undefined),
   team: ({ department }) => department,
   title: ({ title }) => title,
+  costCenterId: ({ costCenter }) => costCenter,
 } satisfies Record<string, (wish: Wish) => Value>;
 
 const foreign = [
@@ -57,7 +64,7 @@ export function wantedValue(field: Field, wish: Wish): Value {
 }
 
 /** What a traveler has in a field. */
-export function fieldValue(traveler: TravelUser, field: Field, custom: CustomFields): Value {
+export function fieldValue(traveler: TravelUser, field: Field, { custom, costCenters }: Catalog): Value {
   const [head = '', part = ''] = field.split('.');
   switch (head) {
     case 'address':
@@ -68,6 +75,8 @@ export function fieldValue(traveler: TravelUser, field: Field, custom: CustomFie
     case 'title':
     case 'floor':
       return customFieldOf(traveler, custom[head])?.values[0]?.data;
+    case 'costCenterId':
+      return nameOf(traveler.costCenterId, costCenters);
     case 'archived':
       return String(traveler.archived);
     default:
@@ -76,7 +85,12 @@ export function fieldValue(traveler: TravelUser, field: Field, custom: CustomFie
 }
 
 /** The merge patch that sets one field of a traveler by hand and leaves everything else as it is. */
-export function editOf(traveler: TravelUser, field: Field, value: Value, custom: CustomFields): JsonObject {
+export function editOf(
+  traveler: TravelUser,
+  field: Field | 'email',
+  value: Value,
+  { custom }: Catalog,
+): JsonObject {
   const [head = '', part = ''] = field.split('.');
   switch (head) {
     case 'address':
@@ -103,6 +117,11 @@ export function editOf(traveler: TravelUser, field: Field, value: Value, custom:
     default:
       return { [head]: value ?? null };
   }
+}
+
+/** The name of what has this id, or the id where it is gone. */
+function nameOf(id: string | undefined, ids: Map<string, string>): Value {
+  return [...ids].find(([, one]) => one === id)?.[0] ?? id;
 }
 
 function customFieldOf({ customFields = [] }: TravelUser, id: string): CustomFieldValue | undefined {

@@ -12,6 +12,8 @@ export interface Wish {
   phone?: string | undefined;
   department?: string | undefined;
   title?: string | undefined;
+  /** By name. */
+  costCenter?: string | undefined;
   lang?: string | undefined;
   street?: string | undefined;
   city?: string | undefined;
@@ -24,8 +26,11 @@ export interface Wish {
 /** The SCIM resource of a POST or a PUT. */
 export function toResource(wish: Wish): object {
   const { userName, externalId, givenName, familyName, email, phone, title, lang, street, city } = wish;
-  const { department, manager, roles, active } = wish;
-  const enterprise = { ...present({ department }), ...(manager ? { manager: { value: manager } } : {}) };
+  const { department, costCenter, manager, roles, active } = wish;
+  const enterprise = {
+    ...present({ department, costCenter }),
+    ...(manager ? { manager: { value: manager } } : {}),
+  };
   const address = present({ streetAddress: street, locality: city });
   return {
     schemas: [CORE, ENTERPRISE, TRAVEL],
@@ -55,6 +60,7 @@ export function toWish(resource: any): Wish {
     email: resource.emails?.[0]?.value,
     phone: resource.phoneNumbers?.[0]?.value,
     department: enterprise.department,
+    costCenter: enterprise.costCenter,
     title: resource.title,
     lang: resource.preferredLanguage,
     street: address.streetAddress,
@@ -85,6 +91,7 @@ export function toPatch(before: Wish, after: Wish): object {
   set('emails[type eq "work"].value', before.email, after.email);
   set('phoneNumbers[type eq "mobile"]', before.phone, after.phone, { type: 'mobile', value: after.phone });
   set(`${ENTERPRISE}:department`, before.department, after.department);
+  set(`${ENTERPRISE}:costCenter`, before.costCenter, after.costCenter);
   set('title', before.title, after.title);
   set('preferredLanguage', before.lang, after.lang);
   set('addresses[type eq "work"].streetAddress', before.street, after.street);
