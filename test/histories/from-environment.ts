@@ -22,6 +22,7 @@ export function arrangementOf(seed: number): Arrangement {
   return {
     travel: chosen === 'embedded' || chosen === 'other' ? chosen : 'split',
     feed: feed === undefined ? seed % 2 === 0 : feed === 'on',
+    onReturn: seed % 3 === 0 ? 'separate' : 'revive',
     drift: (drift ?? (seed % 4 < 2 ? 'report' : 'correct')) === 'report' ? 'report' : 'correct',
   };
 }

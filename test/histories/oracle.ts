@@ -9,6 +9,7 @@ import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } fr
 export interface Ledger {
   catalog: Catalog;
   drift: 'report' | 'correct';
+  onReturn: 'revive' | 'separate';
   /** Since the last rest. */
   events: Event[];
   rules: Set<MappedAttribute>;
@@ -33,11 +34,19 @@ export interface Scene {
 /** The ledger of a history that begins. */
 export function newLedger(
   catalog: Catalog,
-  drift: Ledger['drift'],
+  { drift, onReturn }: Pick<Ledger, 'drift' | 'onReturn'>,
   rules: readonly MappedAttribute[],
 ): Ledger {
   return {
-    ...{ catalog, drift, events: [], rules: new Set(rules), rulesBefore: new Set(rules), memory: new Map() },
+    ...{
+      catalog,
+      drift,
+      onReturn,
+      events: [],
+      rules: new Set(rules),
+      rulesBefore: new Set(rules),
+      memory: new Map(),
+    },
     ...{ edits: new Map(), emails: new Map(), strangers: new Map() },
   };
 }
@@ -130,7 +139,7 @@ function costCenterFaults(
   return [`p${index}: costCenterId is ${value ?? 'nothing'}, not ${name} (traveler ${traveler.id})`];
 }
 
-function linkFaults({ people, links, travelers }: Scene): string[] {
+function linkFaults({ people, links, travelers, ledger }: Scene): string[] {
   return people.flatMap(({ index, present }) => {
     const id = links.get(index);
     if (id === undefined || !present) return [];
@@ -139,6 +148,13 @@ function linkFaults({ people, links, travelers }: Scene): string[] {
       faults.push(`p${index}: is linked to ${id}, which is not there`);
     const other = people.find((one) => one.index < index && links.get(one.index) === id);
     if (other) faults.push(`p${index}: shares the traveler ${id} with p${other.index}`);
+    const owner = ledger.memory.get(id)?.owner;
+    const isOther =
+      owner?.person === index &&
+      owner.connection === present.connection &&
+      owner.externalId !== present.wish.externalId;
+    if (isOther && ledger.onReturn === 'separate')
+      faults.push(`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`);
     return faults;
   });
 }

@@ -62,7 +62,7 @@ async function play(
   { tell, note }: Record<'tell' | 'note', (line: string) => void>,
 ): Promise<number> {
   const { seed, operations, arrangement, people: count = 10, skip = [], without = [] } = options;
-  const ledger = newLedger(world.travel.catalog, arrangement.drift, ['department']);
+  const ledger = newLedger(world.travel.catalog, arrangement, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const client = idps({
     ...{ url: world.url, tokens },
@@ -178,14 +178,14 @@ function reportOf(
   { seed, operations, arrangement, skip = [] }: HistoryOptions,
   log: string[],
 ): string {
-  const { travel, feed, drift } = arrangement;
+  const { travel, feed, drift, onReturn } = arrangement;
   const again = [`HISTORY_SEED=${seed} HISTORY_OPS=${operations} HISTORY_RUNS=1`];
   if (skip.length > 0) again.push(`HISTORY_SKIP=${skip.join(',')}`);
   const rests = log.flatMap((line, index) => (line === 'rest' ? [index] : []));
   const since = log.slice((rests.at(-1) ?? -1) + 1);
   return [
     error instanceof Error ? error.message : String(error),
-    `${again.join(' ')} (travel ${travel}, feed ${feed ? 'on' : 'off'}, drift ${drift})`,
+    `${again.join(' ')} (travel ${travel}, feed ${feed ? 'on' : 'off'}, drift ${drift}, onReturn ${onReturn})`,
     'operations since the last rest:',
     ...since,
   ].join('\n');

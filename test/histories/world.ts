@@ -16,6 +16,7 @@ export interface Arrangement {
   travel: 'embedded' | 'split' | 'other';
   feed: boolean;
   drift: 'report' | 'correct';
+  onReturn: 'revive' | 'separate';
 }
 
 export const tokens: Record<ConnectionName, string> = {
@@ -186,7 +187,8 @@ function bridgeEnvironment(arrangement: Arrangement, directory: string, travelUr
     ...{ feed: arrangement.feed ? { everyMs: 200 } : false, timeoutMs: 1_000, perSecond: 1_000 },
     lateMs: LATE_MS,
   };
-  const policies = { drift: arrangement.drift, safetyValve: false };
+  const { drift, onReturn } = arrangement;
+  const policies = { drift, onReturn, safetyValve: false };
   const connection = { mapping: 'mapping.json', travelApi, policies };
   const settings = {
     writeBudgetMs: 150,
