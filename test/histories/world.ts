@@ -101,8 +101,8 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
   const traffic = trafficOf(proxy, counts, note);
   const environment = {
     ...bridgeEnvironment(arrangement, directory, proxy.url),
-    CLOCK_SHIFT_FILE: clock.file,
-    NODE_OPTIONS: `--import=${join(__dirname, 'clock-from-file.mjs')}`,
+    SHIFT_FILE: clock.file,
+    NODE_OPTIONS: `--import=${join(__dirname, '..', 'support', 'shifting-clock.mjs')}`,
   };
   let bridge: ServerProcess | undefined;
   let isDead = true;
