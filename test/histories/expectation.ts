@@ -67,10 +67,19 @@ interface Track {
   person: number | undefined;
 }
 
+/** A traveler with the person who is linked to it now. */
+export interface Linked {
+  traveler: string;
+  person: number;
+  /** What the person is to be; undefined after they left. */
+  wish: Wish | undefined;
+  memory: Remembered | undefined;
+}
+
 /** Plays the events over one field of a traveler that is now linked to this person. */
 export function expectationOf(
   field: Field,
-  { traveler, person, memory }: { traveler: string; person: number; memory: Remembered | undefined },
+  { traveler, person, wish, memory }: Linked,
   history: History,
 ): Expectation {
   const { rules, events } = history;
@@ -83,6 +92,9 @@ export function expectationOf(
       edit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
     if (event.kind === 'wish' && event.person === person) follow(track, field, event, isRuled);
   }
+  // Whoever came by the traveler without a POST may have had it reset, too.
+  if (track.owner && track.person !== person) Object.assign(track, { owned: true, isWantedAllowed: true });
+  if (isRuled && wish) want(track, wantedValue(field, wish));
   const allowed = new Set(track.drift);
   if (track.isWantedAllowed) allowed.add(track.wanted);
   return { allowed, wanted: track.owned && isRuled ? { value: track.wanted } : undefined };

@@ -107,8 +107,10 @@ function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'
 function expect(field: Field, traveler: TravelUser, person: Person, { ledger }: Scene) {
   const { events, drift, edits } = ledger;
   const rules: RuleChange = { before: ledger.rulesBefore, now: ledger.rules };
-  const about = { traveler: traveler.id, person: person.index, memory: ledger.memory.get(traveler.id) };
-  return expectationOf(field, about, { events, rules, drift, edits });
+  const { index, present } = person;
+  const memory = ledger.memory.get(traveler.id);
+  const linked = { traveler: traveler.id, person: index, wish: present?.wish, memory };
+  return expectationOf(field, linked, { events, rules, drift, edits });
 }
 
 function fieldFaults(person: Person, scene: Scene): string[] {
