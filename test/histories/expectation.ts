@@ -23,6 +23,8 @@ export interface Remembered {
   wanted: Map<Field, Value>;
   /** The last person who was linked to it; undefined for one who was made by hand and never linked. */
   owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
+  /** True for one who was linked between two rests: nobody knows which fields are owned. */
+  isUncertain: boolean;
   /** True while somebody has taken a leaver's traveler back into use by hand. */
   isActiveByHand: boolean;
 }
@@ -97,7 +99,11 @@ export function expectationOf(
   if (isRuled && wish) want(track, wantedValue(field, wish));
   const allowed = new Set(track.drift);
   if (track.isWantedAllowed) allowed.add(track.wanted);
-  return { allowed, wanted: track.owned && isRuled ? { value: track.wanted } : undefined };
+  const isCertain = memory?.isUncertain !== true;
+  return {
+    allowed: isCertain ? allowed : 'any',
+    wanted: track.owned && isRuled ? { value: track.wanted } : undefined,
+  };
 }
 
 function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { isNewRule: boolean }): Track {

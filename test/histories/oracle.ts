@@ -76,11 +76,7 @@ export function remember(scene: Scene): void {
         fields: allFields(traveler, scene),
         isActiveByHand: !traveler.archived,
       });
-    else if (ledger.strangers.has(traveler.id))
-      memory.set(traveler.id, {
-        ...{ fields: allFields(traveler, scene), wanted: new Map(), owner: undefined },
-        isActiveByHand: !traveler.archived,
-      });
+    else memory.set(traveler.id, unlinkedTraveler(traveler, scene));
   }
   ledger.memory = memory;
   ledger.events = [];
@@ -96,7 +92,23 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
-  return { fields: allFields(traveler, scene), wanted, owner, isActiveByHand: false };
+  return { fields: allFields(traveler, scene), wanted, owner, isActiveByHand: false, isUncertain: false };
+}
+
+/** One who was made by hand, or for somebody who came and left between two rests. */
+function unlinkedTraveler(traveler: TravelUser, scene: Scene): Remembered {
+  const { ledger, people } = scene;
+  const author = ledger.strangers.get(traveler.id);
+  const person = people.find(({ index, last }) => index === author || last.familyName === traveler.lastName);
+  const isUncertain =
+    author === undefined ||
+    ledger.events.some((event) => event.kind === 'wish' && event.wish?.email === person?.last.email);
+  const owner =
+    author !== undefined || !person
+      ? undefined
+      : { person: person.index, connection: person.lastConnection, externalId: person.last.externalId };
+  const fields = allFields(traveler, scene);
+  return { fields, wanted: new Map(), owner, isUncertain, isActiveByHand: !traveler.archived };
 }
 
 function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
