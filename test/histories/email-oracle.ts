@@ -21,7 +21,7 @@ export function emailFaults(scene: Scene): string[] {
 function linkedFaults(person: Person, present: Present, traveler: TravelUser, scene: Scene): string[] {
   const wanted = key(present.wish.email);
   const has = key(traveler.email);
-  if (has === wanted) return [];
+  if (has === wanted || scene.ledger.guarded.has(traveler.id)) return [];
   if (HAND.test(has) && isDriftKept(person, traveler, scene)) return [];
   const holder = holderOf(wanted, scene);
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
@@ -42,7 +42,7 @@ function unlinkedFaults(present: Present, scene: Scene): string[] {
     if (!holder) return [`has no traveler, though ${address} is free`];
     const isLinked = scene.people.some(({ index }) => scene.links.get(index) === holder.id);
     const wasLinked = scene.ledger.memory.get(holder.id)?.owner || !scene.ledger.strangers.has(holder.id);
-    if (isLinked || wasLinked || address !== key(email)) return [];
+    if (isLinked || wasLinked || scene.ledger.guarded.has(holder.id) || address !== key(email)) return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });
 }
@@ -54,7 +54,8 @@ function ringOf(person: Person, scene: Scene): number[] | undefined {
     if (next.present.connection !== person.present?.connection || ring.length > scene.people.length)
       return undefined;
     const traveler = travelerOf(next, scene);
-    if (!traveler || key(traveler.email) === key(next.present.wish.email)) return undefined;
+    if (!traveler || scene.ledger.guarded.has(traveler.id)) return undefined;
+    if (key(traveler.email) === key(next.present.wish.email)) return undefined;
     ring.push(next.index);
     const holder = holderOf(key(next.present.wish.email), scene);
     next = scene.people.find(({ index }) => holder && scene.links.get(index) === holder.id);

@@ -45,6 +45,7 @@ export async function execute(stage: Stage, step: readonly Operation[]): Promise
         break;
       case 'rule':
       case 'lookup':
+      case 'guard':
         stage.calm.push(operation);
         break;
       case 'swap':
@@ -77,6 +78,7 @@ export async function executeCalm(stage: Stage): Promise<void> {
   for (const operation of calm.splice(0)) {
     if (operation.kind === 'edit') await edit(stage, operation);
     if (operation.kind === 'vanish' || operation.kind === 'stranger') await actOn(stage, operation);
+    if (operation.kind === 'guard') await guard(stage);
     if (operation.kind === 'lookup') await world.travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
@@ -104,7 +106,7 @@ function isCalmEdit(field: EditedField): boolean {
 
 type PersonOperation = Exclude<
   Operation,
-  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'lookup' | 'swap' | 'edit'>
+  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>
 >;
 
 async function actOn(stage: Stage, operation: PersonOperation): Promise<void> {
@@ -241,6 +243,18 @@ async function travelerOf(
   const left = [...ledger.memory].find(([, { owner }]) => owner?.person === person.index)?.[0];
   const id = person.present ? await idps.travelId(person) : left;
   return id === undefined ? undefined : world.travel.read(id);
+}
+
+/** The last of the people becomes an admin of the travel service by hand, or is one no more. */
+async function guard({ world, ledger, idps, people }: Stage): Promise<void> {
+  const person = people.at(-1);
+  const traveler = person && (await travelerOf(world, ledger, idps, person));
+  if (!traveler) return;
+  person.isGuarded = true;
+  ledger.guarded.add(traveler.id);
+  const others = (traveler.roles ?? []).filter((role) => role !== 'admin');
+  const roles = others.length === (traveler.roles ?? []).length ? [...others, 'admin'] : others;
+  await world.travel.patch(traveler.id, { roles });
 }
 
 async function vanish({ world, ledger, idps }: Stage, person: Person): Promise<void> {

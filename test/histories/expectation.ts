@@ -19,6 +19,8 @@ export type Event =
 /** A traveler as it was found right at the last rest. */
 export interface Remembered {
   fields: Record<Field, Value>;
+  email: string;
+  isAdmin: boolean;
   /** What the IdP wanted then, by field; a field that is not in it is owned by nobody. */
   wanted: Map<Field, Value>;
   /** The last person who was linked to it; undefined for one who was made by hand and never linked. */

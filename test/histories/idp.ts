@@ -28,6 +28,8 @@ export interface Person {
   last: Wish;
   /** The connection of the last wish. */
   lastConnection: ConnectionName;
+  /** True once an admin of the travel service has made them one, too: then they may be refused to leave. */
+  isGuarded: boolean;
   /** How many externalIds there were. */
   externalIds: number;
 }
@@ -47,7 +49,7 @@ export function newPerson(index: number, connection: ConnectionName): Person {
   const last = { ...wish, email: addressOf(index), roles: [], active: true };
   return {
     ...{ index, present: undefined, asked: undefined },
-    ...{ last, lastConnection: connection, externalIds: 1 },
+    ...{ last, lastConnection: connection, isGuarded: false, externalIds: 1 },
   };
 }
 
@@ -101,6 +103,12 @@ export function idps({ url, tokens, onWish, mayClash }: IdpContext): Idps {
       if (!answer) return false;
       if (verb === 'POST' && answer.status === 409 && mayClash(person, write)) {
         person.asked = undefined;
+        return true;
+      }
+      if (answer.status === 403 && person.isGuarded && present && !wish?.active) {
+        // What was refused stays wanted (a DELETE as a deactivation).
+        const inactive = { ...(wish ?? present.wish), active: false };
+        become(person, { ...present, wish: inactive }, 'PATCH', onWish);
         return true;
       }
       if (answer.status !== successes[verb])

@@ -9,7 +9,7 @@ export function managerFaults(scene: Scene): string[] {
 
 function referenceFaults(person: Person, scene: Scene): string[] {
   const traveler = travelerOf(person, scene);
-  if (!person.present || !traveler) return [];
+  if (!person.present || !traveler || scene.ledger.guarded.has(traveler.id)) return [];
   const manager = managerOf(person, scene);
   const has = traveler.managerId;
   const wanted = manager && manager !== person ? scene.links.get(manager.index) : undefined;

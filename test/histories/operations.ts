@@ -59,6 +59,7 @@ export type Operation =
   | { kind: 'restart' }
   | { kind: 'jump'; ms: number }
   | { kind: 'rule'; attribute: 'title' | 'department' }
+  | { kind: 'guard' }
   | { kind: 'lookup'; costCenter: 'CC-1' | 'CC-2' };
 
 type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
@@ -85,6 +86,7 @@ const weights: Record<Kind, number> = {
   jump: 2,
   rule: 2,
   lookup: 2,
+  guard: 1,
 };
 
 /** The operation at a place of a history: it depends on seed and place only, so that others can be left out. */
@@ -187,6 +189,7 @@ const makers: { [K in Kind]: (random: Random, people: number) => Extract<Operati
     ms: (random.below(2) === 0 ? -1 : 1) * (1_000 + random.below(7_200_000)),
   }),
   rule: (random) => ({ kind: 'rule', attribute: random.pick(['title', 'department']) }),
+  guard: () => ({ kind: 'guard' }),
   lookup: (random) => ({ kind: 'lookup', costCenter: random.pick(['CC-1', 'CC-2']) }),
 };
 

@@ -18,6 +18,8 @@ export interface Ledger {
   edits: Map<string, number>;
   /** Every address that a person ever wanted. */
   emails: Map<number, Set<string>>;
+  /** Travelers that are or were admins of the travel service: what they become is an admin's decision. */
+  guarded: Set<string>;
   /** Travelers that were made by hand, with the person whose address they have. */
   strangers: Map<string, number>;
 }
@@ -47,7 +49,7 @@ export function newLedger(
       rulesBefore: new Set(rules),
       memory: new Map(),
     },
-    ...{ edits: new Map(), emails: new Map(), strangers: new Map() },
+    ...{ edits: new Map(), emails: new Map(), strangers: new Map(), guarded: new Set() },
   };
 }
 
@@ -59,6 +61,7 @@ export function faultsOf(scene: Scene): string[] {
     ...emailFaults(scene),
     ...managerFaults(scene),
     ...scene.travelers.flatMap((traveler) => unlinkedFaults(traveler, scene)),
+    ...scene.travelers.flatMap((traveler) => guardFaults(traveler, scene)),
   ];
 }
 
@@ -73,7 +76,7 @@ export function remember(scene: Scene): void {
     else if (old)
       memory.set(traveler.id, {
         ...old,
-        fields: allFields(traveler, scene),
+        ...seen(traveler, scene),
         isActiveByHand: !traveler.archived,
       });
     else memory.set(traveler.id, unlinkedTraveler(traveler, scene));
@@ -92,7 +95,7 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
-  return { fields: allFields(traveler, scene), wanted, owner, isActiveByHand: false, isUncertain: false };
+  return { ...seen(traveler, scene), wanted, owner, isActiveByHand: false, isUncertain: false };
 }
 
 /** One who was made by hand, or for somebody who came and left between two rests. */
@@ -107,13 +110,41 @@ function unlinkedTraveler(traveler: TravelUser, scene: Scene): Remembered {
     author !== undefined || !person
       ? undefined
       : { person: person.index, connection: person.lastConnection, externalId: person.last.externalId };
-  const fields = allFields(traveler, scene);
-  return { fields, wanted: new Map(), owner, isUncertain, isActiveByHand: !traveler.archived };
+  return {
+    ...seen(traveler, scene),
+    wanted: new Map(),
+    owner,
+    isUncertain,
+    isActiveByHand: !traveler.archived,
+  };
 }
 
-function allFields(traveler: TravelUser, { ledger }: Scene): Remembered['fields'] {
+function seen(traveler: TravelUser, { ledger }: Scene): Pick<Remembered, 'fields' | 'email' | 'isAdmin'> {
   const values = fields.map((field) => [field, fieldValue(traveler, field, ledger.catalog)]);
-  return Object.fromEntries(values) as Remembered['fields']; // Every field is there.
+  const all = Object.fromEntries(values) as Remembered['fields']; // Every field is there.
+  return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
+}
+
+function isAdmin({ roles = [] }: TravelUser): boolean {
+  return roles.includes('admin');
+}
+
+/** SCIM changes neither the email nor the roles of an admin, and does not archive one. */
+function guardFaults(traveler: TravelUser, { ledger }: Scene): string[] {
+  const memory = ledger.memory.get(traveler.id);
+  if (!memory?.isAdmin || !isAdmin(traveler)) return [];
+  const isEdited = (field: Field | 'email') =>
+    ledger.events.some(
+      (event) => event.kind === 'edit' && event.traveler === traveler.id && event.field === field,
+    );
+  const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
+    (field) => {
+      const value = fieldValue(traveler, field, ledger.catalog);
+      return value === memory.fields[field] || isEdited(field) ? [] : [`${field} is ${value ?? 'nothing'}`];
+    },
+  );
+  if (traveler.email !== memory.email && !isEdited('email')) faults.push(`email is ${traveler.email}`);
+  return faults.map((fault) => `the guarded traveler ${traveler.id} was changed: ${fault}`);
 }
 
 function expect(field: Field, traveler: TravelUser, person: Person, { ledger }: Scene) {
@@ -128,7 +159,7 @@ function expect(field: Field, traveler: TravelUser, person: Person, { ledger }: 
 function fieldFaults(person: Person, scene: Scene): string[] {
   const id = scene.links.get(person.index);
   const traveler = scene.travelers.find((one) => one.id === id);
-  if (!traveler) return [];
+  if (!traveler || scene.ledger.guarded.has(traveler.id)) return [];
   return fields.flatMap((field) => {
     const costCenter = person.present?.wish.costCenter;
     if (field === 'costCenterId' && costCenter !== undefined)
@@ -176,7 +207,8 @@ function linkFaults({ people, links, travelers, ledger }: Scene): string[] {
 /** Whoever is nobody's is archived, and explained by somebody who left, or was made by hand. */
 function unlinkedFaults(traveler: TravelUser, { people, links, ledger }: Scene): string[] {
   const { id, archived, email, lastName } = traveler;
-  if (traveler.roles?.includes('admin') || people.some(({ index }) => links.get(index) === id)) return [];
+  if (isAdmin(traveler) || ledger.guarded.has(id) || people.some(({ index }) => links.get(index) === id))
+    return [];
   const shownTraveler = `traveler ${id} (${email}, ${lastName}) of nobody`;
   const remembered = ledger.memory.get(id);
   const isEdited = ledger.events.some(
