@@ -120,7 +120,7 @@ function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { is
     isWantedAllowed: !isDrifted || isNewRule,
     seen: new Set(owned && memory ? [wanted] : []),
     isChanged: memory === undefined || isNewRule,
-    foreignStart: memory && !memory.owner && value !== undefined ? { value } : undefined,
+    foreignStart: isNewRule || (memory && !memory.owner && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,
   };

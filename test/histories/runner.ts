@@ -68,7 +68,9 @@ async function play(
     ...{ url: world.url, tokens },
     onWish: (person, before, verb) => {
       noteWish(ledger, person, before?.wish, verb);
-      note(`  p${person.index} ${verb} of ${shown(person.present?.wish)} is acknowledged`);
+      note(
+        `  p${person.index} ${verb} of ${shown(person.present?.wish)} is acknowledged (${person.present?.id ?? before?.id})`,
+      );
     },
     mayClash: ({ index }, { connection, wish }) =>
       people.some(
