@@ -12,6 +12,8 @@ export interface Stage {
   idps: Idps;
   ledger: Ledger;
   people: readonly Person[];
+  /** Writes a line into the transcript. */
+  note(line: string): void;
   /** Operations that happen at the next rest: the outcome under way would depend on who came first. */
   calm: Operation[];
 }
@@ -219,7 +221,7 @@ function editedValue(field: EditedField, before: Value): Value {
   return `Hand ${edits}`;
 }
 
-async function edit({ world, ledger, idps, people }: Stage, { who, field }: Of<'edit'>): Promise<void> {
+async function edit({ world, ledger, idps, people, note }: Stage, { who, field }: Of<'edit'>): Promise<void> {
   const person = people[who];
   const traveler = person && (await travelerOf(world, ledger, idps, person));
   if (!traveler) return;
@@ -231,6 +233,7 @@ async function edit({ world, ledger, idps, people }: Stage, { who, field }: Of<'
   const key = `${traveler.id} ${field}`;
   ledger.edits.set(key, (ledger.edits.get(key) ?? 0) + 1);
   ledger.events.push({ kind: 'edit', traveler: traveler.id, field, value });
+  note(`  p${who} by hand: ${field} of ${traveler.id} becomes ${value ?? 'nothing'}`);
 }
 
 /** The traveler that a person is linked to, or was when they left. */

@@ -81,7 +81,7 @@ async function play(
           [wish?.email, wish?.userName].some((email) => email && ledger.emails.get(other.index)?.has(email)),
       ),
   });
-  const stage: Stage = { world, idps: client, ledger, people, calm: [] };
+  const stage: Stage = { world, idps: client, ledger, people, note, calm: [] };
   const random = seeded(seed);
   let rests = 0;
   for (let place = 0; place < operations; ) {
@@ -149,16 +149,17 @@ async function rest(stage: Stage, isRepeated: boolean): Promise<void> {
   if (needless > 0) throw new Error(`${needless} writes at rest, though nothing had changed`);
 }
 
-/** What the store has about the people whom the faults name. */
-async function identitiesOf(faults: readonly string[], { people, world }: Stage): Promise<string[]> {
-  const named = people.filter(({ index }) => faults.some((fault) => fault.startsWith(`p${index}: `)));
+/** What the store has about the people: of those whom the faults name for the report, of all for the transcript. */
+async function identitiesOf(faults: readonly string[], { people, world, note }: Stage): Promise<string[]> {
   const lines: string[] = [];
-  for (const { index, present } of named)
-    if (present)
-      lines.push(
-        `p${index} wants ${shown(present.wish)}`,
-        `p${index} in the store: ${await world.identity(present.connection, present.id)}`,
-      );
+  for (const { index, present } of people) {
+    if (!present) continue;
+    const wants = `p${index} wants ${shown(present.wish)}`;
+    const stored = `p${index} in the store: ${await world.identity(present.connection, present.id)}`;
+    note(wants);
+    note(stored);
+    if (faults.some((fault) => fault.startsWith(`p${index}: `))) lines.push(wants, stored);
+  }
   return lines;
 }
 
