@@ -46,13 +46,15 @@ module.exports = {
     room('bridge', 'translator/|schema/'),
     room('scim', 'bridge/|schema/|http/'),
     room('oauth', 'http/'),
-    room('travel', 'http/'),
+    room('travel', 'http/|schema/fold.ts$'),
+    // The one error of the store that every boundary translates; the file imports nothing.
+    room('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
+      'bridge/(identity|import|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
     ),
-    types('adapter', 'bridge/ports|translator/(snapshot|travel-user)'),
+    types('adapter', 'bridge/ports|translator/(snapshot|travel-user)|schema/fold'),
     types(
       'store',
       'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|travel/webhooks/ports|oauth/ports|schema/(resource|fold)',
@@ -84,7 +86,7 @@ module.exports = {
     packages('[^/]+\\.ts$', 'commander|zod|pino|express|@types/express|prom-client'),
     builtin(
       '[^/]+\\.ts$',
-      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|timers/promises',
+      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|readline/promises|timers/promises',
     ),
   ],
   options: {

@@ -149,8 +149,16 @@ function fieldText(field) {
 function valueText(value) {
   if (value === null) return 'left out';
   if (value === '?') return 'open';
+  if (value === '!') return 'stays';
   if (!Array.isArray(value)) return code(json(value));
-  return value.map(({ data }) => code(json(data))).join(', ') || 'other values';
+  const texts = value.map(({ customFieldOptionId: id, data }) => data ?? optionText(id));
+  return texts.map((text) => code(json(text))).join(', ') || 'other values';
+}
+
+function optionText(id) {
+  return (
+    lookups.customFields.flatMap(({ options }) => options).find((option) => option.id === id)?.data ?? id
+  );
 }
 
 function codesOf({ findings = [] }) {
@@ -227,9 +235,12 @@ function pathsOf({ id, attributes }) {
 /** Every finding of the cases, as it is told for one of them. */
 function findingsTable() {
   const all = Object.values(cases).flat();
-  const told = new Map(
-    all.flatMap((one) => translated(one).findings.map((finding) => [finding.code, finding])),
+  const findings = all.flatMap((one) => translated(one).findings);
+  // Of those of one code the last is shown: rather one about a value of the identity provider.
+  const sorted = findings.toSorted(
+    (one, other) => Number(one.mappingPath === undefined) - Number(other.mappingPath === undefined),
   );
+  const told = new Map(sorted.map((finding) => [finding.code, finding]));
   const rows = [...told.values()]
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
     .map(({ code: name, value, reason, remedy }) => [code(name), code(json(value)), reason, remedy]);

@@ -1,19 +1,24 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { bridge } from './bridge/bridge.ts';
+import { newIdentity } from './bridge/new-identity.ts';
+import { unwritten } from './bridge/outlook.ts';
 import type { TravelAnswer, TravelFailure } from './bridge/ports.ts';
+import { resolveReferences } from './bridge/references.ts';
 import type { Wish } from './bridge/rehearsal.ts';
 import type { Rehearsal } from './bridge/rehearsed.ts';
 import type { ConnectionSettings, Settings } from './config.ts';
 import { type Connected, connect, type Embedding } from './connections.ts';
 import { newLog } from './http/log.ts';
+import type { ScimResource } from './schema/resource.ts';
 import { listen, stop } from './serving.ts';
 import { openTravel } from './start.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { ensureConnection } from './store/connections.ts';
-import { type Database, openEmbedded } from './store/database.ts';
+import { type Database, hasDatabase, openEmbedded } from './store/database.ts';
 import { realSurroundings } from './surroundings.ts';
-import type { Lookups } from './translator/snapshot.ts';
+import type { Rules } from './translator/rules.ts';
+import type { Lookups, Reference } from './translator/snapshot.ts';
 
 // What commands do beside a running server: they serve nothing, own nothing, and change nothing that is kept.
 
@@ -25,6 +30,25 @@ export function readLookups(
   const ask = (connected: Connected) => connected.connection.lookups.current();
   if (connection.travelApi.url !== 'embedded') return reach({ settings, connection }, nowhere, ask);
   return withDatabase(settings, (database) => reachEmbedded({ settings, database, connection }, ask));
+}
+
+/** The managers whom a user's values name, as the people of a connection are kept now. */
+export async function readManagers(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { rules, user }: { rules: Rules; user: ScimResource },
+): Promise<ReadonlyMap<string, Reference>> {
+  if (!hasDatabase(settings.data)) return new Map();
+  return withDatabase(settings, async (database) => {
+    const { identities, references } = bridgeStore(database);
+    const fresh = newIdentity(silent(), connection, user);
+    const userName = String(user.userName);
+    const found = await identities.find(connection.id, { by: 'userName', value: userName });
+    const known = found.find(({ deletedAt }) => deletedAt === undefined);
+    const directory = { identities, references: unwritten(references.of) };
+    const identity = { ...fresh, id: known?.id ?? fresh.id };
+    return (await resolveReferences(directory, identity, rules)).references;
+  });
 }
 
 /** What other rules would do to the people of a connection. */

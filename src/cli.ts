@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { check } from './commands/check.ts';
+import { forgetConnection, listConnections } from './commands/connections.ts';
 import { demo } from './commands/demo.ts';
-import { importTravelers } from './commands/import.ts';
+import { type ImportAsked, importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
 import { preview } from './commands/preview.ts';
 import { previewPeople } from './commands/preview-people.ts';
@@ -13,6 +15,7 @@ import { serve } from './commands/serve.ts';
 import type { Shell } from './commands/shell.ts';
 import { addCredentials } from './credential-commands.ts';
 import { type Action, type Exit, exitOf } from './exit.ts';
+import { addHolds } from './hold-commands.ts';
 import { baseUrl, moment, statuses, variable, wholeNumber } from './options.ts';
 import { addSampleData } from './sample-data-command.ts';
 
@@ -22,6 +25,7 @@ export async function run(argv: string[], home: string): Promise<number> {
     environment: process.env,
     home,
     isTerminal: process.stderr.isTTY === true,
+    ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
     print: (text) => process.stdout.write(`${text}\n`),
     complain: (text) => process.stderr.write(`${text}\n`),
   };
@@ -34,6 +38,17 @@ export async function run(argv: string[], home: string): Promise<number> {
     return exit;
   } catch (error) {
     return exitOf(error, shell.complain);
+  }
+}
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // The end of the input is an answer, too.
+    const end = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    return await Promise.race([terminal.question(question), end]);
+  } finally {
+    terminal.close();
   }
 }
 
@@ -60,13 +75,10 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .action(action(() => check(shell)));
   addPreview(program, shell, action);
   addReplay(program, shell, action);
-  program
-    .command('import')
-    .description(
-      'read all travelers now, for every connection; the server must not be running on the same data',
-    )
-    .action(action(() => importTravelers(shell)));
+  addImport(program, shell, action);
   addCredentials(program, shell, action);
+  addHolds(program, shell, action);
+  addConnections(program, shell, action);
   addRequests(program, shell, action);
   program
     .command('openapi')
@@ -78,6 +90,16 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
     .action(action(() => demo(shell)));
   return program;
+}
+
+function addImport(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('import')
+    .description(
+      'read all travelers now, for every connection; the server must not be running on the same data',
+    )
+    .option('--accept-missing', 'take travelers that are missing for gone, however many they are')
+    .action(action((options: ImportAsked) => importTravelers(shell, options)));
 }
 
 interface PreviewOptions {
@@ -123,6 +145,27 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
       action((path: string, options: { url: string; token: string; variable: Record<string, string> }) =>
         replayRecorded(shell, path, options),
       ),
+    );
+}
+
+function addConnections(program: Command, shell: Shell, action: Action): void {
+  const connections = program
+    .command('connections')
+    .description('the connections in the database, be they in the settings or not');
+  connections
+    .command('list')
+    .description('list them, with how many people and travelers each has')
+    .action(action(() => listConnections(shell)));
+  connections
+    .command('forget')
+    .description('remove a connection that is not in the settings any more; its travelers are free then')
+    .argument('<name>', 'its name, as listed')
+    .option('--yes', 'do not ask')
+    .action(
+      action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
+        const end = await forgetConnection(shell, { name, yes });
+        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
     );
 }
 

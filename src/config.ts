@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { AlertSettings } from './alerts.ts';
 import type { Policies } from './bridge/policies.ts';
 import { type Credentials, credentialFaults } from './credential-faults.ts';
 import { readJsonFile } from './json-file.ts';
@@ -16,6 +17,8 @@ type Written = z.infer<typeof connectionSchema>;
 export interface ConnectionSettings {
   id: string;
   mapping: Mapping;
+  /** The file of the mapping, as messages name it. */
+  mappingFile: string;
   scimToken: string | undefined;
   /** The travel account; connections with the same one share its travelers. */
   account: string;
@@ -40,7 +43,8 @@ export interface Settings extends TransportSettings {
   /** Undefined: nobody parks an address. */
   parkingDomain: string | undefined;
   minimumShare: number;
-  alerts: z.infer<typeof settingsSchema>['alerts'];
+  /** Undefined: alarms go to the log and the metrics alone. */
+  alerts: AlertSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
@@ -67,6 +71,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     complete({ id, connection, file, present, url, faults }),
   );
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
+  const alerts = written && alertSettings(written.alerts, { file: shownPath(file), present, faults });
   if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
   const { data } = variables;
   return {
@@ -80,10 +85,32 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     connections: connections.map(({ settings }) => settings),
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
-    alerts: written.alerts,
+    alerts,
     travelService: written.travelService,
     ...transport,
   };
+}
+
+const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The secret is never told, not even a wrong one. */
+function alertSettings(
+  { webhookUrl, secretEnv }: z.infer<typeof settingsSchema>['alerts'],
+  { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
+): AlertSettings | undefined {
+  if (webhookUrl === undefined) return undefined;
+  const secret = present[secretEnv];
+  const remedy = 'Set it to "whsec_" and what "openssl rand -base64 32" prints.';
+  if (secret === undefined) {
+    const problem = `names ${secretEnv}, which is not set`;
+    faults.push({ file, path: 'alerts.secretEnv', problem, remedy });
+    return undefined;
+  }
+  if (!webhookSecret.test(secret)) {
+    const problem = 'is no secret of a webhook';
+    faults.push({ file: 'environment', path: secretEnv, problem, remedy });
+  }
+  return { webhookUrl, secret };
 }
 
 function unsupportedFaults(environment: Record<string, string | undefined>): Fault[] {
@@ -135,7 +162,8 @@ interface Complete {
 /** Nothing when the mapping has faults. */
 function complete({ id, connection, file, present, url, faults }: Incomplete): Complete[] {
   const place = { file: shownPath(file), path: `connections.${id}` };
-  const mapping = namedMapping(resolve(dirname(file), connection.mapping), place, faults);
+  const mappingFile = resolve(dirname(file), connection.mapping);
+  const mapping = namedMapping(mappingFile, place, faults);
   if (!mapping) return [];
   const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
@@ -147,6 +175,7 @@ function complete({ id, connection, file, present, url, faults }: Incomplete): C
       settings: {
         id,
         mapping,
+        mappingFile: shownPath(mappingFile),
         account: account ?? ownAccount,
         scimToken,
         travelApi: api,

@@ -10,6 +10,8 @@ import type { ConnectionSettings, Settings } from './config.ts';
 /** A connection with its way to the travel API. */
 export interface Connected {
   connection: Connection;
+  /** The parts of the lookups that serve as they were read earlier (`CachedLookups`). */
+  staleLookups(): string[];
   close(): void;
 }
 
@@ -38,17 +40,20 @@ export function connect(
     clock: surroundings,
     timeoutMs: travelApi.timeoutMs,
     atOnce: travelApi.concurrency,
+    patchMediaType: travelApi.patchMediaType,
     // Our own service, in this process, needs no sparing.
     perSecond: isEmbedded ? undefined : travelApi.perSecond,
   });
   const paths = { ...defaultPaths, ...defined(travelApi.paths) };
-  const lookups = travelLookups({ client, paths, now: surroundings.now, log: surroundings.log });
+  const { now, log } = surroundings;
+  const lookups = travelLookups({ client, paths, now, log, connection: id });
   return {
     connection: {
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, lateMs },
       ...{ travel: travelUsers(client, paths), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
+    staleLookups: lookups.stale,
     close: client.close,
   };
 }

@@ -10,7 +10,7 @@ import { oauthTokens } from './store/oauth-tokens.ts';
 import { type Sealed, sealing } from './store/sealed.ts';
 import { travelResources } from './store/travel-resources.ts';
 import { webhookRecords } from './store/webhook-records.ts';
-import { wait } from './surroundings.ts';
+import { steadyClock, wait } from './surroundings.ts';
 import { isActiveAdmin } from './travel/admins.ts';
 import { keyCredentials } from './travel/api-keys.ts';
 import { travelApp } from './travel/app.ts';
@@ -104,7 +104,7 @@ function withWebhooks(
   };
   const queue = deliveryQueue(database);
   const records = webhookRecords(database, sealed);
-  const clock = { now: Date.now, wait };
+  const clock = { now: steadyClock(), wallClock: () => Date.now(), wait };
   const delivering = webhooks({
     ...{ surroundings, queue, records, clock, log },
     ...{ resolve: resolveName, allowPrivate: privateReceivers, random: Math.random },

@@ -52,4 +52,5 @@ const databaseCures: [part: string, cure: string][] = [
   ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],
   ['attempt to write a readonly database', 'Give Jetbridge the right to write in that folder.'],
   ['database or disk is full', 'Make room on the disk.'],
+  ['disk I/O error', 'Make room on the disk, and see whether it works.'],
 ];

@@ -195,12 +195,14 @@ const importing = z.strictObject({
     .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
 });
 
+const noReceiver = {
+  error: told('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
+};
+
 const alerts = z.strictObject({
   webhookUrl: z
-    .url({
-      protocol: /^https?$/,
-      error: told('is no URL', 'Give e.g. "https://alerts.example.com/jetbridge".'),
-    })
+    .url({ protocol: /^https?$/, ...noReceiver })
+    .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', noReceiver)
     .optional()
     .describe('Where alarms are sent to, signed as Standard Webhooks.'),
   secretEnv: variable

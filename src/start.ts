@@ -3,10 +3,14 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { oauthRoutes, scimAccess } from './access.ts';
+import { alertSender } from './alerts.ts';
+import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
+import { holdAlarms } from './bridge/hold-alarms.ts';
 import type { Identity } from './bridge/identity.ts';
-import type { Imported } from './bridge/import.ts';
+import type { Imported, Importer, ImportOptions } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
+import { pauseReasons } from './bridge/pause.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
@@ -23,14 +27,17 @@ import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
 import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
+import { repairTimes } from './store/clock-repair.ts';
 import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
 import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
-import { realSurroundings } from './surroundings.ts';
+import { WriteHealth } from './store/write-health.ts';
+import { realSurroundings, wait } from './surroundings.ts';
 import { type Keeper, keeper as keeperOf } from './travel/request-log-keeper.ts';
+import { LONGEST_WAIT_MS } from './travel/webhooks/schedule.ts';
 
 /** A service that runs. */
 export interface Service {
@@ -41,6 +48,7 @@ export interface Service {
   importTravelers(
     connection: string,
     onPage: (read: number, total: number) => void,
+    options?: ImportOptions,
   ): Promise<Imported | TravelFailure>;
   /** The identities of a connection as they are kept, once what is due has been worked off. */
   people(connection: string): Promise<Identity[]>;
@@ -64,6 +72,7 @@ interface Ground {
   log: Logger;
   surroundings: Surroundings;
   database: Database;
+  writes: WriteHealth;
   store: BridgeStore;
   tokens: Tokens;
   embedded: Embedded | undefined;
@@ -79,15 +88,21 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const deps = httpDeps(ground);
   const { door, inner, url } = await openDoors(ground, deps);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { surroundings, store, embedded, notices } = ground;
+  const { surroundings, store, embedded, notices, writes } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
   const connected = settings.connections.map((one) =>
     connect(one, { embedding, common: settings }, surroundings),
   );
   const connections = connected.map(({ connection }) => connection);
+  countStaleLookups(deps.metrics, connected);
   const built = bridge({ store, connections, surroundings, writeBudgetMs: settings.writeBudgetMs });
+  countPauses(deps.metrics, built);
+  countMappingFaults(deps.metrics, built);
+  measureImports(deps.metrics, built.importer);
   door.server.on('request', application(ground, { deps, built, url }));
-  const background = options.background === false ? undefined : runAll(built, embedded);
+  const background = options.background === false ? undefined : runAll(ground, built);
+  // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
+  writes.onRecovery(() => background?.importAgain());
   notices.onChange = (type) => {
     if (!isLookedUp(type)) return;
     for (const one of connected) one.connection.lookups.expire();
@@ -99,19 +114,33 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       scimToken: await firstToken(ground.tokens, settings),
       travelApiKey: await embedded?.firstKey(),
     }),
-    importTravelers: (id, onPage) => built.importer.run(named(connected, id).connection, onPage),
+    importTravelers: (id, onPage, options) =>
+      built.importer.run(named(connected, id).connection, onPage, options),
     people: async (id) => {
       await built.settleDue();
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await Promise.all([stop(door.server), background?.stop()]);
+      await Promise.race([endWork(door.server, built, background), surroundings.wait(STOP_MS)]);
       for (const one of connected) one.close();
       await inner?.close();
       await ground.close();
     },
     renewCertificate: door.renewCertificate,
   };
+}
+
+/** How long requests, and calls to the travel API that are under way, may take to end when the service stops. */
+const STOP_MS = 10_000;
+
+/** Ends requests and loops, and lets attempts under way keep what they came to. */
+async function endWork(
+  server: Parameters<typeof stop>[0],
+  built: Bridge,
+  background: ReturnType<Bridge['run']> | undefined,
+): Promise<void> {
+  await Promise.all([stop(server), background?.stop()]);
+  await built.idle();
 }
 
 /** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */
@@ -134,13 +163,19 @@ async function openDoors({ settings, log, embedded, close }: Ground, deps: HttpD
 }
 
 /** What happens without anybody asking, here and in the embedded travel service. */
-function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridge['run']> {
+function runAll(
+  { settings, surroundings, log, store, embedded }: Ground,
+  built: Bridge,
+): ReturnType<Bridge['run']> {
   const bridging = built.run();
+  const alerts = alertSender(settings.alerts, { clock: surroundings, log });
+  const alarms = holdAlarms({ holds: store.holds, alerts, surroundings });
   const travel = embedded?.run();
   return {
     refreshRules: bridging.refreshRules,
+    importAgain: bridging.importAgain,
     stop: async () => {
-      await Promise.all([bridging.stop(), travel?.stop()]);
+      await Promise.all([bridging.stop(), travel?.stop(), alarms.stop(), alerts.close()]);
     },
   };
 }
@@ -149,14 +184,24 @@ function runAll(built: Bridge, embedded: Embedded | undefined): ReturnType<Bridg
 async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
+  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  const surroundings = realSurroundings(log, options.checkpoint);
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
-  await deliveryQueue(database).release('all', Date.now());
+  await deliveryQueue(database).release('all', surroundings.now());
+  await repairTimes(database, surroundings.now(), {
+    attemptMs: LONGEST_MS,
+    checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    deliveryMs: LONGEST_WAIT_MS,
+  });
   const kept = tokens(database);
-  const surroundings = realSurroundings(log, options.checkpoint);
-  const keeper = keeperOf({ requests: requestLog(database), clock: surroundings, log });
+  const keeper = keeperOf({
+    requests: requestLog(database),
+    clock: { now: surroundings.wallClock, wait: surroundings.wait },
+    log,
+  });
   const notices: Ground['notices'] = { onChange: () => {} };
   const embedded = await openTravel({ settings, database, log, keeper }, (type) => notices.onChange(type));
   return {
@@ -164,12 +209,13 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     log,
     surroundings,
     database,
+    writes,
     store,
     tokens: kept,
     embedded,
     notices,
     close: async () => {
-      await keeper.close();
+      await Promise.all([keeper.close(), writes.stop()]);
       await database.close();
     },
   };
@@ -181,10 +227,12 @@ function named(connected: Connected[], id: string): Connected {
   return one;
 }
 
-function httpDeps({ log, surroundings, store }: Ground): HttpDeps {
+function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   countIdentities(metrics, store);
+  measureWrites(metrics, writes);
+  countHolds(metrics, store);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
 }
 
@@ -193,7 +241,7 @@ function application(
   ground: Ground,
   { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },
 ): Express {
-  const { settings, database, embedded } = ground;
+  const { settings, database, writes, embedded } = ground;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAccess(ground);
   const isTrusted = addressesOf(settings.trustedProxies);
@@ -210,7 +258,7 @@ function application(
     app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     app.use('/oauth/token', oauthRoutes(ground, chosenUrl ?? url));
-    app.use(healthRoutes(isReady), metricsRoutes(deps.metrics));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics));
   });
 }
 
@@ -231,6 +279,85 @@ function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): vo
       this.reset();
       for (const { connection, state, count } of await agenda.counts())
         this.set({ connection, state }, count);
+    },
+  });
+}
+
+function measureImports({ registry }: HttpMetrics, importer: Importer): void {
+  new Gauge({
+    name: 'jetbridge_import_incomplete',
+    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [connection, isIncomplete] of importer.incomplete())
+        this.set({ connection }, isIncomplete ? 1 : 0);
+    },
+  });
+}
+
+/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
+function countPauses({ registry }: HttpMetrics, { pauses }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_travel_api_paused',
+    help: 'Whether the calls of a connection to its travel API pause, by reason.',
+    labelNames: ['connection', 'reason'],
+    registers: [registry],
+    collect() {
+      for (const { connection, reason } of pauses())
+        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
+    },
+  });
+}
+
+function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: Bridge): void {
+  new Gauge({
+    name: 'jetbridge_mapping_faults',
+    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
+    },
+  });
+}
+
+function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
+  new Gauge({
+    name: 'jetbridge_store_writes_failing',
+    help: '1 while the database cannot be written, as on a full disk; else 0.',
+    registers: [registry],
+    collect() {
+      this.set(writes.failure() === undefined ? 0 : 1);
+    },
+  });
+}
+
+function countHolds({ registry }: HttpMetrics, { holds }: BridgeStore): void {
+  new Gauge({
+    name: 'jetbridge_held',
+    help: 'People whose changes wait for an admin, by connection and cause.',
+    labelNames: ['connection', 'cause'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
+    },
+  });
+}
+
+function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
+  new Gauge({
+    name: 'jetbridge_lookup_stale',
+    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
+    labelNames: ['connection', 'part'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, staleLookups } of connected)
+        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
     },
   });
 }

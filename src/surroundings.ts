@@ -2,13 +2,26 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Surroundings } from './bridge/ports.ts';
 
+/**
+ * Makes a clock that starts at the wall clock's time and follows the monotonic clock from then on, so that it stays as it
+ * is when the wall clock is set.
+ */
+export function steadyClock(
+  wallClock: () => number = Date.now,
+  monotonic: () => number = () => performance.now(),
+): () => number {
+  const offset = wallClock() - monotonic();
+  return () => Math.floor(offset + monotonic());
+}
+
 /** The real time, randomness and log. */
 export function realSurroundings(
   log: Logger,
   checkpoint: Surroundings['checkpoint'] = () => {},
 ): Surroundings {
   return {
-    now: Date.now,
+    now: steadyClock(),
+    wallClock: () => Date.now(),
     newId: randomUUID,
     random: Math.random,
     wait,

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateFiles } from './support/certificate.ts';
 import { eventually } from './support/eventually.ts';
@@ -24,6 +24,12 @@ function file(name: string, content: unknown): string {
   return path;
 }
 
+/** The example of the settings, with a travel API where nobody answers: the names in its mappings are asked for. */
+function unreachable(): string {
+  const text = readFileSync(example, 'utf8').replaceAll('travel.example.com', '127.0.0.1:1');
+  return file('example.json', text.replaceAll('mappings/', join(home, 'config/mappings/')));
+}
+
 /** A travel API where nobody answers. */
 const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
@@ -46,6 +52,8 @@ describe('wrong use ends with 2 and says what is wrong', () => {
     [['tokens'], 'Usage: jetbridge tokens'],
     [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
     [['tokens', 'revoke'], "missing required argument 'id'"],
+    [['connections'], 'Usage: jetbridge connections'],
+    [['connections', 'forget'], "missing required argument 'name'"],
     [['api-keys'], 'Usage: jetbridge api-keys'],
     [['api-keys', 'create'], "required option '--user <email>'"],
     [['api-keys', 'revoke'], "missing required argument 'id'"],
@@ -91,6 +99,7 @@ it('--help names every command', async () => {
     'tokens',
     'oauth-clients',
     'api-keys',
+    'holds',
     'demo',
   ])
     expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
@@ -107,11 +116,13 @@ describe('check', () => {
       TRAVEL_API_KEY: 'key-of-the-parent',
       SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
+      ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
-    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: example });
+    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('connection subsidiary\n');
-    expect(out).toContain('https://travel.example.com, credential ********');
+    expect(out).toContain('https://127.0.0.1:1, credential ********');
+    expect(out).toContain('were not checked for connection subsidiary: the travel API cannot be asked');
     expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);

@@ -43,6 +43,11 @@ function one(connection: object): Record<string, unknown> {
   return { 'settings.json': { connections: { default: { mapping: 'map.json', ...connection } } } };
 }
 
+/** Settings with a receiver of alarms. */
+function alarmed(webhookUrl: string, secretEnv?: string): object {
+  return { ...Object(one({})['settings.json']), alerts: { webhookUrl, secretEnv } };
+}
+
 /** A mapping file, named by settings that are in order. */
 function mapped(mapping: unknown): Record<string, unknown> {
   return { ...one({}), 'map.json': mapping };
@@ -136,6 +141,29 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       { environment: { JETBRIDGE_KEY: 'secret' } },
       'environment JETBRIDGE_KEY: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
     ],
+    [
+      'alarms without the secret to sign them with',
+      { files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x') } },
+      'settings.json alerts.secretEnv: names ALERTS_WEBHOOK_SECRET, which is not set. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
+    ],
+    [
+      'a secret of alarms that is none',
+      {
+        files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x', 'ACME_SECRET') },
+        environment: { ACME_SECRET: secret },
+      },
+      'environment ACME_SECRET: is no secret of a webhook. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
+    ],
+    ...['alerts.example.com', 'ftp://alerts.example.com', 'https://me:pass@alerts.example.com'].map(
+      (url): [string, Given, string] => [
+        `alarms to ${url}`,
+        { files: { ...mapped({}), 'settings.json': alarmed(url) } },
+        'settings.json alerts.webhookUrl: is no URL without a password. ' +
+          'Give e.g. "https://alerts.example.com/jetbridge".',
+      ],
+    ),
     [
       'a permission that is neither yes nor no',
       {

@@ -6,8 +6,10 @@ export interface Reply {
   status: number;
   body: string;
   retryAfter: string | undefined;
-  /** The `Date` header in milliseconds. */
-  date: number | undefined;
+  /** When the answer was made, by the clock of the travel API; undefined: it does not say. */
+  date: string | undefined;
+  /** The media types of the `Accept-Patch` header (RFC 5789 §3.1). */
+  acceptPatch: string | undefined;
 }
 
 /** The two members of a successful answer (specification, "Envelope"). */
@@ -18,24 +20,30 @@ export interface Body {
 
 /** Longer messages are cut: they end up in findings. */
 const MESSAGE_LENGTH = 300;
+/** A Retry-After of more seconds is as good as for ever. */
+const MOST_SECONDS = 1_000_000_000;
 
 /**
- * The one table from an HTTP answer to what it means (DESIGN §6). `call` names the request for the log, by method, path
- * and ids alone.
+ * The one table from an HTTP answer to what it means. `call` names the request for the log, by method, path and ids
+ * alone; `sent` is the data of the request.
  *
- * A request that the service calls bad (400, 413, 415, 422) is `invalid` even when no field is named: sent again it would
- * be refused again, so the reconciler must settle it with a finding and not try for ever. Every other status without a
- * meaning of its own is `unavailable`: it is logged, and tried again later.
+ * A 422 is `invalid` even when it names no field: the values are refused, and would be refused again. A 400 is `invalid`
+ * only when it names fields. Every other status without a meaning of its own is `unavailable`: it is logged, and tried
+ * again later.
  */
-export function answerOf(call: string, reply: Reply, now: number): TravelAnswer<Body> {
+export function answerOf(call: string, reply: Reply, now: number, sent?: object): TravelAnswer<Body> {
   const { status } = reply;
   if (status === 401) return { kind: 'unauthorized' };
   const body = parse(reply.body);
   if (status === 200 || status === 201) return bodyOf(body) ?? unreadable(call);
   // 404 and 403 change what becomes of a person. A page of a gateway in between is not the travel API's word on that.
   if (body === undefined && reply.body.trim() !== '') return unavailable(call, reply, now);
-  if (status === 400 || status === 413 || status === 415 || status === 422)
-    return { kind: 'invalid', fields: invalidFields(body) };
+  if (status === 422) return { kind: 'invalid', fields: invalidFields(body) };
+  if (status === 400) {
+    const fields = refusedBy400(invalidFields(body), sent);
+    return fields.length > 0 ? { kind: 'invalid', fields } : rejected(call, status);
+  }
+  if (status === 413 || status === 415) return rejected(call, status);
   if (status === 403) return { kind: 'forbidden' };
   if (status === 404) return { kind: 'notFound' };
   if (status === 409) return { kind: 'conflict' };
@@ -49,12 +57,14 @@ export function unreadable(call: string): TravelFailure {
 
 /** What it means that no answer came. Only the error's code is kept: its other properties hold the credential. */
 export function failureOf(call: string, error: unknown): TravelFailure {
-  return { kind: 'unavailable', text: `${call}: ${text(record(error)?.code) ?? 'no answer'}` };
+  const reason = text(record(error)?.code) ?? 'no answer';
+  return { kind: 'unavailable', text: `${call}: ${reason}`, isUnanswered: true };
 }
 
 /** What it means that a call's time was over before it was sent or answered. */
-export function overdue(call: string, timeoutMs: number): TravelFailure {
-  return { kind: 'unavailable', text: `${call}: no answer within ${timeoutMs} ms` };
+export function overdue(call: string, timeoutMs: number, isSent: boolean): TravelFailure {
+  const failure = { kind: 'unavailable', text: `${call}: no answer within ${timeoutMs} ms` } as const;
+  return isSent ? { ...failure, isUnanswered: true } : failure;
 }
 
 /** A collection that is not found has a wrong path or address: that says nothing about anybody in it. */
@@ -87,20 +97,47 @@ function invalidFields(body: Record<string, unknown> | undefined): InvalidField[
   });
 }
 
-function unavailable(call: string, { status, retryAfter }: Reply, now: number): TravelFailure {
-  const retryAfterMs = waitOf(retryAfter, now);
+/**
+ * The named fields, without `archived`: a 400 is about the form of a request, and a person whom the identity provider
+ * ends must not keep access because of it. Where `archived` was sent, a field that was not sent does not count either: a
+ * refusal that fits no field is taken for one of all fields.
+ */
+function refusedBy400(fields: InvalidField[], sent: object = {}): InvalidField[] {
+  const isArchiving = Object.hasOwn(sent, 'archived');
+  return fields.filter(({ field }) => {
+    const [name = ''] = field.split(/[.[]/);
+    return name !== 'archived' && (!isArchiving || Object.hasOwn(sent, name));
+  });
+}
+
+function rejected(call: string, status: number): TravelFailure {
+  return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true };
+}
+
+function unavailable(call: string, reply: Reply, now: number): TravelFailure {
+  const { status } = reply;
+  const retryAfterMs = waitOf(reply, now);
+  const isThrottled = status === 429 || (status === 503 && retryAfterMs !== undefined);
   return {
     kind: 'unavailable',
     text: `${call}: ${status}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(isThrottled ? { isThrottled: true as const } : {}),
     ...(status === 501 ? { isUnsupported: true as const } : {}),
   };
 }
 
-/** RFC 9110 §10.2.3: seconds, or an HTTP date. */
-function waitOf(retryAfter: string | undefined, now: number): number | undefined {
+/** RFC 9110 §10.2.3: seconds, or an HTTP date, which counts from the answer's own Date where there is one. */
+function waitOf({ retryAfter, date }: Reply, now: number): number | undefined {
   const value = retryAfter?.trim() ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const date = value.endsWith('GMT') ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MOST_SECONDS) * 1_000;
+  const until = httpDate(value);
+  return until === undefined ? undefined : Math.max(0, until - (httpDate(date?.trim() ?? '') ?? now));
+}
+
+/** RFC 9110 §5.6.7: the preferred form and the two obsolete ones, of which asctime names no zone; all are in GMT. */
+function httpDate(value: string): number | undefined {
+  const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(value);
+  const date = Date.parse(isAsctime ? `${value} GMT` : value.endsWith('GMT') ? value : '');
+  return Number.isNaN(date) ? undefined : date;
 }

@@ -3,7 +3,6 @@ import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
 import type { Surroundings, TravelAnswer } from '../bridge/ports.ts';
 import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
-import { text } from './fields.ts';
 import { limiter } from './limiter.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -13,15 +12,22 @@ const ANSWER_BYTES = 8_000_000;
 /** Shorter than servers keep idle sockets (Node: 5 s), so that a request is seldom sent into one that is being closed. */
 const IDLE_MS = 4_000;
 
+/** The media types in which a merge patch is sent: that of the specification's examples, and that of RFC 7396. */
+const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
+
+type PatchMediaType = (typeof patchMediaTypes)[number];
+
 /** Where the travel API is, and how it may be used. */
 export interface ClientSettings {
   /** The base URL that paths such as `/api/users` are added to. */
   url: string;
   token: string;
-  clock: Pick<Surroundings, 'now' | 'wait'>;
+  clock: Pick<Surroundings, 'now' | 'wallClock' | 'wait'>;
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
+  /** In which a PATCH is sent first; after a 415 another one is used. */
+  patchMediaType?: PatchMediaType;
 }
 
 /** One request to the travel API. Ids may stand in `path`, but no personal data: it is named in the log. */
@@ -36,7 +42,7 @@ export interface TravelRequest {
 
 /** The one way out to the travel API. */
 export interface TravelClient {
-  /** Exactly one attempt. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
+  /** Exactly one attempt; a PATCH whose media type is refused is sent once more, in another. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
   call<T>(request: TravelRequest, read: (body: Body) => T | undefined): Promise<TravelAnswer<T>>;
   /** The travel API's present time in milliseconds, after the last `Date` header; undefined while none was seen. */
   serverTime(): number | undefined;
@@ -56,19 +62,27 @@ export function travelClient(settings: ClientSettings): TravelClient {
   };
   const http = axiosFor(settings, agents);
   const limit = limiter({ atOnce, perSecond, clock });
+  const exchange = exchanger(settings.patchMediaType);
   let ahead: number | undefined;
   return {
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
       const deadline = request.timeoutMs ?? timeoutMs;
       const signal = AbortSignal.timeout(deadline);
-      const reply = await limit(signal, () => send(http, request, signal)).catch((error: unknown) =>
-        signal.aborted ? overdue(name, deadline) : failureOf(name, error),
+      let isSent = false;
+      const sendAs: SendAs = (type) =>
+        limit(signal, () => {
+          isSent = true;
+          return send(http, request, { type, signal });
+        });
+      const reply = await exchange(request, sendAs).catch((error: unknown) =>
+        signal.aborted ? overdue(name, deadline, isSent) : failureOf(name, error),
       );
       if ('kind' in reply) return reply;
-      const answer = answerOf(name, reply, clock.now());
+      const answer = answerOf(name, reply, clock.wallClock(), request.data);
+      const date = Date.parse(reply.date ?? '');
       // A gateway that answers in place of the travel API has a clock of its own.
-      if (reply.date !== undefined && answer.kind !== 'unavailable') ahead = reply.date - clock.now();
+      if (!Number.isNaN(date) && answer.kind !== 'unavailable') ahead = date - clock.now();
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
       return value === undefined ? unreadable(name) : { kind: 'ok', value };
@@ -102,21 +116,59 @@ function axiosFor(
   });
 }
 
-async function send(http: AxiosInstance, request: TravelRequest, signal: AbortSignal): Promise<Reply> {
+/** Sends the request of a call, with a body of this media type. */
+type SendAs = (type: string) => Promise<Reply>;
+
+type Exchange = (request: TravelRequest, sendAs: SendAs) => Promise<Reply>;
+
+/**
+ * Sends a PATCH whose media type is refused (415) once more: in the type that `Accept-Patch` names, or else in the other
+ * one. Nothing was carried out by then. A type that is taken is used from then on.
+ */
+function exchanger(first: PatchMediaType = 'application/json'): Exchange {
+  let patchType: string = first;
+  return async (request, sendAs) => {
+    if (request.method !== 'PATCH') return sendAs('application/json');
+    const tried = patchType;
+    const reply = await sendAs(tried);
+    if (reply.status !== 415) return reply;
+    const other = otherPatchType(tried, reply.acceptPatch);
+    const second = await sendAs(other);
+    if (second.status !== 415) patchType = other;
+    return second;
+  };
+}
+
+/** What the travel API takes may have parameters or a vendor's name; a JSON patch (RFC 6902) is another format. */
+function otherPatchType(tried: string, acceptPatch = ''): string {
+  const accepted = acceptPatch.split(',').map((entry) => entry.trim());
+  const isMergePatch = /^application\/(?:json|(?:[\w.-]+\.)?merge-patch\+json)\s*(?:;|$)/i;
+  const named = accepted.find((type) => isMergePatch.test(type) && type !== tried);
+  return named ?? patchMediaTypes.find((type) => type !== tried) ?? tried;
+}
+
+async function send(
+  http: AxiosInstance,
+  request: TravelRequest,
+  { type, signal }: { type: string; signal: AbortSignal },
+): Promise<Reply> {
   const { method, path, query, data } = request;
   const response = await http.request<string>({
     method,
     url: path,
     signal,
     ...(query ? { params: query } : {}),
-    ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': 'application/json' } } : {}),
+    ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': type } } : {}),
   });
-  const { headers } = response;
-  const date = Date.parse(text(headers.date) ?? '');
+  const header = (name: string): string | undefined => {
+    const value: unknown = response.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
   return {
     status: response.status,
     body: response.data,
-    retryAfter: text(headers['retry-after']),
-    date: Number.isNaN(date) ? undefined : date,
+    retryAfter: header('retry-after'),
+    date: header('date'),
+    acceptPatch: header('accept-patch'),
   };
 }

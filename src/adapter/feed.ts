@@ -21,7 +21,7 @@ function judged(answer: TravelAnswer<FeedPage | 'none'>): TravelAnswer<FeedPage 
     answer.kind === 'notFound' ||
     answer.kind === 'forbidden' ||
     answer.kind === 'invalid' ||
-    (answer.kind === 'unavailable' && answer.isUnsupported === true);
+    (answer.kind === 'unavailable' && (answer.isUnsupported === true || answer.isRejected === true));
   return hasNone ? { kind: 'ok', value: 'none' } : answer;
 }
 

@@ -1,32 +1,34 @@
 import type { TravelAnswer } from '../bridge/ports.ts';
 import type { CustomField, Lookups, Named, ScimUserMapping } from '../translator/snapshot.ts';
-import type { TravelClient } from './client.ts';
-import { all } from './collection.ts';
 import { record, text, texts } from './fields.ts';
 import type { TravelPaths } from './paths.ts';
 
 /** How each part of the lookups is read from the travel API. */
 export type LookupParts = { [Part in keyof Lookups]: () => Promise<TravelAnswer<Lookups[Part]>> };
 
+/** Reads a whole collection, which belongs to a part of the lookups. */
+export type ReadAll = <T>(
+  part: keyof Lookups,
+  path: string,
+  read: (item: unknown) => T | undefined,
+) => Promise<TravelAnswer<T[]>>;
+
 /** The readings of one travel account. */
-export function lookupParts(client: TravelClient, paths: TravelPaths): LookupParts {
+export function lookupParts(readAll: ReadAll, paths: TravelPaths): LookupParts {
   return {
-    customFields: () => readCustomFields(client, paths),
-    costCenters: () => all(client, paths.costCenters, readNamed),
-    billingProfiles: () => all(client, paths.billingProfiles, readNamed),
-    travelPolicies: () => all(client, paths.travelPolicies, readNamed),
-    scimUserMappings: () => all(client, paths.scimUserMappings, readMapping),
+    customFields: () => readCustomFields(readAll, paths),
+    costCenters: () => readAll('costCenters', paths.costCenters, readNamed),
+    billingProfiles: () => readAll('billingProfiles', paths.billingProfiles, readNamed),
+    travelPolicies: () => readAll('travelPolicies', paths.travelPolicies, readNamed),
+    scimUserMappings: () => readAll('scimUserMappings', paths.scimUserMappings, readMapping),
   };
 }
 
 /** Those of users only, with the options of those that have any. */
-async function readCustomFields(
-  client: TravelClient,
-  paths: TravelPaths,
-): Promise<TravelAnswer<CustomField[]>> {
-  const fields = await all(client, paths.customFields, readCustomField);
+async function readCustomFields(readAll: ReadAll, paths: TravelPaths): Promise<TravelAnswer<CustomField[]>> {
+  const fields = await readAll('customFields', paths.customFields, readCustomField);
   if (fields.kind !== 'ok') return fields;
-  const answers = await Promise.all(fields.value.map((field) => withOptions(client, paths, field)));
+  const answers = await Promise.all(fields.value.map((field) => withOptions(readAll, paths, field)));
   const value: CustomField[] = [];
   for (const answer of answers) {
     if (answer.kind !== 'ok') return answer;
@@ -36,13 +38,13 @@ async function readCustomFields(
 }
 
 async function withOptions(
-  client: TravelClient,
+  readAll: ReadAll,
   paths: TravelPaths,
   field: CustomField,
 ): Promise<TravelAnswer<CustomField>> {
   if (field.dataType === 'text') return { kind: 'ok', value: field };
   const path = paths.customFieldOptions.replace('{id}', encodeURIComponent(field.id));
-  const options = await all(client, path, readOption);
+  const options = await readAll('customFields', path, readOption);
   return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
 }
 

@@ -3,7 +3,8 @@ import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { ofCollection } from './answers.ts';
 import type { TravelClient } from './client.ts';
-import { type LookupParts, lookupParts } from './lookup-parts.ts';
+import { all } from './collection.ts';
+import { type LookupParts, lookupParts, type ReadAll } from './lookup-parts.ts';
 import type { TravelPaths } from './paths.ts';
 import { readTravelUser } from './travel-user.ts';
 
@@ -14,14 +15,24 @@ const MOMENTS_MS = 3_000;
 const FAILED_MS = 1_000;
 /** After one that failed in part, while older values serve. */
 const PARTIAL_MS = 5_000;
+/** No longer is heeded of what the travel API asks for. */
+const LONGEST_ASKED_MS = 60_000;
 
 /** Where lookups come from, and how long they serve. */
 export interface LookupSettings {
   client: TravelClient;
   paths: TravelPaths;
   now(): number;
-  log: Pick<Log, 'warn'>;
+  log: Pick<Log, 'warn' | 'error'>;
+  /** Named in the log. */
+  connection?: string;
   freshMs?: number;
+}
+
+/** The lookups of one connection, with what an operator must know about them. */
+export interface CachedLookups extends TravelLookups {
+  /** The parts of which an older reading serves, because the last one failed. */
+  stale(): (keyof Lookups)[];
 }
 
 interface Reading {
@@ -41,11 +52,12 @@ type Question = 'current' | 'refresh';
  * Reads the lookups when they are asked for; callers who ask at the same time share one reading. At most one runs and one
  * waits for it, however often something changes meanwhile.
  */
-export function travelLookups(settings: LookupSettings): TravelLookups {
+export function travelLookups(settings: LookupSettings): CachedLookups {
   const { client, paths, now } = settings;
   let epoch = 0;
   let last: Reading | undefined;
-  const read = reader(lookupParts(client, paths), settings, () => epoch);
+  const stale: Stale = new Map();
+  const read = reader({ parts: lookupParts(tolerant(settings, stale), paths), stale }, settings, () => epoch);
   const serves = (reading: Reading, question: Question) =>
     reading.epoch === undefined || (reading.epoch === epoch && !hasRunOut(reading, question, now()));
   const ask = (question: Question): Promise<TravelAnswer<Lookups>> => {
@@ -59,6 +71,7 @@ export function travelLookups(settings: LookupSettings): TravelLookups {
       epoch += 1;
     },
     self: remembered(client, paths.whoami),
+    stale: () => [...new Set(stale.values())].sort(),
   };
 }
 
@@ -66,9 +79,52 @@ function hasRunOut({ ended }: Reading, question: Question, now: number): boolean
   return ended !== undefined && now - ended.at >= ended.serves[question];
 }
 
+/** The parts of which an older reading serves, by the path that could not be read, or by their own name. */
+type Stale = Map<string, keyof Lookups>;
+
+/**
+ * Reads collections that the credential may lose. One that is forbidden (403) and was never read counts as empty: this
+ * travel account does not use it. One that was read before serves as it was last read, with an alarm.
+ */
+function tolerant({ client, log, connection }: LookupSettings, stale: Stale): ReadAll {
+  const last = new Map<string, unknown[]>();
+  const forbidden = new Set<string>();
+  return async <T>(part: keyof Lookups, path: string, read: (item: unknown) => T | undefined) => {
+    const answer = await all(client, path, read);
+    if (answer.kind === 'ok') {
+      last.set(path, answer.value);
+      stale.delete(path);
+      forbidden.delete(path);
+    }
+    if (answer.kind !== 'forbidden') return answer;
+    // A path always has the same reader.
+    const before = last.get(path) as T[] | undefined;
+    if (before) stale.set(path, part);
+    if (!forbidden.has(path)) tellForbidden(log, { connection, part, path, wasRead: before !== undefined });
+    forbidden.add(path);
+    return { kind: 'ok', value: before ?? [] };
+  };
+}
+
+function tellForbidden(
+  log: LookupSettings['log'],
+  { wasRead, ...fields }: { connection: string | undefined; part: string; path: string; wasRead: boolean },
+): void {
+  if (wasRead)
+    log.error(
+      fields,
+      'the travel API no longer allows to read this (403): its last reading serves; check what the travel credential may do',
+    );
+  else
+    log.warn(
+      fields,
+      'the travel API does not allow to read this (403): it counts as empty; check what the travel credential may do',
+    );
+}
+
 /** Begins a reading after the one before has ended, whose older values must not replace newer ones. */
 function reader(
-  parts: LookupParts,
+  { parts, stale }: { parts: LookupParts; stale: Stale },
   { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
   presentEpoch: () => number,
 ): (before: Reading | undefined) => Reading {
@@ -80,10 +136,15 @@ function reader(
         await waitsFor.answer;
         reading.epoch = presentEpoch();
       }
-      const failure = await readParts(parts, kept, log);
+      const failure = await readParts(parts, kept, { stale, log });
       const value = complete(kept);
-      const wait = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
-      reading.ended = { at: now(), serves: { current: wait, refresh: Math.min(wait, MOMENTS_MS) } };
+      const asked = failure === undefined ? 0 : askedBy(failure);
+      const own = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
+      const current = Math.max(own, asked);
+      reading.ended = {
+        at: now(),
+        serves: { current, refresh: Math.min(current, Math.max(MOMENTS_MS, asked)) },
+      };
       return value ? { kind: 'ok', value } : (failure ?? { kind: 'unavailable', text: 'nothing was read' });
     };
     const epoch = waitsFor ? undefined : presentEpoch();
@@ -92,18 +153,25 @@ function reader(
   };
 }
 
+/** How long the travel API asks to be left alone, up to a minute. */
+function askedBy(failure: TravelFailure): number {
+  return failure.kind === 'unavailable' ? Math.min(LONGEST_ASKED_MS, failure.retryAfterMs ?? 0) : 0;
+}
+
 /** Reads all parts into `kept`; one that cannot be read keeps its last read value. Answers the first failure. */
 async function readParts(
   parts: LookupParts,
   kept: Partial<Lookups>,
-  log: Pick<Log, 'warn'>,
+  { stale, log }: { stale: Stale; log: Pick<Log, 'warn'> },
 ): Promise<TravelFailure | undefined> {
   const read = async <Part extends keyof Lookups>(part: Part): Promise<TravelFailure | undefined> => {
     const answer = await parts[part]();
     if (answer.kind === 'ok') {
       kept[part] = answer.value;
+      stale.delete(part);
       return undefined;
     }
+    if (kept[part] !== undefined) stale.set(part, part);
     const failure = answer.kind === 'unavailable' ? answer.text : answer.kind;
     log.warn({ part, failure, stale: kept[part] !== undefined }, 'a part of the lookups could not be read');
     return answer;

@@ -1,31 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
-import {
-  doubt,
-  doubtDifferences,
-  drift,
-  fieldsOfInvalid,
-  isEmpty,
-  keep,
-  type Plan,
-  plan,
-  toMergePatch,
-} from '../translator/plan.ts';
+import { announcedOf } from '../translator/announced.ts';
+import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
-import { type Addressed, awaiting, withFreeAddress } from './address.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
+import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
 import { findings } from './findings.ts';
+import { isPrivileged, passGates, refuseOwnUser } from './guard.ts';
+import { removeLateTravelers } from './late-creates.ts';
+import { lostBefore, lostValues, notingLost } from './lost-values.ts';
+import {
+  correctingDrift,
+  isLateCheckDue,
+  readTraveler,
+  withLateDoubts,
+  withoutLateCalls,
+} from './observation.ts';
+import { withBaseline } from './ownership.ts';
 import type { TravelFailure } from './ports.ts';
-import { isPrivileged } from './takeover.ts';
+import { isResetPending, resettingApplied, withResetDone } from './reset.ts';
 import {
   type Draft,
   type Fields,
   failed,
+  holding,
+  isApproved,
+  isOutcomeUnknown,
   noting,
   refusing,
   type Settled,
   settled,
   type Task,
+  withKnownOutcome,
 } from './task.ts';
 
 /** Each round sends what the last one left over; a sane travel API ends it in two or three. */
@@ -36,82 +42,157 @@ export type Gone = 'gone';
 
 /**
  * Makes the linked traveler agree with what is wanted: one patch for one change, and none for no change. What the
- * travel API refuses is remembered and the rest is sent.
+ * travel API refuses is remembered and the rest is sent. `isFresh`: the traveler in the draft was read in this attempt.
  */
-export async function amend(task: Task, draft: Draft): Promise<Settled | Gone> {
-  if (draft.travelId === undefined) return 'gone';
-  const seen = draft.observed ? draft : await lookAnew(task, draft, draft.travelId);
+export async function amend(
+  task: Task,
+  draft: Draft,
+  { isFresh }: { isFresh: boolean } = { isFresh: false },
+): Promise<Settled | Gone> {
+  const { travelId } = draft;
+  if (travelId === undefined) return 'gone';
+  const own = await refuseOwnUser(task, draft);
+  if (own) return own;
+  // An attempt that was to archive and more, and failed: the deactivation goes alone now.
+  const isAlone = draft.progress.announced?.archived?.value === true;
+  const mustRead = !isFresh && mustReadFirst(task, draft);
+  const seen = mustRead ? await readTraveler(task, draft, travelId) : withLateDoubts(task, draft);
   if (seen === 'gone' || 'end' in seen) return seen;
-  const barred = await bar(task, seen);
-  if (barred) return barred;
-  return send(task, await withFreeAddress(task, seen), ROUNDS);
-}
-
-/**
- * Something was sent since it was last seen. Where that is not on record, as its sender died, what is not as it was
- * answered is sent again, and not taken for drift.
- */
-async function lookAnew(task: Task, draft: Draft, travelId: string): Promise<Draft | Settled | Gone> {
-  const seen = await look(task, draft, travelId);
-  if (seen === 'gone' || 'end' in seen || !seen.observed) return seen;
-  const isOnRecord = Object.values(seen.applied).some(({ unsure }) => unsure);
-  return isOnRecord ? seen : { ...seen, applied: doubtDifferences(seen.applied, seen.observed) };
-}
-
-async function look(task: Task, draft: Draft, travelId: string): Promise<Draft | Settled | Gone> {
-  const answer = await task.connection.travel.read(travelId);
-  if (answer.kind === 'ok') return { ...draft, observed: answer.value };
-  return answer.kind === 'notFound' ? 'gone' : failed(draft, answer);
-}
-
-/** A traveler that the bridge may not write at all, or not before an admin has seen it. */
-export async function bar(task: Task, draft: Draft): Promise<Settled | undefined> {
-  const self = await task.connection.lookups.self();
-  if (self.kind !== 'ok') return failed(draft, self);
-  if (self.value.id === draft.travelId) return settled(noting(draft, findings.ownCredential()), 'refused');
-  // An address of ours means that the bridge wrote this traveler before: then the role came through the IdP or by hand.
-  const isNewLink = draft.applied.email === undefined;
-  if (isNewLink && draft.observed && isPrivileged(draft.observed)) {
-    return settled(noting(draft, findings.privileged()), 'held');
-  }
-  return undefined;
-}
-
-async function send(task: Task, addressed: Addressed, rounds: number): Promise<Settled | Gone> {
-  const { draft, fields } = addressed;
-  const { applied, refused, observed, travelId } = draft;
-  const next = plan({
-    applied,
-    refused,
-    wanted: fields,
-    observed,
-    basis: task.basis.version,
-    rules: task.basis.rules,
+  const checked = isLateCheckDue(task, seen) ? await afterLateCheck(task, seen) : seen;
+  if ('end' in checked) return checked;
+  const sending = await prepared(task, correctingDrift(task, checked), {
+    isFresh: isFresh || mustRead,
+    isAlone,
   });
-  if (isEmpty(next) || travelId === undefined) return rest(task, addressed, next);
+  return 'end' in sending ? sending : send(task, sending, ROUNDS);
+}
+
+/** What the draft knows may be out of date: a first claim, a link or a return, or a call whose outcome is not known. */
+function mustReadFirst(task: Task, draft: Draft): boolean {
+  const { observed, progress } = draft;
+  return (
+    observed === undefined ||
+    progress.announced !== undefined ||
+    progress.settledVersion === undefined ||
+    isLateCheckDue(task, draft) ||
+    isResetPending(task.identity, draft)
+  );
+}
+
+async function afterLateCheck(task: Task, draft: Draft): Promise<Draft | Settled> {
+  const failure = await removeLateTravelers(task, draft);
+  return failure ? failed(draft, failure) : withoutLateCalls(draft);
+}
+
+interface Sending extends Addressed {
+  /** The traveler was read in this attempt, and the gates were passed. */
+  isFresh: boolean;
+  /** A deactivation is sent alone, first. */
+  isAlone: boolean;
+  /** Values of disabled custom fields that the travel API refused to take back, and that are left out. */
+  omit: readonly CustomFieldValue[];
+}
+
+/** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
+async function prepared(
+  task: Task,
+  draft: Draft,
+  how: Pick<Sending, 'isFresh' | 'isAlone'>,
+): Promise<Sending | Settled> {
+  const isReset = isResetPending(task.identity, draft);
+  if (isReset && draft.observed && isPrivileged(draft.observed) && !isApproved(task.identity, 'return'))
+    return settled(holding(task, noting(draft, findings.heldReturn()), 'return'), 'held');
+  const owned = isReset
+    ? { draft: { ...draft, applied: resettingApplied(draft) }, fields: task.translation.fields }
+    : withBaseline(task, draft);
+  const addressed = await withFreeAddress(task, owned);
+  const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
+  return { ...sendable, ...how, omit: [] };
+}
+
+async function send(task: Task, sending: Sending, rounds: number): Promise<Settled | Gone> {
+  const { draft, fields, isFresh, isAlone } = sending;
+  const { travelId } = draft;
+  const whole = planFor(task, draft, fields);
+  const next = isAlone ? deactivationOf(whole) : whole;
+  if (isEmpty(next) || travelId === undefined) return rest(task, { draft, fields }, next);
   if (rounds === 0)
     return failed(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
-  const read = next.needsCurrent ? await look(task, draft, travelId) : draft;
-  if (read === 'gone' || 'end' in read) return read;
-  task.checkpoint('beforeSend');
-  const body = toMergePatch(next, read.observed);
-  const answer = await task.connection.travel.patch(travelId, body);
-  task.checkpoint('afterSend');
-  if (answer.kind === 'ok') return send(task, { draft: kept(read, next, answer.value), fields }, rounds - 1);
-  const left = leftOver(task, { draft: read, fields }, { plan: next, body, failure: answer });
+  if (next.needsFreshRead && !isFresh) {
+    const seen = await readTraveler(task, restarted(draft), travelId);
+    if (seen === 'gone' || 'end' in seen) return seen;
+    const again = await prepared(task, seen, { isFresh: true, isAlone });
+    return 'end' in again ? again : send(task, again, rounds);
+  }
+  const left = await sendPlan(task, sending, { travelId, plan: next });
   return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
 }
 
+/** One announced patch; answers what is left to do. */
+async function sendPlan(
+  task: Task,
+  sending: Sending,
+  { travelId, plan: next }: { travelId: string; plan: Plan },
+): Promise<Settled | Gone | Sending> {
+  const { draft, fields, omit } = sending;
+  const announced = announcedOf(next, draft.applied, draft.observed);
+  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
+  if (!(await announce(task, told)))
+    return failed(draft, { kind: 'unavailable', text: 'the lease ended before the change was sent' });
+  task.checkpoint('beforeSend');
+  const body = toMergePatch(next, draft.observed, omit);
+  const answer = await task.connection.travel.patch(travelId, body);
+  task.checkpoint('afterSend');
+  if (answer.kind === 'ok') {
+    const done = notingLost({ draft: kept(told, next, answer.value), fields }, omit);
+    return { ...done, isFresh: true, isAlone: false, omit: [] };
+  }
+  const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });
+  const tried: Sending = { ...sending, draft: told, omit: [...omit, ...lost] };
+  return failure ? leftOver(task, tried, { plan: next, body, failure }) : tried;
+}
+
+/** What the step about addresses notes. */
+const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+
+/** Addresses are judged anew by the traveler as read: what was noted about them before does not count. */
+function restarted(draft: Draft): Draft {
+  const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
+  return { ...draft, waitingFor: undefined, findings };
+}
+
+function planFor(task: Task, draft: Draft, wanted: Fields): Plan {
+  const { applied, refused, observed } = draft;
+  const isReset = isResetPending(task.identity, draft);
+  return plan({
+    ...{ applied, refused, wanted, observed, isReset },
+    ...{ basis: task.basis.version, rules: task.basis.rules },
+  });
+}
+
+/** The deactivation alone, if the plan has one: what else is wrong with the person must not keep them in use. */
+function deactivationOf(whole: Plan): Plan {
+  const { archived } = whole.set;
+  if (archived?.value !== true) return whole;
+  return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
+}
+
+async function announce({ connection, identity, token, store }: Task, { progress }: Draft): Promise<boolean> {
+  return (await store.leases.announce(connection.id, identity.id, token, { progress })) === 'done';
+}
+
 function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
-  return { ...draft, applied: keep(draft.applied, next, answer), observed: answer };
+  return withKnownOutcome({ ...draft, applied: keep(draft.applied, next, answer), observed: answer });
 }
 
 /** What to do after a failed patch: stop, or go on with what is left. */
 function leftOver(
   task: Task,
-  { draft, fields }: Addressed,
+  sending: Sending,
   { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
-): Settled | Gone | Addressed {
+): Settled | Gone | Sending {
+  const draft = withKnownOutcome(sending.draft);
+  const { fields } = sending;
   switch (failure.kind) {
     case 'notFound':
       return 'gone';
@@ -123,23 +204,30 @@ function leftOver(
     case 'conflict': {
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
-        return turnedDown(task, { draft, fields }, refusalsOf(tried, [], 'conflict'));
-      return { draft: awaiting(draft, email), fields: { ...fields, email: { kind: 'absent' } } };
+        return turnedDown(task, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
+      return { ...sending, draft: awaiting(draft, email), fields: { ...fields, email: { kind: 'kept' } } };
     }
     case 'invalid': {
+      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       const keys = fieldsOfInvalid(
         failure.fields.map(({ field }) => field),
         tried,
         body,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
-      return turnedDown(task, { draft, fields }, refusalsOf(tried, keys, reason));
+      return turnedDown(task, { ...sending, draft }, refusalsOf(tried, keys, reason));
     }
     case 'unauthorized':
       return failed(draft, failure);
     case 'unavailable':
-      return failed({ ...draft, applied: doubt(draft.applied, tried), observed: undefined }, failure);
+      if (failure.isRejected && tried.set.archived?.value === true && !isAlone(tried))
+        return { ...sending, draft, isAlone: true };
+      return failed(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
   }
+}
+
+function isAlone({ set, remove }: Plan): boolean {
+  return Object.keys(set).length + remove.length === 1;
 }
 
 interface Refusal {
@@ -155,15 +243,14 @@ function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   }));
 }
 
-function turnedDown(task: Task, { draft, fields }: Addressed, refusals: Refusal[]): Addressed {
-  return {
-    draft: refusing(
-      task,
-      draft,
-      refusals.map((refusal) => ({ ...refusal, wanted: fields })),
-    ),
-    fields,
-  };
+function turnedDown(task: Task, sending: Sending, refusals: Refusal[]): Sending {
+  const { draft, fields } = sending;
+  const refused = refusing(
+    task,
+    draft,
+    refusals.map((refusal) => ({ ...refusal, wanted: fields })),
+  );
+  return { ...sending, draft: refused, isAlone: false };
 }
 
 /** Nothing left to send. */
@@ -171,23 +258,28 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   const applied = draft.observed ? keep(draft.applied, next, draft.observed) : draft.applied;
   const refused = Object.fromEntries(
     Object.entries(draft.refused).filter(
-      ([key, { basis }]) => basis === task.basis.version && isWanted(fields, draft, key),
+      ([key, { basis }]) => basis === task.basis.version && isWanted(task, { draft, fields }, key),
     ),
   );
   const told = [
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed ? drift(applied, draft.observed) : []),
+    ...lostBefore(task, draft),
   ];
-  // Not remembered, so that any repeat of a deactivation tries again (DESIGN §2).
+  // Not remembered, so that any repeat of a deactivation tries again.
   const { archived: _, ...remembered } = refused;
   const done: Draft = { ...draft, applied, refused: remembered, findings: told, creating: undefined };
-  return settled(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
+  if (done.hold) return settled(done, 'held');
+  return settled(withResetDone(task.identity, done), Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
 /** True while the refused value, or the refused removal, is what is wanted. */
-function isWanted(fields: Fields, draft: Draft, key: FieldKey): boolean {
+function isWanted(task: Task, { draft, fields }: Addressed, key: FieldKey): boolean {
   const refused = draft.refused[key]?.value;
+  // While it is remembered, no other parking address is tried.
+  if (key === 'email' && isParkingAddress(task.connection, String(refused)))
+    return draft.waitingFor !== undefined;
   const field = fields[key];
   if (field?.kind !== 'value') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

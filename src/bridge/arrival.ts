@@ -1,18 +1,21 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import { addressKey } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
-import type { Identity } from './identity.ts';
+import type { Identity, Origin } from './identity.ts';
+import { isGivenUp } from './link.ts';
 import { newIdentity } from './new-identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
 import { rewritten } from './rewritten.ts';
+import { isSomebodyElse } from './somebody-else.ts';
 
 /** What deciding about a POST needs. */
 export interface Arrivals {
   identities: Pick<Identities, 'find' | 'holder'>;
   bases: Pick<Bases, 'known'>;
-  surroundings: Pick<Surroundings, 'now' | 'newId'>;
+  surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>;
 }
 
 /** The identity that a POST makes, and the commit that makes it. */
@@ -22,8 +25,9 @@ export interface Newcomer {
 }
 
 /**
- * Decides what a POST is: a newcomer; somebody who was in the travel service before and is taken over; or somebody who
- * returns, and gets the traveler back (DESIGN §2, "Leaving and returning"). Throws a conflict when the userName is taken.
+ * Decides what a POST is: a new user; somebody who was in the travel service before and is taken over; or somebody who
+ * returns, and gets the traveler back. Throws a conflict when the userName is taken, or the address is a person's of
+ * another connection.
  */
 export async function newcomer(
   arrivals: Arrivals,
@@ -38,12 +42,15 @@ export async function newcomer(
   if (unclaimed) return takeOver(arrivals, connection, { unclaimed, namesakes, desired });
   const back = await tombstoneOf(arrivals, connection, { desired, userName, email });
   if (back) return comeBack(arrivals, connection, { tombstone: back, desired });
-  if (email !== undefined) {
-    const holder = await arrivals.identities.holder(connection.account, { travelEmail: email });
-    if (holder && holder.connection !== connection.id) throw conflict();
-  }
   const identity = newIdentity(arrivals.surroundings, connection, desired);
-  return { identity, changes: [{ kind: 'insert', identity }] };
+  if (email === undefined) return { identity, changes: [{ kind: 'insert', identity }] };
+  const { account } = connection;
+  const holder = await arrivals.identities.holder(account, { travelEmail: email });
+  const maker = await arrivals.identities.holder(account, { creating: email });
+  for (const one of [holder, maker]) if (one && one.connection !== connection.id) throw conflict();
+  // Reserved in the same commit, so that of two connections with one new person only one can have it.
+  const reserved = holder || maker ? identity : { ...identity, creating: email };
+  return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
 }
 
 function wantedEmail(arrivals: Arrivals, connection: Connection, desired: ScimResource): string | undefined {
@@ -95,13 +102,16 @@ function takeOver(
     };
   }
   const identity: Identity = {
-    ...rewritten(unclaimed, arrivals.surroundings.now()),
+    ...rewritten(unclaimed, arrivals.surroundings),
     desired,
   };
   return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
 }
 
-/** By externalId, then userName, then the address of the traveler that is out of use. */
+/**
+ * By externalId, then userName, then the address of the traveler that is out of use. Of another connection of the account
+ * only by the address, as the other two belong to one IdP.
+ */
 async function tombstoneOf(
   arrivals: Arrivals,
   connection: Connection,
@@ -114,35 +124,63 @@ async function tombstoneOf(
   for (const match of matches) {
     const found = await arrivals.identities.find(connection.id, match);
     const tombstone = found.find(
-      ({ deletedAt, travelId, creating }) =>
-        deletedAt !== undefined && (travelId !== undefined || creating !== undefined),
+      (one) => isGivenUp(one) && (one.travelId !== undefined || one.creating !== undefined),
     );
     if (tombstone) return tombstone;
   }
-  return undefined;
+  if (email === undefined) return undefined;
+  const holder = await arrivals.identities.holder(connection.account, { travelEmail: email });
+  return holder && isGivenUp(holder) ? holder : undefined;
+}
+
+interface Return {
+  tombstone: Identity;
+  desired: ScimResource;
 }
 
 /** The new identity inherits what was applied, so that roles and fields no longer wanted are removed. */
-function comeBack(
-  arrivals: Arrivals,
-  connection: Connection,
-  { tombstone, desired }: { tombstone: Identity; desired: ScimResource },
-): Newcomer {
-  const { travelId, applied, creating, leasedUntil } = tombstone;
+function comeBack(arrivals: Arrivals, connection: Connection, back: Return): Newcomer {
+  const { tombstone, desired } = back;
+  const { travelId, applied, creating, leasedUntil, progress } = tombstone;
+  const { onReturn } = connection.policies;
+  const fresh = newIdentity(arrivals.surroundings, connection, desired);
+  const isOther = isSomebodyElse(tombstone, fresh, { isNew: true });
+  if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined)
+    return separate(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
   const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.surroundings.now();
+  const { announced, reservation, late } = progress;
+  const isMoved = tombstone.connection !== connection.id;
+  const origin: Origin = {
+    ...(isOther ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
+    ...(isMoved ? { movedFrom: tombstone.connection } : {}),
+  };
   const identity: Identity = {
-    ...newIdentity(arrivals.surroundings, connection, desired),
-    travelId,
-    applied,
-    creating,
+    ...fresh,
+    ...{ travelId, applied, creating, origin },
+    progress: {
+      ...(announced ? { announced } : {}),
+      ...(reservation ? { reservation } : {}),
+      ...(late ? { late } : {}),
+    },
     observed: isUnderWay ? undefined : tombstone.observed,
     nextAttemptAt: isUnderWay ? leasedUntil : undefined,
   };
+  const left = isMoved ? { ...tombstone.origin, movedTo: connection.id } : tombstone.origin;
+  const release: IdentityChange = {
+    ...{ kind: 'release', connection: tombstone.connection, id: tombstone.id },
+    ...{ leasedUntil, applied, origin: left },
+  };
+  return { identity, changes: [release, { kind: 'insert', identity }] };
+}
+
+/** Somebody else gets a traveler of their own, once the leaver's has given its address up. */
+function separate({ connection, id, observed }: Identity, fresh: Identity): Newcomer {
+  const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
   return {
     identity,
     changes: [
-      { kind: 'release', id: tombstone.id, leasedUntil },
+      { kind: 'giveEmailUp', connection, id },
       { kind: 'insert', identity },
     ],
   };

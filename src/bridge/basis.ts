@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
-import type { Lookups } from '../translator/snapshot.ts';
+import { canonicalJson } from '../translator/same.ts';
+import { type Lookups, noLookups } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
-import type { TravelFailure } from './ports.ts';
+import type { Log, TravelFailure } from './ports.ts';
 
 /** What every translation of a connection rests on at one moment. */
 export interface Basis {
@@ -20,24 +22,23 @@ export interface Bases {
   refreshed(connection: Connection): Promise<Basis | TravelFailure>;
   /** What is known without asking anybody, down to the mapping file alone. */
   known(connection: Connection): Basis;
+  /** How many places of each connection's mapping are at fault, as far as it was compiled. */
+  mappingFaults(): { connection: string; count: number }[];
 }
 
-const nothing: Lookups = {
-  customFields: [],
-  costCenters: [],
-  billingProfiles: [],
-  travelPolicies: [],
-  scimUserMappings: [],
-};
-
-/** Compiles the rules once for each state of the lookups. */
-export function bases(): Bases {
-  const last = new Map<string, Basis>();
-  const compiled = (connection: Connection, lookups: Lookups): Basis => {
+/** Compiles the rules once for each state of the lookups, and logs each fault of a mapping once. */
+export function bases(log?: Pick<Log, 'info' | 'warn'>): Bases {
+  const last = new Map<string, { read: Lookups; basis: Basis }>();
+  const faults = new Map<string, NameFault[]>();
+  const compiled = (connection: Connection, read: Lookups): Basis => {
     const known = last.get(connection.id);
-    if (known?.lookups === lookups) return known;
-    const basis = basisOf(connection, lookups);
-    last.set(connection.id, basis);
+    if (known?.read === read) return known.basis;
+    const basis = basisOf(connection, read);
+    last.set(connection.id, { read, basis });
+    const before = faults.get(connection.id) ?? [];
+    const now = checkNames(basis.rules, basis.lookups);
+    faults.set(connection.id, now);
+    logChanges(connection.id, { before, now }, log);
     return basis;
   };
   return {
@@ -49,13 +50,52 @@ export function bases(): Bases {
       const answer = await connection.lookups.refresh();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    known: (connection) => last.get(connection.id) ?? basisOf(connection, nothing),
+    known: (connection) => last.get(connection.id)?.basis ?? basisOf(connection, noLookups),
+    mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
 }
 
-/** What translations of a connection with this mapping rest on while the travel API says this. */
-export function basisOf(connection: Pick<Connection, 'mapping'>, lookups: Lookups): Basis {
+function logChanges(
+  connection: string,
+  { before, now }: Record<'before' | 'now', NameFault[]>,
+  log: Pick<Log, 'info' | 'warn'> | undefined,
+): void {
+  const isIn = (faults: NameFault[]) => (fault: NameFault) =>
+    faults.some(({ path, problem }) => path === fault.path && problem === fault.problem);
+  for (const fault of now.filter((one) => !isIn(before)(one))) {
+    const { path, problem, remedy } = fault;
+    log?.warn(
+      { connection, path, problem, remedy },
+      'the mapping is at fault; what it concerns stays as it is',
+    );
+  }
+  for (const { path, problem } of before.filter((one) => !isIn(now)(one)))
+    log?.info({ connection, path, problem }, 'a fault of the mapping is gone');
+}
+
+/** What translations of a connection with this mapping rest on while the travel API says this, in whatever order. */
+export function basisOf(connection: Pick<Connection, 'mapping'>, read: Lookups): Basis {
+  const lookups = inOrder(read);
   const rules = compileRules(connection.mapping, lookups.scimUserMappings);
-  const digest = createHash('sha256').update(JSON.stringify(lookups)).digest('hex').slice(0, 16);
+  const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}` };
+}
+
+function inOrder(lookups: Lookups): Lookups {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
+  const withOptions = customFields.map((field) => ({ ...field, options: sorted(field.options) }));
+  return {
+    customFields: sorted(withOptions),
+    costCenters: sorted(costCenters),
+    billingProfiles: sorted(billingProfiles),
+    travelPolicies: sorted(travelPolicies),
+    scimUserMappings: sorted(scimUserMappings),
+  };
+}
+
+/** By content, as some rows have no id. */
+function sorted<T extends object>(items: T[]): T[] {
+  const keyed = items.map((item) => ({ item, key: canonicalJson(JSON.parse(JSON.stringify(item))) }));
+  return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ item }) => item);
 }

@@ -1,11 +1,10 @@
 import type { ScimResource } from '../schema/resource.ts';
-import type { Applied } from '../translator/result.ts';
-import { toTravel } from '../translator/to-travel.ts';
-import type { Bases } from './basis.ts';
+import { isInactive } from './address.ts';
 import type { Connection } from './connection.ts';
-import type { Identity } from './identity.ts';
-import type { Surroundings } from './ports.ts';
+import type { Identity, Origin } from './identity.ts';
+import type { IdentityChange, Surroundings } from './ports.ts';
 import { rewritten } from './rewritten.ts';
+import { leaverExternalId } from './somebody-else.ts';
 
 /** A write of an IdP to a known identity. */
 export interface Write {
@@ -14,41 +13,94 @@ export interface Write {
   kind: 'replace' | 'patch';
 }
 
+/** The identity as written, and the changes that keep it. */
+export interface Claimed {
+  identity: Identity;
+  changes: IdentityChange[];
+}
+
 /**
- * The identity with the new desired state, claimed and dirty. With the first write an imported identity becomes the
- * IdP's: fields whose source a PATCH removes become ours with it, so that they are removed from the traveler too; what
- * a PUT merely leaves out does not.
+ * The identity with the new desired state, claimed and dirty. Somebody who is reactivated under another externalId than the
+ * leaver's is somebody else: by the policy `onReturn` they get the traveler without what the leaver had, another traveler,
+ * or wait for an admin.
  */
 export function claimed(
-  shop: { bases: Pick<Bases, 'known'>; surroundings: Pick<Surroundings, 'now'> },
+  surroundings: Pick<Surroundings, 'now' | 'newId' | 'wallClock'>,
   connection: Connection,
-  { before, after, kind }: Write,
-): Identity {
-  const applied =
-    !before.claimed && kind === 'patch'
-      ? removedBy(shop.bases, connection, { before, after })
-      : before.applied;
+  write: Write,
+): Claimed {
+  const { before, after } = write;
+  const next: Identity = { ...rewritten(before, surroundings), desired: after };
+  const origin = originOf(write);
+  const update = (identity: Identity): IdentityChange => ({
+    kind: 'update',
+    identity,
+    expected: before.version,
+  });
+  if (!isReplaced(write)) {
+    const identity = { ...next, origin };
+    return { identity, changes: [update(identity)] };
+  }
+  const { onReturn } = connection.policies;
+  if (onReturn === 'revive' || before.travelId === undefined) {
+    const identity = { ...next, origin: { ...origin, resetAt: next.version } };
+    return { identity, changes: [update(identity)] };
+  }
+  if (onReturn === 'hold' || connection.parkingDomain === undefined) {
+    const identity = { ...next, origin: { ...origin, returnAt: next.version } };
+    return { identity, changes: [update(identity)] };
+  }
+  const identity = { ...next, origin };
+  const tombstone = tombstoneOf(before, surroundings, connection.lateMs);
   return {
-    ...rewritten(before, shop.surroundings.now()),
-    desired: after,
-    applied,
+    identity,
+    changes: [update(identity), { kind: 'unlink', id: before.id }, { kind: 'insert', identity: tombstone }],
   };
 }
 
-function removedBy(
-  bases: Pick<Bases, 'known'>,
-  connection: Connection,
-  { before, after }: { before: Identity; after: ScimResource },
-): Applied {
-  const { rules, lookups } = bases.known(connection);
-  const snapshot = { lookups, references: new Map() };
-  const was = toTravel(rules, before.desired, snapshot).fields;
-  const is = toTravel(rules, after, snapshot).fields;
-  const applied: Applied = {};
-  for (const [key, field] of Object.entries(was)) {
-    if (field.kind !== 'value' || key === 'email' || key === 'archived') continue;
-    if ((is[key]?.kind ?? 'absent') !== 'absent') continue;
-    applied[key] = { sent: field.value, answered: field.value, source: field.source };
-  }
-  return applied;
+/** The leaver, who keeps the traveler, and whose traveler gives its address up. */
+function tombstoneOf(
+  leaver: Identity,
+  { newId, now, wallClock }: Pick<Surroundings, 'now' | 'newId' | 'wallClock'>,
+  lateMs: number,
+): Identity {
+  const { progress, origin } = leaver;
+  const deletedAt = wallClock();
+  const sent = { ...progress.late?.sent, archived: [false] };
+  return {
+    ...leaver,
+    ...{ id: newId(), version: 1, revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
+    ...{
+      leasedUntil: undefined,
+      nextAttemptAt: undefined,
+      attempts: 0,
+      hold: undefined,
+      decision: undefined,
+    },
+    waitingFor: undefined,
+    origin: { ...origin, givesEmailUp: true },
+    // A call for the live person may still be under way.
+    progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
+  };
+}
+
+function isReplaced({ before, after }: Write): boolean {
+  if (!before.claimed || !isInactive(before) || after.active === false) return false;
+  const left = leaverExternalId(before);
+  return left !== undefined && typeof after.externalId === 'string' && left !== after.externalId;
+}
+
+/** Who left is remembered from the deactivation on, as the externalId may change before somebody comes back. */
+function originOf({ before, after, kind }: Write): Origin {
+  const { leftAs, baseline, ...others } = before.origin;
+  const isLeaver = after.active === false;
+  const left = isLeaver
+    ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
+    : undefined;
+  const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
+  return {
+    ...others,
+    ...(left === undefined ? {} : { leftAs: left }),
+    ...(imported === undefined ? {} : { baseline: imported }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../schema/resource.ts';
 import { readField } from '../translator/fields.ts';
-import type { Plan } from '../translator/plan.ts';
+import { emptyPlan, type Plan } from '../translator/plan.ts';
 import type { FieldKey, Finding } from '../translator/result.ts';
 import { canonicalJson, same } from '../translator/same.ts';
 import type { Identity } from './identity.ts';
@@ -35,6 +35,10 @@ const toldByTravelApi = [
   'forbidden',
   'existingUser',
   'privileged',
+  'guarded',
+  'safetyValve',
+  'rulesHeld',
+  'returnHeld',
   'ownCredential',
 ];
 
@@ -52,13 +56,11 @@ export function difference(identity: Identity, from: Outlook | undefined, to: Ou
   };
 }
 
-const settledPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
-
 /** Somebody with nothing left to do. Who has no traveler yet and is on the way to one gets it under any rules. */
 function asSettled({ travelId, state, findings }: Identity, to: Outlook): Outlook {
   const isPending = travelId === undefined && state === 'pending';
   const isUnderWay = travelId === undefined && !isPending && !to.isPending;
-  return { plan: isUnderWay ? to.plan : settledPlan, findings, isPending };
+  return { plan: isUnderWay ? to.plan : emptyPlan, findings, isPending };
 }
 
 function outcomeOf(before: Outlook, to: Outlook, changes: Change[]): Difference['outcome'] {

@@ -25,7 +25,13 @@ export function discovery(imports: Imports, bases: Bases, surroundings: Surround
       const key = `${connection.id} ${addressKey(text)}`;
       const now = surroundings.now();
       if ((misses.get(key) ?? 0) > now) return false;
-      const isFound = await ask({ imports, bases, surroundings }, connection, text);
+      const isFound = await ask({ imports, bases, surroundings }, connection, text).catch(
+        (error: unknown) => {
+          // A full disk does not stop reads.
+          surroundings.log.error({ err: error }, 'a traveler who was found could not be kept');
+          return false;
+        },
+      );
       // Also when somebody was found: whoever is known from now on is not asked for again, whoever may not be shown is.
       remember(misses, key, now + MISS_MS);
       return isFound;

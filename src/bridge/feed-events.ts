@@ -51,7 +51,8 @@ async function see(shop: Reader, connection: Connection, travelers: TravelUser[]
   const basis = await shop.bases.current(connection);
   const since = shop.surroundings.now();
   // Without rules nobody can be kept.
-  return !('kind' in basis) && keepTravelers(shop, { connection, basis, since }, news);
+  if ('kind' in basis) return false;
+  return (await keepTravelers(shop, { connection, basis, since }, news)).areAllRead;
 }
 
 /** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */
@@ -74,15 +75,15 @@ async function knownOf({ imports }: Reader, { id }: Connection, travelers: Trave
   return new Map(known.map((identity) => [identity.travelId, identity]));
 }
 
-/** Addresses that somebody had and has no more. */
+/** Addresses, by key, that somebody had and has no more. */
 function freedBy(
   events: FeedEvent[],
   newest: Map<string, { traveler: TravelUser; kind: string }>,
-): Set<string> {
-  const freed = new Set<string>();
+): Map<string, string> {
+  const freed = new Map<string, string>();
   for (const { kind, traveler, previousEmail } of events) {
-    if (previousEmail !== undefined) freed.add(addressKey(previousEmail));
-    if (traveler && kind === 'user.deleted') freed.add(addressKey(traveler.email));
+    if (previousEmail !== undefined) freed.set(addressKey(previousEmail), previousEmail);
+    if (traveler && kind === 'user.deleted') freed.set(addressKey(traveler.email), traveler.email);
   }
   for (const { traveler, kind } of newest.values()) {
     if (kind !== 'user.deleted') freed.delete(addressKey(traveler.email));
@@ -90,8 +91,8 @@ function freedBy(
   return freed;
 }
 
-async function free(shop: Reader, { account }: Connection, addresses: Set<string>): Promise<void> {
+async function free(shop: Reader, { account }: Connection, addresses: Map<string, string>): Promise<void> {
   const now = shop.surroundings.now();
-  for (const address of addresses) await shop.agenda.touchWaiting(account, address, now);
+  for (const address of addresses.values()) await shop.agenda.touchWaiting(account, address, now);
   if (addresses.size > 0) shop.wake();
 }

@@ -1,4 +1,5 @@
 import type { Finding } from '../translator/result.ts';
+import type { CustomFieldValue } from '../translator/travel-user.ts';
 
 /** Everything the bridge itself has to tell an admin; the translator has its own. */
 export const findings = {
@@ -44,12 +45,98 @@ export const findings = {
       'The travel API does not delete this traveler, who has been on trips for instance; they are archived instead.',
     remedy: 'Nothing needs to be done: who is archived has no access.',
   }),
+  guarded: (): Finding => ({
+    field: 'roles',
+    code: 'guarded',
+    reason:
+      'This traveler administers the travel service by a role that the mapping did not give; email and roles stay as they are.',
+    remedy:
+      'Take the role away in the travel service, or leave address and roles of this person to be managed there.',
+  }),
+  guardedLeaver: (): Finding => ({
+    field: 'archived',
+    code: 'guarded',
+    value: true,
+    reason:
+      'This traveler administers the travel service by a role that the mapping did not give, and is not archived without an admin.',
+    remedy:
+      'Approve it (jetbridge holds approve), or take the role away in the travel service and deactivate the user again.',
+  }),
+  heldBySafetyValve: (): Finding => ({
+    field: 'archived',
+    code: 'safetyValve',
+    value: true,
+    reason: 'More people would leave at once than the safety valve of the connection lets pass.',
+    remedy: 'Approve or discard it (jetbridge holds); reactivating the user ends the wait, too.',
+  }),
+  heldReturn: (): Finding => ({
+    field: '*',
+    code: 'returnHeld',
+    reason: 'Somebody takes the place of a leaver who had another externalId.',
+    remedy:
+      'Approve it to give them the traveler with every field reset (jetbridge holds approve); discard it to leave the traveler archived.',
+  }),
+  heldRules: (): Finding => ({
+    field: '*',
+    code: 'rulesHeld',
+    reason: 'A change of rules or lookups would change many people, and waits for an admin.',
+    remedy: 'Look at it with jetbridge holds, and approve or discard it.',
+  }),
+  movedFrom: (connection: string): Finding => ({
+    field: '*',
+    code: 'movedFrom',
+    value: connection,
+    reason: `The traveler was provisioned by the connection ${connection} before, which has deleted this person.`,
+    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
+  }),
+  movedTo: (connection: string): Finding => ({
+    field: '*',
+    code: 'movedTo',
+    value: connection,
+    reason: `The traveler is provisioned by the connection ${connection} now, which has created a person with this address.`,
+    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
+  }),
+  heldByLeaver: (email: string): Finding => ({
+    field: 'email',
+    code: 'emailHeldByLeaver',
+    value: email,
+    reason: 'The archived traveler of somebody who left has this email address.',
+    remedy:
+      'Change the address of that traveler in the travel service, or set the policy reclaimEmail, with which leavers give their address up.',
+  }),
+  unfindableEmail: (email: string): Finding => ({
+    field: 'email',
+    code: 'emailTaken',
+    value: email,
+    reason:
+      'The travel API says that a traveler has this email address, and finds none under it; it may be spelled another way there.',
+    remedy:
+      'Look for the address in the travel service and correct its spelling; it is tried again at each import.',
+  }),
+  swapBlocked: (email: string, others: string[]): Finding => ({
+    field: 'email',
+    code: 'emailSwapBlocked',
+    value: email,
+    reason: `The addresses of ${others.join(' and ')} are to be exchanged with this one, no free address is known to step aside to, and the travel API refuses a parking address.`,
+    remedy:
+      'Give one of them another address for a moment in the identity provider, or set emailSwap.parkingDomain to a domain that the travel API takes.',
+  }),
   forbidden: (field: string): Finding => ({
     field,
     code: 'forbidden',
     reason: 'The travel API does not allow this change.',
     remedy:
       'Check what the travel credential may do; the change is tried again when the identity provider repeats it.',
+  }),
+  customFieldLost: ({ customFieldId, name, values }: CustomFieldValue): Finding => ({
+    field: `customFields.${customFieldId}`,
+    code: 'customFieldLost',
+    value: values.map(
+      ({ data, displayName, customFieldOptionId }) => data ?? displayName ?? customFieldOptionId ?? '',
+    ),
+    reason: `The travel API does not take back the value of the custom field "${name ?? customFieldId}", which is disabled there or has this option disabled; the value had to be left out to change the others.`,
+    remedy:
+      'Enable the custom field or the option in the travel service and enter the value again, if it is needed.',
   }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,

@@ -90,7 +90,7 @@ async function create(
   connection: string,
   { attributes, members }: { attributes: ScimResource; members: Member[] },
 ): Promise<GroupView> {
-  const now = shop.surroundings.now();
+  const now = shop.surroundings.wallClock();
   const group: Group = {
     connection,
     id: shop.surroundings.newId(),
@@ -111,7 +111,7 @@ async function amend(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await existing(shop, connection, id);
     const attributes = change.attributes(before.attributes, before.version);
-    const lastModified = shop.surroundings.now();
+    const lastModified = shop.surroundings.wallClock();
     const after: Group = { ...before, version: before.version + 1, lastModified };
     const outcome = await shop.groups.change(after, before.version, { attributes, members: change.members });
     if (outcome === 'duplicate') throw taken();

@@ -1,4 +1,5 @@
 import type { Json, ScimResource } from '../schema/resource.ts';
+import type { Announced } from '../translator/announced.ts';
 import type { Applied, FieldKey, Finding, Refused, TraceEntry } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
@@ -33,14 +34,6 @@ export interface Decision {
   version: number;
 }
 
-/** What a call was to do to one field, and what the traveler had there before. Null stands for no value. */
-export interface AnnouncedField {
-  value: Json;
-  /** The SCIM value that it came from. */
-  source: Json;
-  before: Json;
-}
-
 /** A create that was announced: what tells our own traveler from a stranger's. */
 export interface Reservation {
   email: string;
@@ -57,16 +50,18 @@ export interface LateCalls {
   /** By field, every value that such a call was to set. */
   sent: Record<FieldKey, Json[]>;
   /** Creates that may still make a traveler, with the fields that they were to set. */
-  creates: { reservation: Reservation; fields: Record<FieldKey, AnnouncedField> }[];
+  creates: { reservation: Reservation; fields: Announced }[];
 }
 
 /** What the reconciler must know at its next attempt, besides what is applied and observed. */
 export interface Progress {
   /** Committed before each call, and removed with its outcome: it is still there when the outcome is not known. */
-  announced?: Record<FieldKey, AnnouncedField>;
+  announced?: Announced;
   /** Belongs to `creating`; absent while the address is reserved and no create was sent. */
   reservation?: Reservation;
-  late?: LateCalls;
+  late?: LateCalls | undefined;
+  /** True: the traveler was somebody else's, and all that is not wanted is still to be removed. */
+  reset?: true;
   /** The last reset (`Origin.resetAt`) that was carried out. */
   resetDone?: number;
   /** When drift of a field was corrected lately, in epoch milliseconds. */
@@ -86,6 +81,11 @@ export interface Origin {
   /** The connection that the person came from, or, of a tombstone, went to. */
   movedFrom?: string;
   movedTo?: string;
+  /**
+   * The user as imported, where the first write of the IdP was a PATCH: what has not changed since is not the IdP's, and its
+   * fields are not owned.
+   */
+  baseline?: ScimResource;
   /** Of a tombstone: its traveler gives its address up, as somebody else needs it. */
   givesEmailUp?: true;
 }
@@ -114,7 +114,7 @@ export interface Identity {
   observed: TravelUser | undefined;
   /** The address of a create that was announced and whose outcome is not known. */
   creating: string | undefined;
-  /** The address, lower-cased, that it wants and another traveler holds. */
+  /** The key (`addressKey`) of the address that it wants and another traveler holds. */
   waitingFor: string | undefined;
   progress: Progress;
   origin: Origin;
@@ -128,11 +128,16 @@ export interface Identity {
   /** Failed attempts in a row. */
   attempts: number;
   nextAttemptAt: number | undefined;
-  /** Epoch milliseconds, as are all times here. */
+  /** By the wall clock, in epoch milliseconds, as is `lastModified`. */
   createdAt: number;
   lastModified: number;
-  /** Set on a tombstone: gone for the IdP, kept so that the person can return. */
+  /** Set on a tombstone: gone for the IdP, kept so that the person can return. By the wall clock. */
   deletedAt: number | undefined;
+  /**
+   * The time of the write that is about to be committed, by `Surroundings.now`: an import that began before it concludes
+   * nothing from the traveler's absence. It is not read back; without it `lastModified` counts.
+   */
+  writtenAt?: number;
 }
 
 /** What one reconciliation leaves behind; it replaces these parts of the identity. */

@@ -1,45 +1,55 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { doubt, fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
+import { announcedOf } from '../translator/announced.ts';
+import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
+import type { Finding } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { awaiting, holderOf } from './address.ts';
+import { addressKey, awaiting, awaitingHolder, holderOf } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
-import { mayArriveLate } from './late.ts';
-import { isAnnounced, linkExisting } from './link.ts';
+import type { Identity } from './identity.ts';
+import { isAnnounced, isGivenUp, linkExisting, linkOwnCreate } from './link.ts';
+import { isLateCheckDue, withoutLateCalls } from './observation.ts';
 import type { TravelFailure } from './ports.ts';
-import { isGivenUp } from './takeover.ts';
 import {
   type Draft,
   type Fields,
   failed,
+  isOutcomeUnknown,
   noting,
   refusing,
   type Settled,
   settled,
   type Task,
+  withKnownOutcome,
 } from './task.ts';
 
 const ROUNDS = 6;
+/** How often a create that meets a conflict with nobody is tried again, while an earlier one may just be appearing. */
+const TRIES = 5;
 
 /**
  * Gives an identity that has none its traveler: the one that an earlier attempt may have made, the one that already has
  * the address, or a new one. The address is announced before a create is sent, so that no crash makes a second traveler.
  */
 export async function join(task: Task, draft: Draft): Promise<Settled | Gone> {
-  const addresses = [draft.creating, ...wantedAddresses(task)].filter((email) => email !== undefined);
-  if (draft.creating !== undefined) {
-    const linked = await linkExisting(task, draft, [...new Set(addresses)]);
-    if (linked !== 'none' && linked !== 'taken') return linked;
-    const isSameAddress = wantedAddresses(task)
-      .slice(0, 1)
-      .some((email) => isAnnounced(task, email));
-    if (linked === 'none' && !isSameAddress && mayArriveLate(task))
-      return failed(draft, {
-        kind: 'unavailable',
-        text: 'a create was announced under another address and its traveler has not appeared',
-      });
-  }
-  return create(task, { ...draft, applied: {} }, ROUNDS);
+  const { reservation, announced } = draft.progress;
+  if (draft.creating === undefined || !reservation)
+    return create(task, { ...draft, applied: {} }, { rounds: ROUNDS, free: undefined });
+  const found = await linkOwnCreate(task, draft, { reservation, fields: announced ?? {} });
+  if (found === 'gone' || 'end' in found) return found;
+  const [first] = wantedAddresses(task);
+  const isSameAddress = first !== undefined && isAnnounced(task, first);
+  const isFree = found.found === 'none';
+  // Under the same address it may be sent again at once, as an address is unique; under another it would be a second one.
+  const checkAt = found.draft.progress.late?.checkAt ?? 0;
+  if (isFree && !isSameAddress && task.now() < checkAt)
+    return failed(found.draft, {
+      kind: 'unavailable',
+      text: 'a create was announced under another address and its traveler may still appear',
+    });
+  const looked = isLateCheckDue(task, found.draft) ? withoutLateCalls(found.draft) : found.draft;
+  const next = withKnownOutcome({ ...looked, applied: {} });
+  return create(task, next, { rounds: ROUNDS, free: isFree ? reservation.email : undefined });
 }
 
 /** The address that is wanted, then the userName, which serves when another has the first. */
@@ -49,43 +59,63 @@ function wantedAddresses(task: Task): string[] {
   return [first, task.translation.fallbackEmail].filter((address) => address !== undefined);
 }
 
-async function create(task: Task, draft: Draft, rounds: number): Promise<Settled | Gone> {
+interface Round {
+  rounds: number;
+  /** The address that was looked for, and that nobody had. */
+  free: string | undefined;
+}
+
+async function create(task: Task, draft: Draft, { rounds, free }: Round): Promise<Settled | Gone> {
   const { draft: addressed, email } = await chooseAddress(task, draft);
   if (email === undefined) return unaddressed(task, addressed);
   if (rounds === 0)
     return failed(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
   const wanted = withEmail(task, email);
-  const announcement = await announce(task, addressed, email);
-  if (announcement === 'taken') return create(task, awaitingTaken(addressed, email), rounds - 1);
-  if (announcement === 'lost')
-    return failed(addressed, { kind: 'unavailable', text: 'the lease ran out before the create was sent' });
-  const announced: Draft = { ...addressed, creating: email };
   const next = plan({
     applied: {},
-    refused: announced.refused,
+    refused: addressed.refused,
     wanted,
     observed: undefined,
     basis: task.basis.version,
     rules: task.basis.rules,
   });
+  const announced = announcing(task, addressed, { email, next, free });
+  const announcement = await announce(task, announced, email);
+  if (announcement === 'taken')
+    return create(task, awaitingTaken(addressed, email), { rounds: rounds - 1, free });
+  if (announcement === 'lost')
+    return failed(addressed, { kind: 'unavailable', text: 'the lease ended before the create was sent' });
   task.checkpoint('beforeSend');
   const body = toCreate(next);
   const answer = await task.connection.travel.create(body);
   task.checkpoint('afterSend');
-  if (answer.kind === 'ok') return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value));
+  if (answer.kind === 'ok')
+    return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value), { isFresh: true });
   return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next, body });
+}
+
+function announcing(
+  task: Task,
+  draft: Draft,
+  { email, next, free }: { email: string; next: Plan; free: string | undefined },
+): Draft {
+  const wasFree = free !== undefined && addressKey(free) === addressKey(email);
+  const reservation = { email, wasFree, reservedAt: task.connection.travel.serverTime() };
+  const progress = { ...draft.progress, announced: announcedOf(next, {}, undefined), reservation };
+  return { ...draft, creating: email, progress };
 }
 
 /** Announces the create. That another is just making a traveler of the address is waited for, and looked at once more. */
 async function announce(
   { connection, identity, token, store: { leases } }: Task,
-  draft: Draft,
+  { progress, waitingFor }: Draft,
   email: string,
 ): Promise<'done' | 'lost' | 'taken'> {
-  const first = await leases.announce(connection.id, identity.id, token, { creating: email });
-  if (first !== 'taken' || draft.waitingFor !== undefined) return first;
+  const news = { creating: email, progress };
+  const first = await leases.announce(connection.id, identity.id, token, news);
+  if (first !== 'taken' || waitingFor !== undefined) return first;
   await leases.waitFor(connection.id, identity.id, token, email);
-  return leases.announce(connection.id, identity.id, token, { creating: email });
+  return leases.announce(connection.id, identity.id, token, news);
 }
 
 /** The first wanted address that the travel API has not refused and nobody known has. */
@@ -99,18 +129,19 @@ export async function chooseAddress(
     if (refused?.value === email && refused.basis === task.basis.version) continue;
     if (isTaken(draft, email)) continue;
     const isFirst = waiting.waitingFor === undefined;
-    if (isFirst && (await isHeld(task, email)))
+    if (isFirst && (await obstacleAt(task, email)))
       await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email);
-    if (!(await isHeld(task, email))) return { draft: waiting, email };
-    waiting = awaiting(waiting, email);
+    const holder = await obstacleAt(task, email);
+    if (!holder) return { draft: waiting, email };
+    waiting = await awaitingHolder(task, waiting, { email, holder });
   }
   return { draft: waiting, email: undefined };
 }
 
 /** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
-async function isHeld(task: Task, email: string): Promise<boolean> {
+async function obstacleAt(task: Task, email: string): Promise<Identity | undefined> {
   const holder = await holderOf(task, email);
-  return holder !== undefined && !isGivenUp(task, holder);
+  return holder && !isGivenUp(holder) ? holder : undefined;
 }
 
 /** True when this run has learnt that another traveler has the address. */
@@ -139,7 +170,13 @@ export function withEmail(task: Task, email: string): Fields {
 }
 
 function madeAs(draft: Draft, applied: Draft['applied'], traveler: TravelUser): Draft {
-  return { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
+  return withKnownOutcome({
+    ...draft,
+    travelId: traveler.id,
+    observed: traveler,
+    applied,
+    creating: undefined,
+  });
 }
 
 interface Failed {
@@ -151,18 +188,12 @@ interface Failed {
   body: JsonObject;
 }
 
-async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Settled | Gone> {
+async function afterFailure(task: Task, announced: Draft, tried: Failed): Promise<Settled | Gone> {
   const { failure, wanted, rounds } = tried;
+  const draft = withKnownOutcome(announced);
   switch (failure.kind) {
-    case 'conflict': {
-      const linked = await linkExisting(task, draft, [tried.email]);
-      if (linked === 'taken') return create(task, awaitingTaken(draft, tried.email), rounds - 1);
-      if (linked !== 'none') return linked;
-      return failed(draft, {
-        kind: 'unavailable',
-        text: 'a create met a conflict, yet nobody has the address',
-      });
-    }
+    case 'conflict':
+      return afterConflict(task, draft, tried);
     case 'invalid': {
       const named = fieldsOfInvalid(
         failure.fields.map(({ field }) => field),
@@ -179,7 +210,7 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
         draft,
         named.map((key) => ({ key, reason, wanted })),
       );
-      return create(task, left, rounds - 1);
+      return create(task, left, { rounds: rounds - 1, free: undefined });
     }
     case 'forbidden':
       return settled(noting({ ...draft, creating: undefined }, findings.forbidden('*')), 'refused');
@@ -191,12 +222,40 @@ async function afterFailure(task: Task, draft: Draft, tried: Failed): Promise<Se
     case 'unauthorized':
       return failed(draft, failure);
     case 'unavailable':
-      return failed({ ...draft, applied: doubt({}, tried.plan) }, failure);
+      return failed(isOutcomeUnknown(failure) ? announced : draft, failure);
   }
 }
 
+/** Somebody has the address: perhaps our own create, whose answer was lost, else somebody who was there before. */
+async function afterConflict(task: Task, draft: Draft, { email, rounds }: Failed): Promise<Settled | Gone> {
+  for (const create of openCreates(draft, email)) {
+    const own = await linkOwnCreate(task, draft, create);
+    if (own === 'gone' || 'end' in own) return own;
+  }
+  const linked = await linkExisting(task, draft, email);
+  if (linked === 'taken')
+    return create(task, awaitingTaken(draft, email), { rounds: rounds - 1, free: undefined });
+  if (linked !== 'none') return linked;
+  // The holder may just have gone, or our own create may just be appearing.
+  const tries = openCreates(draft, email).length > 0 ? TRIES : 2;
+  const isKnown = task.identity.waitingFor === addressKey(email);
+  if (!isKnown && task.identity.attempts + 1 < tries)
+    return failed(draft, {
+      kind: 'unavailable',
+      text: 'a create met a conflict, yet nobody has the address',
+    });
+  const waiting = awaitingTaken(draft, email, findings.unfindableEmail(email));
+  return create(task, waiting, { rounds: rounds - 1, free: undefined });
+}
+
+/** Earlier creates under an address, which may have made its traveler. */
+function openCreates({ progress }: Draft, email: string) {
+  const creates = progress.late?.creates ?? [];
+  return creates.filter(({ reservation }) => addressKey(reservation.email) === addressKey(email));
+}
+
 /** Notes that the address is taken; what it waits for stays the first choice. */
-function awaitingTaken(draft: Draft, email: string): Draft {
-  const noted = awaiting({ ...draft, waitingFor: undefined }, email);
+function awaitingTaken(draft: Draft, email: string, finding?: Finding): Draft {
+  const noted = awaiting({ ...draft, waitingFor: undefined }, email, finding);
   return { ...noted, waitingFor: draft.waitingFor ?? noted.waitingFor };
 }

@@ -1,55 +1,113 @@
-import { doubt } from '../translator/plan.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import { announcedOf } from '../translator/announced.ts';
+import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
 import { findings } from './findings.ts';
-import { mayArriveLate } from './late.ts';
-import type { TravelAnswer } from './ports.ts';
-import { isPrivileged, standingOf } from './takeover.ts';
-import { type Draft, failed, noting, type Settled, settled, type Task } from './task.ts';
+import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
+import { removeLateTravelers } from './late-creates.ts';
+import { findOwnCreate } from './link.ts';
+import {
+  correctingDrift,
+  isLateCheckDue,
+  lateAfter,
+  readTraveler,
+  withLateDoubts,
+  withObserved,
+  withoutLateCalls,
+} from './observation.ts';
+import type { TravelFailure } from './ports.ts';
+import {
+  type Draft,
+  failed,
+  holding,
+  isApproved,
+  isOutcomeUnknown,
+  noting,
+  type Settled,
+  settled,
+  type Task,
+  withKnownOutcome,
+} from './task.ts';
 
 /** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
-export async function leave(task: Task, draft: Draft): Promise<Settled> {
+export async function leave(task: Task, begun: Draft): Promise<Settled> {
+  const { movedTo } = task.identity.origin;
+  const draft = movedTo === undefined ? begun : noting(begun, findings.movedTo(movedTo));
+  if (isLateCheckDue(task, draft)) {
+    const failure = await removeLateTravelers(task, draft);
+    if (failure) return failed(draft, failure);
+  }
   const found = draft.travelId === undefined ? await findLate(task, draft) : draft;
   if ('end' in found) return found;
-  const { travelId, observed } = found;
-  if (travelId === undefined) return settled({ ...found, creating: undefined }, 'synced');
-  const self = await task.connection.lookups.self();
-  if (self.kind !== 'ok') return failed(found, self);
-  if (self.value.id === travelId) return settled(noting(found, findings.ownCredential()), 'refused');
-  const isNewLink = found.applied.email === undefined;
-  if (isNewLink && observed && isPrivileged(observed))
-    return settled(noting(found, findings.privileged()), 'held');
-  if (isArchived(found) && task.connection.policies.deprovision === 'archive')
-    return settled(found, 'synced');
-  return retire(task, found, travelId);
+  const checked = isLateCheckDue(task, found) ? withoutLateCalls(found) : found;
+  if (checked.travelId === undefined) return settled({ ...checked, creating: undefined }, 'synced');
+  return retireTraveler(task, checked, checked.travelId);
 }
 
-/** True when we archived the traveler; that somebody took it back into use by hand is drift, which is not corrected. */
-function isArchived({ applied: { archived }, observed }: Draft): boolean {
-  return observed !== undefined && archived?.sent === true && !archived.unsure;
+async function retireTraveler(task: Task, draft: Draft, travelId: string): Promise<Settled> {
+  const own = await refuseOwnUser(task, draft);
+  if (own) return own;
+  // Somebody may have made the traveler active again, or an administrator.
+  const seen = mustRead(task, draft)
+    ? await readTraveler(task, draft, travelId)
+    : withLateDoubts(task, draft);
+  if (seen === 'gone') return settled(unlinked(draft), 'synced');
+  if ('end' in seen) return seen;
+  const next = correctingDrift(task, seen);
+  return isRetired(task, next) ? rested(task, next, travelId) : passed(task, next, travelId);
+}
+
+/** True until the traveler was archived once for this deletion; from then on the feed and imports tell of it. */
+function mustRead(task: Task, draft: Draft): boolean {
+  const { observed, progress } = draft;
+  const isKnown = observed !== undefined && progress.announced === undefined;
+  return !isKnown || !isRetired(task, draft) || isLateCheckDue(task, draft);
+}
+
+/** True when the traveler was archived for this deletion; that somebody makes it active again by hand is drift. */
+function isRetired({ identity, connection }: Task, { progress, applied: { archived } }: Draft): boolean {
+  const isDone = progress.settledVersion === identity.version && archived?.sent === true && !archived.unsure;
+  return isDone && connection.policies.deprovision === 'archive';
+}
+
+function rested(task: Task, draft: Draft, travelId: string): Promise<Settled> {
+  const { archived } = draft.applied;
+  const drifted = draft.observed && archived ? drift({ archived }, draft.observed) : [];
+  const done = { ...draft, findings: [...draft.findings, ...drifted] };
+  return giveEmailUp(task, settled(done, 'synced'), travelId);
+}
+
+async function passed(task: Task, seen: Draft, travelId: string): Promise<Settled> {
+  const { observed, applied } = seen;
+  if (observed && isGuarded(observed, applied) && !isApproved(task.identity, 'guarded'))
+    return settled(holding(task, noting(seen, findings.guardedLeaver()), 'guarded'), 'held');
+  const isLeaving = observed?.archived === false;
+  if (isLeaving && !isApproved(task.identity, 'safetyValve') && !(await mayLeave(task)))
+    return settled(holding(task, noting(seen, findings.heldBySafetyValve()), 'safetyValve'), 'held');
+  const retired = await retire(task, seen, travelId);
+  if (retired.end.kind === 'failed' || retired.draft.travelId === undefined) return retired;
+  return giveEmailUp(task, retired, travelId);
 }
 
 /** A create that was announced may have been carried out: then its traveler is there, and must go. */
 async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
-  if (draft.creating === undefined) return draft;
-  const answer = await task.connection.travel.byEmail([draft.creating]);
-  if (answer.kind !== 'ok') return failed(draft, answer);
-  for (const traveler of answer.value) {
-    const standing = await standingOf(task, traveler);
-    if (standing.kind !== 'ok') return failed(draft, standing);
-    if (standing.value.is === 'free') return { ...draft, travelId: traveler.id, observed: traveler };
-  }
-  if (mayArriveLate(task)) {
-    return failed(draft, {
-      kind: 'unavailable',
-      text: 'a create was announced and its traveler has not appeared',
-    });
-  }
-  return draft;
+  const { reservation, announced = {}, late: before } = draft.progress;
+  if (draft.creating === undefined || !reservation) return draft;
+  const create = { reservation, fields: announced };
+  const found = await findOwnCreate(task, create);
+  if (found.kind !== 'ok') return failed(draft, found);
+  const late = before ?? lateAfter(task, undefined, { announced, reservation });
+  const next: Draft = { ...draft, progress: { ...draft.progress, late } };
+  if (found.value)
+    return withObserved(task, { ...withKnownOutcome(next), travelId: found.value.id }, found.value);
+  // Until the last look it may still appear, and whoever returns must know of it.
+  return task.now() < late.checkAt ? settled(next, 'synced') : withKnownOutcome(next);
 }
 
 async function retire(task: Task, draft: Draft, travelId: string): Promise<Settled> {
   if (task.connection.policies.deprovision === 'archive') return archive(task, draft, travelId);
-  const answer = await sent(task, () => task.connection.travel.remove(travelId));
+  task.checkpoint('beforeSend');
+  const answer = await task.connection.travel.remove(travelId);
+  task.checkpoint('afterSend');
   switch (answer.kind) {
     case 'ok':
     case 'notFound':
@@ -57,53 +115,90 @@ async function retire(task: Task, draft: Draft, travelId: string): Promise<Settl
     case 'forbidden':
     case 'invalid':
     case 'conflict': {
-      // Somebody who has traveled is part of the accounts and cannot be deleted; but nobody who left keeps access.
+      // Somebody who has traveled is part of the accounts and cannot be deleted; but no leaver keeps access.
       const kept = noting(draft, findings.notDeleted());
-      return isArchived(draft) ? settled(kept, 'synced') : archive(task, kept, travelId);
+      return archive(task, kept, travelId);
     }
     case 'unauthorized':
-      return failed(draft, answer);
     case 'unavailable':
-      return failed({ ...draft, observed: undefined }, answer);
+      return failed(draft, answer);
   }
 }
 
 async function archive(task: Task, draft: Draft, travelId: string): Promise<Settled> {
-  const answer = await sent(task, () => task.connection.travel.patch(travelId, { archived: true }));
-  switch (answer.kind) {
-    case 'ok':
-      return settled(archived(draft, answer.value), 'synced');
+  const archived = { value: true, source: false };
+  if (draft.observed?.archived === true)
+    return settled(
+      {
+        ...withKnownOutcome(draft),
+        creating: undefined,
+        applied: keep(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
+      },
+      'synced',
+    );
+  const sent = await patch(task, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
+  if (!('failure' in sent)) return settled(sent, 'synced');
+  return unsent(sent, () => settled(noting(sent.draft, findings.forbidden('archived')), 'refused'));
+}
+
+/** An archived leaver gives the address up when it is to be somebody else's. */
+async function giveEmailUp(task: Task, { draft, end }: Settled, travelId: string): Promise<Settled> {
+  const { observed } = draft;
+  if (!observed?.archived || isParkingAddress(task.connection, observed.email)) return { draft, end };
+  const parked = (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
+  if (parked === undefined) return { draft, end };
+  const email = { value: parked, source: parked };
+  const plan: Plan = { ...emptyPlan, set: { email } };
+  const sent = await patch(task, draft, { travelId, plan });
+  if (!('failure' in sent)) return { draft: sent, end };
+  return unsent(sent, () => ({
+    draft: noting(sent.draft, findings.refused('email', parked, 'it keeps the address of a leaver')),
+    end,
+  }));
+}
+
+interface Unsent {
+  draft: Draft;
+  failure: TravelFailure;
+}
+
+/** What becomes of a tombstone whose traveler could not be changed. */
+function unsent({ draft, failure }: Unsent, refused: () => Settled): Settled {
+  switch (failure.kind) {
     case 'notFound':
       return settled(unlinked(draft), 'synced');
     case 'forbidden':
     case 'invalid':
     case 'conflict':
-      return settled(noting(draft, findings.forbidden('archived')), 'refused');
+      return refused();
     case 'unauthorized':
-      return failed(draft, answer);
     case 'unavailable':
-      return failed({ ...unsure(draft), observed: undefined }, answer);
+      return failed(draft, failure);
   }
 }
 
-async function sent<T>(task: Task, call: () => Promise<TravelAnswer<T>>): Promise<TravelAnswer<T>> {
+/** One announced patch; the draft knows what it came to. */
+async function patch(
+  task: Task,
+  draft: Draft,
+  { travelId, plan }: { travelId: string; plan: Plan },
+): Promise<Draft | Unsent> {
+  const announced = announcedOf(plan, draft.applied, draft.observed);
+  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
+  const { connection, identity, token, store } = task;
+  const news = { progress: told.progress };
+  if ((await store.leases.announce(connection.id, identity.id, token, news)) !== 'done')
+    return { draft, failure: { kind: 'unavailable', text: 'the lease ended before the change was sent' } };
   task.checkpoint('beforeSend');
-  const answer = await call();
+  const answer = await connection.travel.patch(travelId, toMergePatch(plan, draft.observed));
   task.checkpoint('afterSend');
-  return answer;
-}
-
-/** It may have been archived all the same: a return must not rely on what was known before. */
-function unsure(draft: Draft): Draft {
-  const set = { archived: { value: true, source: false } };
-  return { ...draft, applied: doubt(draft.applied, { set, remove: [] }) };
+  if (answer.kind === 'ok') {
+    const applied = keep(draft.applied, plan, answer.value);
+    return withKnownOutcome({ ...told, creating: undefined, observed: answer.value, applied });
+  }
+  return { draft: isOutcomeUnknown(answer) ? told : withKnownOutcome(told), failure: answer };
 }
 
 function unlinked(draft: Draft): Draft {
-  return { ...draft, travelId: undefined, observed: undefined, creating: undefined };
-}
-
-function archived(draft: Draft, answer: TravelUser): Draft {
-  const entry = { sent: true, answered: answer.archived, source: false };
-  return { ...draft, creating: undefined, observed: answer, applied: { ...draft.applied, archived: entry } };
+  return { ...withKnownOutcome(draft), travelId: undefined, observed: undefined, creating: undefined };
 }

@@ -1,62 +1,195 @@
-import { doubtDifferences } from '../translator/plan.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { resolveAnnounced } from '../translator/announced.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { addressKey } from './address.ts';
+import { addressKey, awaiting } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
-import { standingOf } from './takeover.ts';
-import { type Draft, failed, noting, type Settled, settled, type Task } from './task.ts';
+import { isGuarded } from './guard.ts';
+import type { Identity } from './identity.ts';
+import { lateAfter } from './observation.ts';
+import { isOwnCreate, type OpenCreate } from './own-create.ts';
+import type { TravelAnswer } from './ports.ts';
+import { isSomebodyElse } from './somebody-else.ts';
+import {
+  type Draft,
+  failed,
+  holding,
+  isApproved,
+  noting,
+  type Settled,
+  settled,
+  type Task,
+  withKnownOutcome,
+} from './task.ts';
 
-/** Links the traveler that has one of the addresses, if it may be; else tells whether there is none, or somebody's. */
+/** Whether a traveler that has the wanted address can become this identity's. */
+type Standing =
+  /** Perhaps of a tombstone, which gives it up with what was applied. */
+  | { is: 'free'; tombstone: Identity | undefined }
+  /** Another identity of the account is linked to it, or is just making it. */
+  | { is: 'linked' }
+  /** The bridge's own credential belongs to it. */
+  | { is: 'own' };
+
+/** What the look for our own create came to. */
+export type Found = Settled | Gone | { found: 'none' | 'stranger'; draft: Draft };
+
+/**
+ * Looks for the traveler of a create whose outcome is not known, and links it. A traveler in whose making we cannot have had
+ * a part is a stranger, even under the same address.
+ */
+export async function linkOwnCreate(task: Task, draft: Draft, create: OpenCreate): Promise<Found> {
+  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  if (answer.kind !== 'ok') return failed(draft, answer);
+  const known = withLateCreate(task, draft, create);
+  for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return failed(known, standing);
+    if (standing.value.is !== 'free') continue;
+    const seen = { observed: traveler, rules: task.basis.rules };
+    const applied = resolveAnnounced({}, create.fields, seen);
+    const linked = await linkTo(task, known, { traveler, applied });
+    if (linked !== 'taken') return linked;
+  }
+  return { found: answer.value.length > 0 ? 'stranger' : 'none', draft: known };
+}
+
+/** The draft that remembers a create which may be carried out late; the time of the last look stays as it was first set. */
+function withLateCreate(task: Task, draft: Draft, create: OpenCreate): Draft {
+  const { reservation, fields: announced } = create;
+  const before = draft.progress.late;
+  const isKnown = before?.creates.some((one) => isDeepStrictEqual(one.reservation, reservation));
+  const late = isKnown ? before : lateAfter(task, before, { announced, reservation });
+  return { ...draft, progress: { ...draft.progress, late } };
+}
+
+/** Links the traveler that has the address, if the connection and its standing allow it; else tells why there is none. */
 export async function linkExisting(
   task: Task,
   draft: Draft,
-  addresses: string[],
+  email: string,
 ): Promise<Settled | Gone | 'none' | 'taken'> {
-  const answer = await task.connection.travel.byEmail(addresses);
+  const answer = await task.connection.travel.byEmail([email]);
   if (answer.kind !== 'ok') return failed(draft, answer);
-  // Under the announced address stands our own work; another that has the new address is somebody else.
-  const ours = answer.value.filter(({ email }) => isAnnounced(task, email));
-  for (const traveler of [...ours, ...answer.value.filter((one) => !ours.includes(one))]) {
+  for (const traveler of answer.value) {
     const standing = await standingOf(task, traveler);
     if (standing.kind !== 'ok') return failed(draft, standing);
-    if (standing.value.is === 'privileged')
-      return settled({ ...noting(draft, findings.privileged()), creating: undefined }, 'held');
     if (standing.value.is !== 'free') continue;
-    const adopted = await adopt(task, draft, { traveler, inherited: standing.value.applied });
-    if (adopted !== 'taken') return adopted;
+    const linked = await adopt(task, draft, { traveler, tombstone: standing.value.tombstone });
+    if (linked !== 'taken') return linked;
   }
   return answer.value.length > 0 ? 'taken' : 'none';
+}
+
+/** Finds the traveler that a deleted identity's own create may have made; undefined when there is none yet. */
+export async function findOwnCreate(
+  task: Task,
+  create: OpenCreate,
+): Promise<TravelAnswer<TravelUser | undefined>> {
+  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  if (answer.kind !== 'ok') return answer;
+  for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return standing;
+    if (standing.value.is === 'free') return { kind: 'ok', value: traveler };
+  }
+  return { kind: 'ok', value: undefined };
+}
+
+/** A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead. */
+export function isGivenUp({ deletedAt, origin }: Identity): boolean {
+  return deletedAt !== undefined && !origin.givesEmailUp;
+}
+
+async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
+  const self = await task.connection.lookups.self();
+  if (self.kind !== 'ok') return self;
+  if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
+  const { account } = task.connection;
+  const { identities } = task.store;
+  const maker = await identities.holder(account, { creating: traveler.email });
+  // Found before its maker has noted that it is theirs.
+  if (maker && maker.id !== task.identity.id && !isGivenUp(maker))
+    return { kind: 'ok', value: { is: 'linked' } };
+  const holder = await identities.holder(account, { travelId: traveler.id });
+  const other = holder?.id === task.identity.id ? undefined : holder;
+  if (other && !isGivenUp(other)) return { kind: 'ok', value: { is: 'linked' } };
+  return { kind: 'ok', value: { is: 'free', tombstone: other } };
+}
+
+interface Candidate {
+  traveler: TravelUser;
+  tombstone: Identity | undefined;
 }
 
 async function adopt(
   task: Task,
   draft: Draft,
-  { traveler, inherited }: { traveler: TravelUser; inherited: Applied },
+  { traveler, tombstone }: Candidate,
 ): Promise<Settled | Gone | 'taken'> {
-  // A traveler under an announced address is most likely our own work, whose answer was lost.
-  const isOurs = isAnnounced(task, traveler.email);
-  const mayLink = task.connection.policies.onExistingUser === 'link' || isOurs;
-  if (!mayLink)
-    return settled(
-      noting({ ...draft, creating: undefined }, findings.existingUser(traveler.email)),
-      'pending',
-    );
-  // Before the first patch: of two who find one traveler at the same moment, one must not write it.
-  const { connection, identity, token, store } = task;
-  const link = await store.leases.announce(connection.id, identity.id, token, { travelId: traveler.id });
-  if (link === 'taken') return 'taken';
-  if (link === 'lost')
-    return failed(draft, { kind: 'unavailable', text: 'the lease ran out before the link was made' });
-  return amend(task, {
+  const reserved = { ...draft, creating: undefined };
+  if (!tombstone && task.connection.policies.onExistingUser === 'refuse')
+    return settled(noting(reserved, findings.existingUser(traveler.email)), 'pending');
+  const inherited = tombstone?.applied ?? {};
+  if (isGuarded(traveler, inherited) && !isApproved(task.identity, 'guarded'))
+    return settled(holding(task, noting(reserved, findings.privileged()), 'guarded'), 'held');
+  if (!tombstone) return linkTo(task, draft, { traveler, applied: {} });
+  const isOther = isSomebodyElse(tombstone, task.identity);
+  if (isOther && mustSeparate(task)) return separated(task, draft, tombstone);
+  if (isOther && task.connection.policies.onReturn !== 'revive' && !isApproved(task.identity, 'return'))
+    return settled(holding(task, noting(reserved, findings.heldReturn()), 'return'), 'held');
+  if (!(await takeFrom(task, tombstone)))
+    return failed(draft, {
+      kind: 'unavailable',
+      text: 'the traveler is just being archived, or linked by another identity',
+    });
+  const progress = isOther ? { ...draft.progress, reset: true as const } : draft.progress;
+  return linkTo(task, { ...draft, progress }, { traveler, applied: inherited });
+}
+
+function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {
+  return policies.onReturn === 'separate' && parkingDomain !== undefined;
+}
+
+/** The tombstone's traveler gives its address up, and this identity waits for it. */
+async function separated(task: Task, draft: Draft, tombstone: Identity): Promise<Settled> {
+  const { connection, id } = tombstone;
+  await task.store.identities.commit(connection, [{ kind: 'giveEmailUp', connection, id }]);
+  const email = tombstone.observed?.email ?? '';
+  return settled({ ...awaiting(draft, email, findings.heldByLeaver(email)), creating: undefined }, 'pending');
+}
+
+async function linkTo(
+  task: Task,
+  draft: Draft,
+  { traveler, applied }: { traveler: TravelUser; applied: Applied },
+): Promise<Settled | Gone | 'taken'> {
+  const linked: Draft = withKnownOutcome({
     ...draft,
     travelId: traveler.id,
     observed: traveler,
-    // What a lost create had sent is ours to take away again; what became of the last call of whoever gave the traveler up
-    // may not be known.
-    applied: doubtDifferences(isOurs ? draft.applied : inherited, traveler),
+    applied,
     creating: undefined,
   });
+  // Before the first patch: of two who find one traveler at the same moment, one must not write it.
+  const { connection, identity, token, store } = task;
+  const news = { travelId: traveler.id, progress: linked.progress };
+  const link = await store.leases.announce(connection.id, identity.id, token, news);
+  if (link === 'taken') return 'taken';
+  if (link === 'lost')
+    return failed(draft, { kind: 'unavailable', text: 'the lease ended before the link was made' });
+  return amend(task, linked, { isFresh: true });
+}
+
+/** Work that is under way at the tombstone would come after what is sent from here. */
+async function takeFrom(task: Task, tombstone: Identity): Promise<boolean> {
+  const { connection, id, leasedUntil, applied, origin } = tombstone;
+  if (leasedUntil !== undefined && leasedUntil > task.now()) return false;
+  const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
+  const given = { connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
+  const release = { kind: 'release', ...given } as const;
+  return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
 }
 
 /** True for the address under which an earlier attempt announced a create. */

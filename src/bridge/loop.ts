@@ -3,9 +3,10 @@ import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { Followed, Follower } from './feed.ts';
 import type { Importer } from './import.ts';
-import type { Pause } from './pause.ts';
+import { GIVE_WAY_MS, type Pause } from './pause.ts';
 import type { Agenda, Surroundings } from './ports.ts';
 import type { Reconciler } from './reconcile.ts';
+import type { RulesChanges } from './rules-change.ts';
 
 /** How many identities of a connection are under way at once, and how often the agenda is looked at unasked. */
 const AT_ONCE = 8;
@@ -23,13 +24,16 @@ const IMPORT_AGAIN_MS = 60_000;
 const FEED_AGAIN_MS = 60 * 60_000;
 /** While the travel API does not answer, its feed is asked for less and less often, down to this. */
 const FEED_REST_MS = 60_000;
-/** After a fault of our own, such as a database that does not answer. */
-const FAULT_MS = 5_000;
+/** After a fault of our own, such as a database that cannot be written: the first wait, doubled up to the longest. */
+const FAULT_MS = 1_000;
+const LONGEST_FAULT_MS = 10_000;
 
 /** What happens without anybody asking. */
 export interface Background {
   /** Lets the rules and lookups of all connections be read anew, soon; who is concerned is translated again. */
   refreshRules(): void;
+  /** Lets the travelers of all connections be read anew, soon, and whatever was left open be taken up, as at a start. */
+  importAgain(): void;
   /** Ends all loops; resolves when what was under way is done. */
   stop(): Promise<void>;
 }
@@ -37,7 +41,7 @@ export interface Background {
 /** What working off the agenda takes. */
 export interface WorkShop {
   agenda: Agenda;
-  reconciler: Reconciler;
+  reconciler: Pick<Reconciler, 'attempt' | 'releaseUnkept'>;
   pauseOf(connection: Connection): Pause;
   surroundings: Surroundings;
 }
@@ -45,6 +49,7 @@ export interface WorkShop {
 /** What the background loops work with. */
 interface BackgroundShop extends WorkShop {
   bases: Bases;
+  rulesChanges: RulesChanges;
   connections: Connection[];
   importer: Importer;
   alarmOf(connection: Connection): Alarm;
@@ -71,6 +76,9 @@ export function background(shop: BackgroundShop): Background {
     refreshRules: () => {
       for (const connection of shop.connections) shop.rulesBellOf(connection).ring();
     },
+    importAgain: () => {
+      for (const connection of shop.connections) shop.importBellOf(connection).ring();
+    },
     stop: async () => {
       stop.abort();
       for (const connection of shop.connections) shop.alarmOf(connection).ring();
@@ -85,12 +93,16 @@ async function repeat(
   signal: AbortSignal,
   task: () => Promise<void>,
 ): Promise<void> {
+  let faults = 0;
   while (!signal.aborted) {
     try {
       await task();
+      faults = 0;
     } catch (error) {
-      surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
-      await surroundings.wait(FAULT_MS, signal);
+      if (!(error instanceof Unkept))
+        surroundings.log.error({ err: error }, 'a background task failed; it is tried again');
+      await surroundings.wait(Math.min(LONGEST_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), signal);
+      faults += 1;
     }
   }
 }
@@ -104,34 +116,44 @@ async function turn(shop: BackgroundShop, connection: Connection, signal: AbortS
   idle.abort();
 }
 
-/** Attempts what is due at a connection now, several at once; answers how many. */
+/** The store could not keep leases or outcomes. The reconciler has logged why. */
+class Unkept extends Error {}
+
+/** Attempts what is due at a connection now, several at once; answers how many. Rejects if the store keeps nothing. */
 export async function workOff(shop: WorkShop, connection: Connection, signal?: AbortSignal): Promise<number> {
+  if (!(await shop.reconciler.releaseUnkept())) throw new Unkept('outcomes could not be kept');
   const { now } = shop.surroundings;
   const heed = shop.pauseOf(connection);
   const due = heed.holds(now()) ? [] : await shop.agenda.due(now(), BATCH, [connection.id]);
   const queue = due.map(({ id }) => id);
   let attempts = 0;
+  let unkept = 0;
   const lane = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
-      if (!heed.admits(now())) return;
+      // A few may have troubles of their own, such as a broken row; the others get their turn.
+      if (unkept >= AT_ONCE || !heed.admits(now())) return;
       attempts += 1;
-      await shop.reconciler.attempt(connection, id);
+      const isProbe = heed.reason() !== undefined;
+      if ((await shop.reconciler.attempt(connection, id)) === 'unkept') unkept += 1;
+      if (isProbe) heed.ended(now());
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (unkept > 0) throw new Unkept('leases or outcomes could not be kept');
   return attempts;
 }
 
 /** Rules and lookups as they are now, and a rest until they change or a minute is over. */
 async function rulesTurn(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
-  await followRules(shop, connection);
+  await followRules(shop, connection, signal);
   await shop.surroundings.wait(GATHER_MS, signal);
   await restUntil(shop, { bell: shop.rulesBellOf(connection), ms: RULES_MS - GATHER_MS }, signal);
 }
 
-async function followRules(shop: BackgroundShop, connection: Connection): Promise<void> {
+async function followRules(shop: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
   const basis = await shop.bases.refreshed(connection);
   if ('kind' in basis) return;
+  if (!(await shop.rulesChanges.mayFollow(connection, basis, signal))) return;
   const now = shop.surroundings.now();
   let touched = STALE_BATCH;
   while (touched === STALE_BATCH) {
@@ -179,7 +201,7 @@ async function followOn(
   let pause = everyMs;
   await repeat(shop, signal, async () => {
     await shop.surroundings.wait(pause, signal);
-    if (signal.aborted || shop.pauseOf(connection).holds(shop.surroundings.now())) return;
+    if (signal.aborted || shop.pauseOf(connection).holds(shop.surroundings.now(), GIVE_WAY_MS)) return;
     const followed = await follower.follow();
     pause = restAfter(followed, { pause, everyMs });
     if (followed === 'lost') shop.importBellOf(connection).ring();

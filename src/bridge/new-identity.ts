@@ -5,11 +5,11 @@ import type { Surroundings } from './ports.ts';
 
 /** An identity of which nothing but its desired state is known: claimed, dirty, without a traveler. */
 export function newIdentity(
-  surroundings: Pick<Surroundings, 'now' | 'newId'>,
+  surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>,
   connection: Pick<Connection, 'id'>,
   desired: ScimResource,
 ): Identity {
-  const now = surroundings.now();
+  const time = surroundings.wallClock();
   return {
     connection: connection.id,
     id: surroundings.newId(),
@@ -34,8 +34,9 @@ export function newIdentity(
     leasedUntil: undefined,
     attempts: 0,
     nextAttemptAt: undefined,
-    createdAt: now,
-    lastModified: now,
+    createdAt: time,
+    lastModified: time,
     deletedAt: undefined,
+    writtenAt: surroundings.now(),
   };
 }

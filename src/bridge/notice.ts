@@ -22,19 +22,26 @@ export interface Look {
   since: number;
 }
 
+/** What became of travelers that were kept. */
+export interface Kept {
+  /** False when a traveler had to be read anew and could not be; its identity is as before. */
+  areAllRead: boolean;
+  /** The travelers that a live identity of the connection was known for before. */
+  known: string[];
+}
+
 /**
  * Keeps what was seen of travelers: who is linked is watched, who is not becomes or stays unclaimed and follows. Safe to do
- * beside everything else, any number of times. False: somebody had to be read anew and could not be, and is as before.
+ * beside everything else, any number of times.
  */
 export async function keepTravelers(
   shop: Notebook,
   { connection, basis, since }: Look,
   travelers: TravelUser[],
-): Promise<boolean> {
+): Promise<Kept> {
   const ids = travelers.map(({ id }) => id);
-  const known = new Map(
-    (await shop.imports.known(connection.id, ids)).map((identity) => [identity.travelId, identity]),
-  );
+  const identities = await shop.imports.known(connection.id, ids);
+  const known = new Map(identities.map((identity) => [identity.travelId, identity]));
   const isClaimed = ({ id }: TravelUser) => known.get(id)?.claimed === true;
   const shown = await showable(
     shop.imports,
@@ -50,14 +57,39 @@ export async function keepTravelers(
   const others = shown.filter((traveler) => !asSeen.has(traveler));
   const unchanged = [...asSeen].flatMap(({ id }) => known.get(id)?.id ?? []);
   await shop.imports.markSeen(connection.id, unchanged, since);
-  const identities = others.map((traveler) => unclaimed(shop.surroundings, connection, { basis, traveler }));
-  await shop.imports.saveUnclaimed(identities, since);
+  const newcomers = others.map((traveler) => unclaimed(shop.surroundings, connection, { basis, traveler }));
+  await shop.imports.saveUnclaimed(newcomers, since);
   for (const traveler of others) await freed(shop, connection, { before: known.get(traveler.id), traveler });
   const claimed = travelers.filter(isClaimed);
-  return watch(
+  const areAllRead = await watch(
     shop,
     { connection, basis, since },
     claimed.map((traveler) => ({ traveler, identity: known.get(traveler.id) })),
+  );
+  return { areAllRead, known: liveOnes(identities) };
+}
+
+/**
+ * Notes that travelers are there of whom nothing else is known, as they could not be read: their identities stay as they
+ * are. Answers those that a live identity of the connection is known for.
+ */
+export async function keepPresent(
+  { imports }: Notebook,
+  { connection, since }: Look,
+  travelIds: string[],
+): Promise<string[]> {
+  const known = await imports.known(connection.id, travelIds);
+  await imports.markSeen(
+    connection.id,
+    known.map(({ id }) => id),
+    since,
+  );
+  return liveOnes(known);
+}
+
+function liveOnes(identities: KnownTraveler[]): string[] {
+  return identities.flatMap(({ travelId, deletedAt }) =>
+    travelId !== undefined && deletedAt === undefined ? [travelId] : [],
   );
 }
 
@@ -108,7 +140,7 @@ async function freed(
 ): Promise<void> {
   const old = before?.observed?.email;
   if (old === undefined || addressKey(old) === addressKey(traveler.email)) return;
-  await shop.agenda.touchWaiting(connection.account, addressKey(old), shop.surroundings.now());
+  await shop.agenda.touchWaiting(connection.account, old, shop.surroundings.now());
   shop.wake();
 }
 

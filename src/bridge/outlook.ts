@@ -1,16 +1,17 @@
-import { type Plan, plan } from '../translator/plan.ts';
+import { emptyPlan, type Plan, plan } from '../translator/plan.ts';
 import { referencesOf } from '../translator/references.ts';
 import type { Finding } from '../translator/result.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Snapshot } from '../translator/snapshot.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import { withFreeAddress } from './address.ts';
-import { bar } from './amend.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
+import { guard, refuseOwnUser } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { chooseAddress, withEmail } from './join.ts';
+import { withBaseline } from './ownership.ts';
 import type { Identities, References } from './ports.ts';
 import { type Resolved, resolveReferences } from './references.ts';
 import { type Draft, draftOf, type Fields, noting, type Task } from './task.ts';
@@ -26,7 +27,7 @@ export interface Outlook {
 
 /** What an outlook is read from; nothing is written there. */
 export interface Records {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder'>;
+  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'isWaitedFor'>;
   references: Pick<References, 'of'>;
 }
 
@@ -34,8 +35,6 @@ interface Subject {
   connection: Connection;
   identity: Identity;
 }
-
-const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
 
 /**
  * Looks ahead for one identity, on whatever basis, with the very parts that a reconciliation works with. The traveler is
@@ -50,14 +49,15 @@ export function outlooks(records: Records, subject: Subject): (basis: Basis) => 
 async function outlook(task: Task): Promise<Outlook> {
   const draft = draftOf(task.identity, task.translation);
   if (draft.travelId !== undefined) return linkedOutlook(task, draft);
-  return isOutOfUse(task.identity) ? told(draft, nothing) : unlinkedOutlook(task, draft);
+  return isOutOfUse(task.identity) ? told(draft, emptyPlan) : unlinkedOutlook(task, draft);
 }
 
 async function linkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
-  const barred = await bar(task, draft);
-  if (barred?.end.kind === 'state') return told(barred.draft, nothing);
-  const { draft: addressed, fields } = await withFreeAddress(task, draft);
-  return told(addressed, planned(task, addressed, fields));
+  const own = await refuseOwnUser(task, draft);
+  if (own?.end.kind === 'state') return told(own.draft, emptyPlan);
+  const addressed = await withFreeAddress(task, withBaseline(task, draft));
+  const guarded = guard(task, addressed);
+  return told(guarded.draft, planned(task, guarded.draft, guarded.fields));
 }
 
 async function unlinkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
@@ -65,7 +65,10 @@ async function unlinkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
   const { draft: addressed, email } = await chooseAddress(task, fresh);
   if (email !== undefined) return told(addressed, planned(task, addressed, withEmail(task, email)));
   const isWaiting = addressed.waitingFor !== undefined;
-  return { ...told(isWaiting ? addressed : noting(addressed, findings.noEmail()), nothing), isPending: true };
+  return {
+    ...told(isWaiting ? addressed : noting(addressed, findings.noEmail()), emptyPlan),
+    isPending: true,
+  };
 }
 
 function planned(task: Task, { applied, refused, observed }: Draft, wanted: Fields): Plan {
@@ -84,7 +87,7 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
 
 /** The references of an identity under any rules; those of rules that read the same values are looked up once. */
 function resolver(records: Records, identity: Identity): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = { of: records.references.of, save: async () => {} };
+  const references = unwritten(records.references.of);
   const known = new Map<string, Promise<Resolved>>();
   return async (rules) => {
     const mark = JSON.stringify(referencesOf(rules, identity.desired));
@@ -101,18 +104,32 @@ function taskOf(
   { basis, references }: { basis: Basis; references: Snapshot['references'] },
 ): Task {
   const { lookups, rules } = basis;
-  const { desired, applied } = identity;
+  const { desired, applied, origin } = identity;
+  const snapshot = { lookups, references, applied };
   return {
     connection,
     identity,
     token: '',
     basis,
-    translation: toTravel(rules, desired, { lookups, references, applied }),
+    translation: toTravel(rules, desired, snapshot),
+    baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
     store: {
       identities: { ...records.identities, commit: async () => 'stale' },
       leases: { announce: async () => 'lost', waitFor: async () => {} },
+      holds: { admitDeparture: async () => true },
     },
+    enqueue: async () => {},
     now: () => 0,
+    newId: () => 'preview',
     checkpoint: () => {},
+  };
+}
+
+/** References that are read as they are kept, and never written. */
+export function unwritten(of: References['of']): Pick<References, 'of' | 'save' | 'decide'> {
+  return {
+    of,
+    save: async () => {},
+    decide: (connection, _id, choose) => choose((id) => of(connection, id)),
   };
 }

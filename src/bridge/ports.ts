@@ -1,8 +1,9 @@
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
+import type { Applied } from '../translator/result.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
-import type { Decision, Hold, HoldCause, Identity, Outcome, Progress } from './identity.ts';
+import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
 import type { SafetyValve } from './policies.ts';
 
@@ -11,13 +12,25 @@ import type { SafetyValve } from './policies.ts';
 /** One step of an atomic commit. An `update` writes the IdP's side only and applies only at `expected` version. */
 export type IdentityChange =
   | { kind: 'insert'; identity: Identity }
-  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, raises revision; `applied` too when an unclaimed identity becomes claimed. */
+  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, origin, raises revision; `applied` too when an unclaimed identity becomes claimed. */
   | { kind: 'update'; identity: Identity; expected: number }
   /**
    * Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. Applies only
-   * while the lease stands as it was read: work that began or ended since then changes what is inherited.
+   * while lease and `applied` are as they were read: work that began or ended since then changes what is inherited.
    */
-  | { kind: 'release'; id: string; leasedUntil: number | undefined }
+  | {
+      kind: 'release';
+      connection: string;
+      id: string;
+      leasedUntil: number | undefined;
+      /** As it was inherited. */
+      applied: Applied;
+      origin: Origin;
+    }
+  /** Lets a tombstone's traveler give its address up, and makes the tombstone dirty. */
+  | { kind: 'giveEmailUp'; connection: string; id: string }
+  /** Takes the traveler from a live identity, whose reconciler loses the lease. */
+  | { kind: 'unlink'; id: string }
   /** Removes an unclaimed identity that gives way to an IdP's. */
   | { kind: 'erase'; id: string };
 
@@ -71,11 +84,16 @@ export interface Identities {
   ): Promise<Listed<ShownIdentity>>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
-  /** The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. */
+  /**
+   * The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. A
+   * `travelEmailKey` is the key of an address, as `waitingFor` has it.
+   */
   holder(
     account: string,
-    match: { travelId: string } | { travelEmail: string } | { creating: string },
+    match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
   ): Promise<Identity | undefined>;
+  /** True when an identity of this travel account other than `except` waits for the address. */
+  isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
 }
 
 /**
@@ -130,7 +148,10 @@ export interface Leases {
 
 /** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
 export interface Agenda {
-  /** Dirty identities whose time has come and that nobody holds, the longest waiting first. */
+  /**
+   * Identities that nobody holds and whose time has come, of an attempt or of a look for a late call: first those that
+   * must be taken out of use, then the longest waiting. Each once.
+   */
   due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   touch(connection: string, ids: string[], now: number): Promise<void>;
   /** Those that wait for an address in this travel account. */
@@ -160,12 +181,31 @@ export interface ReferenceRow {
 export interface References {
   of(connection: string, id: string): Promise<ReferenceRow[]>;
   save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
+  /**
+   * Saves the rows that `decide` answers, and answers them too. No other references are written between what `decide`
+   * reads with `of` and the save.
+   */
+  decide(
+    connection: string,
+    id: string,
+    decide: (of: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
+  ): Promise<ReferenceRow[]>;
   /** The identities that refer to the target, or to any of the values, which are compared without case. */
   referrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
 /** What an import has to know of an identity to see whether its traveler is news. */
-export type KnownTraveler = Pick<Identity, 'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion'>;
+export type KnownTraveler = Pick<
+  Identity,
+  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion' | 'deletedAt'
+>;
+
+/** An identity whose traveler an import did not see. */
+export interface MissingTraveler {
+  id: string;
+  travelId: string;
+  claimed: boolean;
+}
 
 /** What an import needs to know and keep. */
 export interface Imports {
@@ -173,7 +213,7 @@ export interface Imports {
   known(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
   /** Those of these travelers that another connection of the account has claimed. */
   linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
-  /** Addresses, lower-cased, of creates that are announced in the account. */
+  /** The keys of the addresses of creates that are announced in the account. */
   openCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
@@ -183,13 +223,15 @@ export interface Imports {
     seen: { id: string; observed: TravelUser | undefined }[],
     seenAt: number,
   ): Promise<void>;
-  /** Notes that unclaimed identities are as they were. */
+  /** Notes that the travelers of identities were seen, and changes nothing else. */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
+  /** Live identities whose traveler an import begun at `since` did not see. */
+  missing(connection: string, since: number): Promise<MissingTraveler[]>;
   /** Removes unclaimed identities, and answers claimed ones, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
 }
 
-/** Somebody whom an admin must decide about. */
+/** A person whom an admin must decide about. */
 export interface HeldPerson {
   connection: string;
   id: string;
@@ -197,9 +239,22 @@ export interface HeldPerson {
   hold: Hold;
   /** The version that a decision is about. */
   version: number;
+  /** What the IdP wants: an approval archives a person who is inactive, and archives or deletes one who is deleted. */
+  isActive: boolean;
+  isDeleted: boolean;
 }
 
-/** A change of rules or lookups that would change many people, and waits for an admin. */
+/** What waits for one reason at one connection. */
+export interface HoldCount {
+  connection: string;
+  cause: HoldCause;
+  /** Of the cause `rules`: at how many people the count of those concerned stopped. */
+  count: number;
+  /** Since when the first of them waits, in epoch milliseconds. */
+  since: number;
+}
+
+/** A change of rules or lookups, and what was decided about it. */
 export interface HeldRules {
   connection: string;
   /** The version of rules and lookups (`Basis.version`). */
@@ -207,16 +262,24 @@ export interface HeldRules {
   /** How many people it would change, as far as they were counted. */
   people: number;
   since: number;
+  /** Undefined while an admin must decide. A change that concerns few people is approved without one. */
   answer: Decision['answer'] | undefined;
 }
 
 /** What waits for an admin, and what decides whether something must wait. */
 export interface Holds {
-  /** The longest waiting first; those that were decided about and are not held any more are not among them. */
-  list(query: { connection?: string; cause?: HoldCause; limit: number }): Promise<HeldPerson[]>;
-  /** For the metrics. */
-  counts(): Promise<{ connection: string; cause: HoldCause; count: number }[]>;
-  /** Keeps an admin's answer about people as they are now, and makes those dirty whom it concerns; answers how many. */
+  /** The people without an answer to what they wait for now, the longest waiting first. */
+  list(query: {
+    connection?: string | undefined;
+    cause?: HoldCause | undefined;
+    limit: number;
+  }): Promise<HeldPerson[]>;
+  /** How many wait, for alarms and metrics; a change of rules that waits counts as the people it would change. */
+  counts(): Promise<HoldCount[]>;
+  /**
+   * Keeps an admin's answer about held people as they are now, and makes them dirty; answers how many. The cause `rules`
+   * also decides about the change of rules that waits, and an approval makes everybody dirty whom it concerns.
+   */
   decide(
     connection: string,
     whom: { ids: string[] } | { cause: HoldCause },
@@ -225,13 +288,25 @@ export interface Holds {
   ): Promise<number>;
   /**
    * Counts that a person is about to leave. False when more would leave within the window than the valve lets pass; then
-   * nothing is counted. Who is counted already passes again.
+   * nothing is counted. A person who is counted already passes again.
    */
   admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
-  /** The change of rules that waits at a connection, or was decided about last. */
+  /** The change of rules that was judged last: it waits, or may be followed, or an admin has discarded it. */
   heldRules(connection: string): Promise<HeldRules | undefined>;
-  /** Notes that a change of rules waits; a later change takes its place. */
+  /**
+   * Notes a change of rules, in place of the one before. Where it needs no admin any more, the people who were held
+   * because of the one before become dirty.
+   */
   holdRules(held: HeldRules): Promise<void>;
+  /**
+   * Identities that rules may change: claimed, live, and translated before with another version. By id, beginning after
+   * the given one.
+   */
+  translatedOtherwise(
+    connection: string,
+    version: string,
+    place: { after: string; limit: number },
+  ): Promise<Identity[]>;
 }
 
 /** A group as kept: attributes without id, meta, members. */
@@ -298,8 +373,21 @@ export type TravelFailure =
   | { kind: 'forbidden' }
   /** Our own credential is wrong. */
   | { kind: 'unauthorized' }
-  /** 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log; `isUnsupported`: 501. */
-  | { kind: 'unavailable'; text: string; retryAfterMs?: number; isUnsupported?: true };
+  /**
+   * 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log;
+   * `isThrottled`: 429, or 503 with Retry-After, which concern everybody; `isUnanswered`: no whole answer came;
+   * `isUnsupported`: 501; `isRejected`: the request itself is refused (400 without a field, 413, 415), which says nothing
+   * about its values: it is tried again, and the connection works.
+   */
+  | {
+      kind: 'unavailable';
+      text: string;
+      retryAfterMs?: number;
+      isThrottled?: true;
+      isUnanswered?: true;
+      isUnsupported?: true;
+      isRejected?: true;
+    };
 
 /** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
@@ -313,12 +401,26 @@ export interface TravelUsers {
   remove(id: string): Promise<TravelAnswer<TravelUser>>;
   /** Exact addresses, without case; archived travelers included. */
   byEmail(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
-  page(offset: number, limit: number): Promise<TravelAnswer<{ users: TravelUser[]; total: number }>>;
+  page(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
   /**
    * The present time by the travel API's own clock, in milliseconds, up to a second behind (RFC 9110 §6.6.1: `Date` has
    * whole seconds). Undefined while no answer has told it.
    */
   serverTime(): number | undefined;
+}
+
+/** Some of the travelers. */
+export interface TravelUserPage {
+  users: TravelUser[];
+  /** The travelers on this page that cannot be read: their ids, undefined for one without an id. */
+  unreadable: (string | undefined)[];
+  /** Travelers on this page, those that cannot be read included. */
+  length: number;
+  total: number;
+  /** False where the travel API gives no total: `total` then counts the travelers that are known to exist. */
+  isTotalGiven: boolean;
+  /** True when no more travelers follow. */
+  isLast: boolean;
 }
 
 /** What rules and values are looked up in. */
@@ -364,7 +466,13 @@ export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterS
 
 /** Time, randomness, the log, and the crash points. */
 export interface Surroundings {
+  /**
+   * Epoch milliseconds by a clock that starts with the process at the wall clock's time and never jumps: for everything
+   * that waits, expires or is compared.
+   */
   now(): number;
+  /** Epoch milliseconds by the wall clock, which may jump either way: only for times that people or IdPs read. */
+  wallClock(): number;
   newId(): string;
   /** A number in [0, 1). */
   random(): number;

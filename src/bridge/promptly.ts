@@ -11,7 +11,7 @@ export interface Promptly {
 
 /** Attempts within the budget, in milliseconds; what takes longer goes on, and the background loop sees to the rest. */
 export function promptly(
-  reconciler: Reconciler,
+  reconciler: Pick<Reconciler, 'attempt'>,
   {
     budgetMs,
     pauseOf,
@@ -26,7 +26,11 @@ export function promptly(
 ): Promptly {
   return {
     reconcile: async (connection, id) => {
-      if (!pauseOf(connection).admits(surroundings.now())) return 'later';
+      if (pauseOf(connection).reason() !== undefined) {
+        // A write does not end the pause, and no probe is its own: in the queue those who leave come first.
+        wake();
+        return 'later';
+      }
       const stop = new AbortController();
       const attempt = reconciler.attempt(connection, id).then((outcome) => {
         if (outcome !== 'settled' && outcome !== 'refused') wake();

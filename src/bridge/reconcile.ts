@@ -1,30 +1,44 @@
 import { backoff } from './backoff.ts';
-import type { Bases } from './basis.ts';
+import type { Bases, Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
-import type { Identity, Outcome } from './identity.ts';
-import type { Agenda, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
+import { findings } from './findings.ts';
+import type { Identity, Outcome, Progress } from './identity.ts';
+import type { Agenda, Holds, Identities, Leases, References, Surroundings, TravelFailure } from './ports.ts';
+import type { RulesChanges } from './rules-change.ts';
 import { settle, type Translated, translate } from './settle.ts';
 import { handOver, spread, touchLeftOut } from './spread.ts';
-import { draftOf, failed, type Settled, type Task } from './task.ts';
+import { draftOf, failed, holding, noting, type Settled, settled, type Task } from './task.ts';
 
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
 const LEASE_MS = 120_000;
+/** How often somebody is looked at who waits for an admin while a call may still be carried out late. */
+const LATE_CHECK_MS = 60_000;
 
-/** What one attempt came to: `busy`, another holds it; `moved`, more was written meanwhile; `failed`, it is tried again. */
-export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed';
+/**
+ * What one attempt came to: `refused`, the travel API or a guard will not have it; `busy`, another holds the lease; `moved`,
+ * more was written meanwhile; `failed`, it is tried again; `unkept`, the store could keep neither a lease nor an outcome, so
+ * the identity is as due as before: the caller must wait.
+ */
+export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unkept';
 
 /** Makes the travel service agree with identities, one at a time. */
 export interface Reconciler {
   /** One attempt at one identity, now. Never rejects. */
   attempt(connection: Connection, id: string): Promise<Attempt>;
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void>;
+  /** Gives back the leases of attempts whose outcome could not be kept; false while the store refuses. Never rejects. */
+  releaseUnkept(): Promise<boolean>;
 }
 
 /** What the reconciler works with. */
 export interface Workshop {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit'>;
+  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit' | 'isWaitedFor'>;
   leases: Leases;
   agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
   references: References;
+  holds: Pick<Holds, 'admitDeparture'>;
+  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   bases: Bases;
   /** Called when identities were made dirty. */
   wake(): void;
@@ -32,21 +46,48 @@ export interface Workshop {
 }
 
 /** The one reconcile function that every path uses: level-triggered, under a lease, safe to run any number of times. */
-export function reconciler(shop: Workshop): Reconciler {
+export function reconciler(workshop: Workshop): Reconciler {
+  const shop: Shop = { ...workshop, unkept: new Map() };
+  const underWay = new Set<Promise<Attempt>>();
   return {
+    releaseUnkept: async () => {
+      for (const [token, { held, text }] of [...shop.unkept]) {
+        shop.unkept.delete(token);
+        if ((await giveUp(shop, held, text)) === 'unkept') return false;
+      }
+      return true;
+    },
     attempt: async (connection, id) => {
-      const token = shop.surroundings.newId();
-      const now = shop.surroundings.now();
-      const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
-      if (typeof identity === 'string') return identity;
+      const attempt = tryOnce(shop, connection, id);
+      underWay.add(attempt);
       try {
-        return await underLease(shop, connection, { identity, token });
-      } catch (error) {
-        shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
-        return await giveUp(shop, { identity, token }, String(error));
+        return await attempt;
+      } finally {
+        underWay.delete(attempt);
       }
     },
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
   };
+}
+
+/** The attempts whose outcome could not be kept, by their lease's token. */
+interface Shop extends Workshop {
+  unkept: Map<string, { held: Held; text: string }>;
+}
+
+async function tryOnce(shop: Shop, connection: Connection, id: string): Promise<Attempt> {
+  const token = shop.surroundings.newId();
+  const now = shop.surroundings.now();
+  const identity = await taken(shop, connection, { id, lease: { token, until: now + LEASE_MS, now } });
+  if (typeof identity === 'string') return identity;
+  try {
+    return await underLease(shop, connection, { identity, token });
+  } catch (error) {
+    shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
+    return await giveUp(shop, { identity, token }, String(error));
+  }
 }
 
 /** What is committed is answered for, so a lease that cannot be kept, as the disk is full, is only a failed attempt. */
@@ -54,12 +95,12 @@ async function taken(
   shop: Workshop,
   connection: Connection,
   { id, lease }: { id: string; lease: Parameters<Leases['take']>[2] },
-): Promise<Identity | 'busy' | 'failed'> {
+): Promise<Identity | 'busy' | 'unkept'> {
   try {
     return (await shop.leases.take(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
     shop.surroundings.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
-    return 'failed';
+    return 'unkept';
   }
 }
 
@@ -68,7 +109,7 @@ interface Held {
   token: string;
 }
 
-async function underLease(shop: Workshop, connection: Connection, held: Held): Promise<Attempt> {
+async function underLease(shop: Shop, connection: Connection, held: Held): Promise<Attempt> {
   const { identity, token } = held;
   const translated = await translate(shop, shop.bases, { connection, identity });
   const { settled, basis, announced } = await settleWith(shop, connection, { held, translated });
@@ -76,7 +117,7 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
   const { end } = settled;
   if (!('kind' in translated) && end.kind === 'state') {
     // A DELETE that is refused will be taken back, references and all.
-    const isLeaving = identity.deletedAt !== undefined && end.state !== 'refused';
+    const isLeaving = identity.deletedAt !== undefined && !isRefusal(settled);
     const rows = isLeaving ? [] : translated.resolved.rows;
     await shop.references.save(connection.id, identity.id, rows);
   }
@@ -92,10 +133,17 @@ async function underLease(shop: Workshop, connection: Connection, held: Held): P
     return 'busy';
   }
   await spread(shop, connection, { before: identity, after: outcome, announced });
-  if (!('kind' in translated) && translated.resolved.isNew) await touchLeftOut(shop, identity);
+  if (!('kind' in translated))
+    await touchLeftOut(shop, { identity, before: translated.resolved.before, after: outcome });
   if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
-  return end.state === 'refused' ? 'refused' : 'settled';
+  return isRefusal(settled) ? 'refused' : 'settled';
+}
+
+/** True for an end that an IdP is told of when it has deactivated or deleted the user. */
+function isRefusal({ draft, end }: Settled): boolean {
+  if (end.kind !== 'state') return false;
+  return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
 }
 
 async function settleWith(
@@ -103,7 +151,7 @@ async function settleWith(
   connection: Connection,
   { held, translated }: { held: Held; translated: Translated | TravelFailure },
 ): Promise<{ settled: Settled; basis: string | undefined; announced: string[] }> {
-  const { identity, token } = held;
+  const { identity } = held;
   if ('kind' in translated) {
     const unread = draftOf(identity, {
       fields: {},
@@ -111,29 +159,59 @@ async function settleWith(
       trace: identity.trace,
       missed: false,
     });
+    return { settled: failed(unread, translated), basis: identity.rulesVersion, announced: [] };
+  }
+  const announced = identity.creating === undefined ? [] : [identity.creating];
+  const task = taskOf(shop, connection, { held, translated, announced });
+  if (await areRulesHeld(shop, connection, { identity, basis: translated.basis })) {
+    const draft = noting(draftOf(identity, translated.translation), findings.heldRules());
+    const waiting = { ...draft, waitingFor: identity.waitingFor };
     return {
-      settled: failed({ ...unread, waitingFor: identity.waitingFor }, translated),
+      settled: settled(holding(task, waiting, 'rules'), 'held'),
       basis: identity.rulesVersion,
       announced: [],
     };
   }
-  const announced = identity.creating === undefined ? [] : [identity.creating];
+  return { settled: await settle(task), basis: translated.basis.version, announced };
+}
+
+function taskOf(
+  shop: Workshop,
+  connection: Connection,
+  {
+    held: { identity, token },
+    translated: { basis, translation, baseline },
+    announced,
+  }: { held: Held; translated: Translated; announced: string[] },
+): Task {
   const announce: Leases['announce'] = async (of, id, lease, news) => {
     const outcome = await shop.leases.announce(of, id, lease, news);
     if (outcome === 'done' && 'creating' in news && news.creating) announced.push(news.creating);
     return outcome;
   };
-  const task: Task = {
-    connection,
-    identity,
-    token,
-    basis: translated.basis,
-    translation: translated.translation,
-    store: { identities: shop.identities, leases: { ...shop.leases, announce } },
-    now: shop.surroundings.now,
-    checkpoint: shop.surroundings.checkpoint,
+  const { identities, holds, surroundings } = shop;
+  return {
+    ...{ connection, identity, token, basis, translation, baseline },
+    store: { identities, leases: { ...shop.leases, announce }, holds },
+    enqueue: async ({ connection: of, id }) => {
+      await shop.agenda.touch(of, [id], surroundings.now());
+      shop.wake();
+    },
+    now: surroundings.now,
+    newId: surroundings.newId,
+    checkpoint: surroundings.checkpoint,
   };
-  return { settled: await settle(task), basis: translated.basis.version, announced };
+}
+
+/** True while a change of rules waits for an admin, and nothing but that change brings this identity here. */
+async function areRulesHeld(
+  { rulesChanges }: Workshop,
+  connection: Connection,
+  { identity, basis }: { identity: Identity; basis: Basis },
+): Promise<boolean> {
+  const { rulesVersion, version, progress } = identity;
+  if (rulesVersion === undefined || rulesVersion === basis.version) return false;
+  return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, basis));
 }
 
 function toOutcome(
@@ -142,12 +220,30 @@ function toOutcome(
   from: { settled: Settled; translated: Translated | TravelFailure; rulesVersion: string | undefined },
 ): Outcome {
   const { draft, end } = from.settled;
+  const { now, random } = shop.surroundings;
   const trace = 'kind' in from.translated ? identity.trace : from.translated.translation.trace;
   const common = { ...draft, trace, rulesVersion: from.rulesVersion };
-  if (end.kind === 'state') return { ...common, state: end.state, attempts: 0, nextAttemptAt: undefined };
-  const { now, random } = shop.surroundings;
+  if (end.kind === 'state') {
+    const progress = { ...postponed(draft.progress, now()), settledVersion: identity.version };
+    return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
+  }
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
-  return { ...common, state: 'dirty', attempts: identity.attempts + 1, nextAttemptAt };
+  return {
+    ...common,
+    // Others look for a cycle of people who wait for each other; a failed attempt does not end the wait.
+    waitingFor: draft.waitingFor ?? identity.waitingFor,
+    hold: draft.hold ?? identity.hold,
+    state: 'dirty',
+    attempts: identity.attempts + 1,
+    nextAttemptAt,
+  };
+}
+
+/** A look for late calls that could not be made, as an admin must decide first, comes again later. */
+function postponed(progress: Progress, now: number): Progress {
+  const { late } = progress;
+  if (!late || late.checkAt > now) return progress;
+  return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
 }
 
 function note(shop: Workshop, { identity, settled }: { identity: Identity; settled: Settled }): void {
@@ -176,7 +272,8 @@ function note(shop: Workshop, { identity, settled }: { identity: Identity; settl
 }
 
 /** A fault of ours, or a link that another won: back off and look again. */
-async function giveUp(shop: Workshop, { identity, token }: Held, text: string): Promise<Attempt> {
+async function giveUp(shop: Shop, held: Held, text: string): Promise<'failed' | 'unkept'> {
+  const { identity, token } = held;
   const { now, random, log } = shop.surroundings;
   const wait = backoff({ kind: 'unavailable', text }, identity.attempts, random());
   try {
@@ -190,7 +287,9 @@ async function giveUp(shop: Workshop, { identity, token }: Held, text: string): 
     };
     await shop.leases.finish(identity.connection, identity.id, token, identity.revision, outcome);
   } catch (error) {
-    log.error({ err: error }, 'an outcome could not be kept; its lease runs out by itself');
+    log.error({ err: error }, 'an outcome could not be kept; it is tried again until its lease runs out');
+    shop.unkept.set(token, { held, text });
+    return 'unkept';
   }
   return 'failed';
 }

@@ -1,23 +1,22 @@
 import { referencesOf } from '../translator/references.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/snapshot.ts';
+import { textOf } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
+import { managerChain, type RowsOf } from './manager-chain.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './ports.ts';
-
-/** How far a chain of managers is followed in search of a circle. */
-const LONGEST_CHAIN = 100;
 
 interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of' | 'save'>;
+  references: Pick<References, 'of' | 'save' | 'decide'>;
 }
 
 /** What an identity's references came to: for the translator by raw value, and as the rows to keep. */
 export interface Resolved {
   references: Map<string, Reference>;
   rows: ReferenceRow[];
-  /** True when it refers to somebody else than before, or no longer. */
-  isNew: boolean;
+  /** The rows as they were before. */
+  before: ReferenceRow[];
 }
 
 /**
@@ -29,39 +28,29 @@ export async function resolveReferences(
   identity: Identity,
   rules: Rules,
 ): Promise<Resolved> {
-  const before = await directory.references.of(identity.connection, identity.id);
-  const keep = keeper(directory, identity, before);
+  const { connection, id } = identity;
+  const before = await directory.references.of(connection, id);
   const kept = new Map(before.map((row) => [row.raw, row]));
   const raws = referencesOf(rules, identity.desired);
+  // An unclaimed identity follows its traveler, so its references are never sent and stand in nobody's way.
+  const isKept = identity.claimed;
   // Kept before anybody is sought: who appears from now on finds this identity among the referrers.
-  if (!raws.every((raw) => kept.has(raw))) await keep(raws.map(rowOf(kept)));
+  const isNew = !raws.every((raw) => kept.has(raw));
+  if (isNew && isKept) await directory.references.save(connection, id, raws.map(rowOf(kept)));
   const found: Found[] = [];
   for (const raw of raws) found.push(await targetOf(directory, { identity, raw, kept: kept.get(raw) }));
-  // And before circles are sought: of two who close one in the same moment at least one sees it.
-  await keep(found.map(linkOf(identity)));
+  const linked = found.map(linkOf(identity));
+  const admit = (of: RowsOf) => withoutCircles(of, id, { found, linked });
+  const isAsBefore = isSame(before, linked);
+  const admitted = !isKept || isAsBefore ? linked : await directory.references.decide(connection, id, admit);
   const references = new Map<string, Reference>();
-  for (const one of found) references.set(one.raw, await judge(directory, identity, one));
+  for (const [index, one] of found.entries()) references.set(one.raw, judge(identity, one, admitted[index]));
   const rows = found.map(({ raw, target }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
     return { raw, target: target?.id, travelId };
   });
-  // An edge that would close a circle is taken back at once, so that it stands in nobody else's way.
-  if ([...references.values()].some(isCircle)) await keep(rows);
-  return { references, rows, isNew: !isSame(before, rows) };
-}
-
-/** Keeps rows that are others than those kept last. */
-function keeper(
-  { references }: Directory,
-  { connection, id }: Identity,
-  before: ReferenceRow[],
-): (rows: ReferenceRow[]) => Promise<void> {
-  let last = before;
-  return async (rows) => {
-    if (!isSame(last, rows)) await references.save(connection, id, rows);
-    last = rows;
-  };
+  return { references, rows: isKept ? rows : [], before };
 }
 
 function isSame(some: ReferenceRow[], others: ReferenceRow[]): boolean {
@@ -70,10 +59,6 @@ function isSame(some: ReferenceRow[], others: ReferenceRow[]): boolean {
     return other?.raw === raw && other.target === target && other.travelId === travelId;
   };
   return some.length === others.length && some.every(isAt);
-}
-
-function isCircle(reference: Reference): boolean {
-  return 'unresolved' in reference && reference.unresolved === 'circle';
 }
 
 interface Question {
@@ -102,9 +87,27 @@ function linkOf(identity: Identity): (found: Found) => ReferenceRow {
 }
 
 async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
-  const before = kept?.target ? await directory.identities.byId(identity.connection, kept.target) : undefined;
+  const sent = sentFor(identity, raw);
+  const before = kept?.target
+    ? await directory.identities.byId(identity.connection, kept.target)
+    : await linkedTo(directory, identity.connection, sent);
   const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
-  return { raw, target, lost: target?.travelId === undefined ? kept?.travelId : undefined };
+  return { raw, target, lost: target?.travelId === undefined ? (kept?.travelId ?? sent) : undefined };
+}
+
+/** The travel user that was sent for the value: whoever returns inherits what was sent, but no references. */
+function sentFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
+  const isFromRaw = managerId !== undefined && textOf(managerId.source) === raw;
+  return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
+}
+
+async function linkedTo(
+  directory: Directory,
+  connection: string,
+  travelId: string | undefined,
+): Promise<Identity | undefined> {
+  if (travelId === undefined) return undefined;
+  return (await directory.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
 }
 
 /** In the order of DESIGN §5: a SCIM id, a travel user id, an email, the externalId or userName of a known user. */
@@ -127,25 +130,27 @@ async function seek(directory: Directory, connection: string, raw: string): Prom
   return undefined;
 }
 
-async function judge(directory: Directory, identity: Identity, { target, lost }: Found): Promise<Reference> {
+function judge(identity: Identity, { target, lost }: Found, row: ReferenceRow | undefined): Reference {
   if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
   if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
-  if (await leadsTo(directory, target, identity.id)) return { unresolved: 'circle' };
-  return { travelId: target.travelId };
+  return row?.travelId === undefined ? { unresolved: 'circle' } : { travelId: target.travelId };
 }
 
-async function leadsTo(directory: Directory, from: Identity, id: string): Promise<boolean> {
-  const seen = new Set<string>();
-  let next: string | undefined = from.id;
-  while (next !== undefined && !seen.has(next) && seen.size < LONGEST_CHAIN) {
-    seen.add(next);
-    const rows: ReferenceRow[] = await directory.references.of(from.connection, next);
-    const target: string | undefined = rows.find((row) => row.travelId !== undefined)?.target;
-    if (target === id) return true;
-    next = target;
+/** The rows without the links that would close a circle: nobody else follows these. */
+async function withoutCircles(
+  of: RowsOf,
+  id: string,
+  { found, linked }: { found: Found[]; linked: ReferenceRow[] },
+): Promise<ReferenceRow[]> {
+  const rows: ReferenceRow[] = [];
+  for (const [index, row] of linked.entries()) {
+    const { travelId } = found[index]?.target ?? {};
+    const isLink = row.target !== undefined && travelId !== undefined && row.travelId === travelId;
+    const closes = isLink && (await managerChain(of, row.target)).includes(id);
+    rows.push(closes ? { ...row, travelId: undefined } : row);
   }
-  return false;
+  return rows;
 }
 
 function isLive(identity: Identity): boolean {

@@ -1,3 +1,4 @@
+import { checkNames } from '../translator/check-names.ts';
 import type { Mapping } from '../translator/mapping.ts';
 import { type Bases, type Basis, basisOf } from './basis.ts';
 import type { Connection } from './connection.ts';
@@ -68,8 +69,13 @@ async function rehearse(shop: Shop, change: Change, { examples, onBatch }: Wish)
       await rest();
     }
     onBatch?.(Math.min(offset + BATCH, total), total);
-    if (identities.length < BATCH) return sum.total();
+    if (identities.length < BATCH) return { ...sum.total(), ...faultsOf(change.to) };
   }
+}
+
+function faultsOf({ rules, lookups }: Basis): Pick<Rehearsal, 'mappingFaults'> {
+  const mappingFaults = checkNames(rules, lookups);
+  return mappingFaults.length > 0 ? { mappingFaults } : {};
 }
 
 async function differenceFor(
@@ -82,7 +88,7 @@ async function differenceFor(
 }
 
 /** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */
-function rests(now: () => number): () => Promise<void> {
+export function rests(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {
     if (now() - since < PAUSE_MS) return;

@@ -1,3 +1,4 @@
+import type { NameFault } from '../translator/check-names.ts';
 import type { FieldKey, Finding } from '../translator/result.ts';
 import type { CustomField } from '../translator/snapshot.ts';
 import type { Change, Difference } from './difference.ts';
@@ -51,6 +52,8 @@ export interface Rehearsal {
   examples: Example[];
   /** What the custom fields are called. */
   names: Record<FieldKey, string>;
+  /** The places of the mapping that are at fault; left out when there are none. */
+  mappingFaults?: NameFault[];
 }
 
 /** Adds up what is found for one person after another. */
@@ -88,9 +91,16 @@ export function tally(mostExamples: number, customFields: CustomField[]): Tally 
         (one, other) => other.comes + other.goes - one.comes - one.goes,
       ),
       examples,
-      names: Object.fromEntries(customFields.map(({ id, name }) => [`customFields.${id}`, name])),
+      names: Object.fromEntries(customFields.flatMap(namesOf)),
     }),
   };
+}
+
+function namesOf({ id, name, options }: CustomField): [string, string][] {
+  return [
+    [`customFields.${id}`, name],
+    ...options.map((option): [string, string] => [option.id, option.data]),
+  ];
 }
 
 function kindOf({ after, isAgain }: Change): 'set' | 'cleared' | 'again' {

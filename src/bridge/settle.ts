@@ -1,19 +1,35 @@
 import type { Translation } from '../translator/result.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import { isInactive } from './address.ts';
 import { amend } from './amend.ts';
 import type { Bases, Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
+import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { join } from './join.ts';
+import { removeLateTravelers } from './late-creates.ts';
 import { leave } from './leave.ts';
+import { isLateCheckDue, withoutLateCalls } from './observation.ts';
 import type { Identities, References, TravelFailure } from './ports.ts';
 import { type Resolved, resolveReferences } from './references.ts';
-import { type Draft, draftOf, failed, type Settled, settled, type Task } from './task.ts';
+import { isReturnHeld } from './reset.ts';
+import {
+  type Draft,
+  draftOf,
+  type Fields,
+  failed,
+  holding,
+  noting,
+  type Settled,
+  settled,
+  type Task,
+  withKnownOutcome,
+} from './task.ts';
 
 /** What a translation needs of the store. */
 export interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of' | 'save'>;
+  references: Pick<References, 'of' | 'save' | 'decide'>;
 }
 
 /** A translation with all that it rested on. */
@@ -21,6 +37,8 @@ export interface Translated {
   basis: Basis;
   resolved: Resolved;
   translation: Translation;
+  /** What the rules make of the user as imported, for an identity that has a baseline. */
+  baseline: Fields | undefined;
 }
 
 /**
@@ -39,38 +57,45 @@ export async function translate(
   const fresh = await of.refreshed(connection);
   if ('kind' in fresh || fresh.version === basis.version) return first;
   const again = await translateWith(directory, identity, fresh);
-  const isNew = first.resolved.isNew || again.resolved.isNew;
-  return { ...again, resolved: { ...again.resolved, isNew } };
+  return { ...again, resolved: { ...again.resolved, before: first.resolved.before } };
 }
 
 async function translateWith(directory: Directory, identity: Identity, basis: Basis): Promise<Translated> {
   const resolved = await resolveReferences(directory, identity, basis.rules);
   const snapshot = { lookups: basis.lookups, references: resolved.references, applied: identity.applied };
-  return { basis, resolved, translation: toTravel(basis.rules, identity.desired, snapshot) };
+  const { desired, origin } = identity;
+  const baseline = origin.baseline && toTravel(basis.rules, origin.baseline, snapshot).fields;
+  return { basis, resolved, translation: toTravel(basis.rules, desired, snapshot), baseline };
 }
 
 /** Makes the travel service agree with one identity, whatever it takes; safe to run any number of times. */
 export async function settle(task: Task): Promise<Settled> {
-  const draft = draftOf(task.identity, task.translation);
-  if (!task.identity.claimed) return settled({ ...draft, findings: [] }, 'synced');
-  if (task.identity.deletedAt !== undefined) return leave(task, draft);
-  const first = draft.travelId === undefined ? await arrive(task, draft) : await amend(task, draft);
+  const { identity } = task;
+  const draft = draftOf(identity, task.translation);
+  if (!identity.claimed) return settled({ ...draft, findings: [] }, 'synced');
+  if (identity.deletedAt !== undefined) return leave(task, draft);
+  const { movedFrom } = identity.origin;
+  const begun = movedFrom === undefined ? draft : noting(draft, findings.movedFrom(movedFrom));
+  if (isReturnHeld(identity))
+    return settled(holding(task, noting(begun, findings.heldReturn()), 'return'), 'held');
+  const first = begun.travelId === undefined ? await arrive(task, begun) : await amend(task, begun);
   if (first !== 'gone') return first;
-  const unlinked: Draft = { ...draft, travelId: undefined, observed: undefined };
-  if (isInactive(task)) return settled(unlinked, 'synced');
+  const unlinked: Draft = { ...withKnownOutcome(begun), travelId: undefined, observed: undefined };
+  if (isInactive(identity)) return settled(unlinked, 'synced');
   const again = await arrive(task, unlinked);
   if (again !== 'gone') return again;
   return failed(unlinked, { kind: 'unavailable', text: 'the traveler was deleted while it was being made' });
 }
 
 /** An inactive person whose traveler is gone needs none; anybody else gets one. */
-async function arrive(task: Task, draft: Draft): Promise<Settled | 'gone'> {
-  if (draft.creating !== undefined) return join(task, draft);
+async function arrive(task: Task, begun: Draft): Promise<Settled | 'gone'> {
+  const isDue = isLateCheckDue(task, begun);
+  const failure = isDue ? await removeLateTravelers(task, begun) : undefined;
+  if (failure) return failed(begun, failure);
+  const isOpen = begun.creating !== undefined && begun.progress.reservation !== undefined;
+  if (isOpen) return join(task, begun);
+  const draft = isDue ? withoutLateCalls(begun) : begun;
   const hadTraveler = Object.keys(draft.applied).length > 0;
-  if (isInactive(task) && hadTraveler) return settled(draft, 'synced');
+  if (isInactive(task.identity) && hadTraveler) return settled({ ...draft, creating: undefined }, 'synced');
   return join(task, { ...draft, applied: {} });
-}
-
-function isInactive(task: Task): boolean {
-  return task.identity.desired.active === false;
 }

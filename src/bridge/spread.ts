@@ -1,8 +1,9 @@
 import { addressKey } from './address.ts';
 import type { Connection } from './connection.ts';
 import type { Identity, Outcome } from './identity.ts';
+import { managerChain, managerOf, type RowsOf } from './manager-chain.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Identities, References, Surroundings } from './ports.ts';
+import type { Agenda, Identities, ReferenceRow, References, Surroundings } from './ports.ts';
 import { rouse } from './rouse.ts';
 
 /** What spreading the news of an outcome takes. */
@@ -26,12 +27,15 @@ export async function spread(
   const now = shop.surroundings.now();
   // One that it announced in vain, and now waits for itself, is not free.
   const { observed, creating, waitingFor } = after;
-  const has = [observed?.email, creating, waitingFor].filter((one) => one !== undefined).map(addressKey);
+  const has = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
+  if (waitingFor !== undefined) has.push(waitingFor);
   // What was answered last stands in for what was seen, where that is not known.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   const had = [before.observed?.email, answered, ...announced].filter((one) => typeof one === 'string');
-  const freed = new Set(had.map(addressKey).filter((email) => !has.includes(email)));
-  for (const email of freed) {
+  // By key, so that an address in two spellings is touched once.
+  const freed = new Map(had.map((email) => [addressKey(email), email]));
+  for (const key of has) freed.delete(key);
+  for (const email of freed.values()) {
     await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }
@@ -39,15 +43,55 @@ export async function spread(
     await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
 }
 
-/** Those whom a circle through this identity kept from their manager may have one now. */
-export async function touchLeftOut(shop: Neighbourhood, { connection, id }: Identity): Promise<void> {
-  const leftOut: string[] = [];
-  const referrers = await shop.references.referrers(connection, id, []);
-  for (const referrer of referrers.filter((one) => one !== id)) {
-    const rows = await shop.references.of(connection, referrer);
-    if (rows.some(({ target, travelId }) => target === id && travelId === undefined)) leftOut.push(referrer);
+/** The references of an identity before a reconciliation, and what that left behind. */
+interface Relinked {
+  identity: Identity;
+  before: ReferenceRow[];
+  after: Outcome;
+}
+
+/**
+ * Makes those dirty whom a circle kept from their manager, and who may have that manager now. A circle opens when one of
+ * its members gets another manager or none. Whoever was left out of it has no manager, and so stands at the end of the
+ * chain of managers that began with the one that the member had before.
+ */
+export async function touchLeftOut(shop: Neighbourhood, relinked: Relinked): Promise<void> {
+  const { connection } = relinked.identity;
+  const of = (id: string) => shop.references.of(connection, id);
+  const leftOut = new Set<string>();
+  for (const manager of await formerManagers(shop, relinked)) {
+    for (const id of await managerChain(of, manager)) {
+      if (await hasOpenCircle(of, id)) leftOut.add(id);
+    }
   }
-  await rouse(shop, connection, leftOut);
+  await rouse(shop, connection, [...leftOut]);
+}
+
+/** By the references, and by the traveler: an attempt that died may have kept the new references already. */
+async function formerManagers(
+  shop: Neighbourhood,
+  { identity, before, after }: Relinked,
+): Promise<Set<string>> {
+  const { connection, id, applied } = identity;
+  const former = new Set<string>();
+  const linked = managerOf(before);
+  if (linked !== undefined && managerOf(await shop.references.of(connection, id)) !== linked)
+    former.add(linked);
+  const sent = applied.managerId?.sent;
+  if (typeof sent === 'string' && sent !== after.applied.managerId?.sent) {
+    for (const one of await shop.identities.find(connection, { by: 'travelId', value: sent }))
+      former.add(one.id);
+  }
+  return former;
+}
+
+/** True when a manager was left out whose chain of managers does not lead back any more. */
+async function hasOpenCircle(of: RowsOf, id: string): Promise<boolean> {
+  for (const { target, travelId } of await of(id)) {
+    const isLeftOut = target !== undefined && target !== id && travelId === undefined;
+    if (isLeftOut && !(await managerChain(of, target)).includes(id)) return true;
+  }
+  return false;
 }
 
 async function touchReferrers(
@@ -72,10 +116,8 @@ export async function handOver(
   const heirs = travelId
     ? [await shop.identities.holder(connection.account, { travelId })]
     : await shop.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
-  const ids = heirs.flatMap((heir) =>
-    heir && heir.connection === connection.id && heir.id !== identity.id && heir.deletedAt === undefined
-      ? [heir.id]
-      : [],
-  );
-  await rouse(shop, connection.id, ids);
+  for (const heir of heirs) {
+    if (heir && heir.id !== identity.id && heir.deletedAt === undefined)
+      await rouse(shop, heir.connection, [heir.id]);
+  }
 }

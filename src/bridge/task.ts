@@ -1,8 +1,8 @@
 import type { FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
-import type { Identity, IdentityState, Outcome } from './identity.ts';
-import type { Checkpoint, Identities, Leases, TravelFailure } from './ports.ts';
+import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
+import type { Checkpoint, Holds, Identities, Leases, TravelFailure } from './ports.ts';
 
 /** One identity under reconciliation: everything that is decided about it rests on this. */
 export interface Task {
@@ -12,11 +12,17 @@ export interface Task {
   token: string;
   basis: Basis;
   translation: Translation;
+  /** What the rules make of the user as imported, for an identity that has a baseline. */
+  baseline: Fields | undefined;
   store: {
-    identities: Pick<Identities, 'find' | 'holder' | 'commit'>;
+    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isWaitedFor'>;
     leases: Pick<Leases, 'announce' | 'waitFor'>;
+    holds: Pick<Holds, 'admitDeparture'>;
   };
+  /** Makes another identity dirty, in whatever connection. */
+  enqueue(identity: Pick<Identity, 'connection' | 'id'>): Promise<void>;
   now(): number;
+  newId(): string;
   checkpoint(at: Checkpoint): void;
 }
 
@@ -77,6 +83,28 @@ export function failed(draft: Draft, failure: TravelFailure): Settled {
 /** The draft with one more finding. */
 export function noting(draft: Draft, finding: Finding): Draft {
   return { ...draft, findings: [...draft.findings, finding] };
+}
+
+/** The draft of an identity that waits for an admin; since when is kept while the cause stays the same. */
+export function holding({ identity, now }: Task, draft: Draft, cause: HoldCause): Draft {
+  const since = identity.hold?.cause === cause ? identity.hold.since : now();
+  return { ...draft, hold: { cause, since } };
+}
+
+/** True when an admin has approved what is held for this cause, as the identity is now. */
+export function isApproved({ decision, version }: Identity, cause: HoldCause): boolean {
+  return decision?.cause === cause && decision.answer === 'approved' && decision.version === version;
+}
+
+/** The draft after a call whose outcome is known: nothing is announced any more. */
+export function withKnownOutcome(draft: Draft): Draft {
+  const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;
+  return { ...draft, progress };
+}
+
+/** True for a failure that may hide a success: no answer came, or one that does not tell. */
+export function isOutcomeUnknown(failure: TravelFailure): boolean {
+  return failure.kind === 'unavailable' && !failure.isThrottled && !failure.isRejected;
 }
 
 /** The draft with refusals remembered under the task's basis. */

@@ -9,7 +9,7 @@ import type { Imports, Surroundings } from './ports.ts';
 
 /** The identity of somebody who was in the travel service before any IdP spoke of them. */
 export function unclaimed(
-  surroundings: Pick<Surroundings, 'now' | 'newId'>,
+  surroundings: Pick<Surroundings, 'now' | 'wallClock' | 'newId'>,
   connection: Connection,
   { basis, traveler }: { basis: Basis; traveler: TravelUser },
 ): Identity {

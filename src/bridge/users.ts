@@ -9,7 +9,15 @@ import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Listed } from './list-query.ts';
 import { valuesOf } from './names.ts';
-import type { Agenda, Groups, Identities, References, ShownIdentity, Surroundings } from './ports.ts';
+import type {
+  Agenda,
+  Groups,
+  Identities,
+  IdentityChange,
+  References,
+  ShownIdentity,
+  Surroundings,
+} from './ports.ts';
 import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';
@@ -98,11 +106,12 @@ async function amendDesired(
     const before = await live(shop, connection.id, amendment.id);
     const after = next(before.desired, amendment.change(before.desired, before.version));
     const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
-    if (changesNothing && before.state !== 'refused') return viewOf(shop, connection.id, before.id);
+    if (changesNothing && before.state !== 'refused' && before.hold?.cause !== 'guarded')
+      return viewOf(shop, connection.id, before.id);
     if (!changesNothing) {
-      const identity = claimed(shop, connection, { before, after, kind: amendment.kind });
-      const outcome = await commitOne(shop, connection, { identity, expected: before.version });
-      if (outcome === 'stale') continue;
+      const write = { before, after, kind: amendment.kind };
+      const { identity, changes } = claimed(shop.surroundings, connection, write);
+      if ((await commitAll(shop, connection, changes)) === 'stale') continue;
       await touchReferrers(shop, before, identity);
     }
     const attempt = await shop.promptly.reconcile(connection, before.id);
@@ -130,13 +139,13 @@ function next(current: ScimResource, changed: ScimResource): ScimResource {
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
-async function commitOne(
+async function commitAll(
   shop: UserWorkshop,
   connection: Connection,
-  { identity, expected }: { identity: Identity; expected: number },
+  changes: IdentityChange[],
 ): Promise<'done' | 'stale'> {
   shop.surroundings.checkpoint('beforeCommit');
-  const outcome = await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected }]);
+  const outcome = await shop.identities.commit(connection.id, changes);
   if (outcome === 'duplicate') throw taken();
   shop.surroundings.checkpoint('afterCommit');
   return outcome;
@@ -150,9 +159,10 @@ async function remove(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await live(shop, connection.id, id);
     check?.(before.version);
-    const now = shop.surroundings.now();
-    const identity: Identity = { ...rewritten(before, now), deletedAt: now };
-    if ((await commitOne(shop, connection, { identity, expected: before.version })) === 'stale') continue;
+    const { surroundings } = shop;
+    const identity: Identity = { ...rewritten(before, surroundings), deletedAt: surroundings.wallClock() };
+    const change = { kind: 'update', identity, expected: before.version } as const;
+    if ((await commitAll(shop, connection, [change])) === 'stale') continue;
     await touchReferrers(shop, before, identity);
     if ((await shop.promptly.reconcile(connection, id)) === 'refused') await takeBack(shop, connection, id);
     return;
@@ -165,14 +175,14 @@ async function takeBack(shop: UserWorkshop, connection: Connection, id: string):
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
   const identity: Identity = {
-    ...rewritten(tombstone, shop.surroundings.now()),
+    ...rewritten(tombstone, shop.surroundings),
     desired: { ...tombstone.desired, active: false },
     deletedAt: undefined,
-    state: 'refused',
+    state: tombstone.state,
   };
   await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
   await touchReferrers(shop, identity, identity);
-  throw refused();
+  throw refused(tombstone);
 }
 
 async function tellRefusal(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
@@ -180,7 +190,7 @@ async function tellRefusal(shop: UserWorkshop, connection: Connection, id: strin
   const isArchiveRefused = identity?.findings.some(
     ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
   );
-  if (isArchiveRefused) throw refused();
+  if (identity && isArchiveRefused) throw refused(identity);
 }
 
 /** Those who refer to somebody by a value that came or went look again. */
@@ -223,7 +233,17 @@ function taken(): BridgeError {
   return new BridgeError('conflict', 'Another user has this userName.');
 }
 
-function refused(): BridgeError {
+function refused({ hold, findings }: Identity): BridgeError {
+  if (hold?.cause === 'guarded')
+    return new BridgeError(
+      'refused',
+      'This person administers the travel service and is not deactivated by an identity provider; an administrator of Jetbridge must approve it.',
+    );
+  if (findings.some(({ code }) => code === 'ownCredential'))
+    return new BridgeError(
+      'refused',
+      'Jetbridge itself uses the travel service as this person, who is never deactivated.',
+    );
   return new BridgeError('refused', 'The travel service refuses to take this person out of use.');
 }
 

@@ -1,9 +1,23 @@
-import { readSettings, type Settings } from '../config.ts';
+import { readLookups } from '../beside.ts';
+import { type ConnectionSettings, readSettings, type Settings } from '../config.ts';
+import { type Fault, SettingsFault } from '../settings-fault.ts';
+import { hasDatabase } from '../store/database.ts';
+import { checkNames, type NameFault } from '../translator/check-names.ts';
+import { compileRules } from '../translator/rules.ts';
+import { noLookups } from '../translator/snapshot.ts';
+import { failureText } from './failure.ts';
 import type { Shell } from './shell.ts';
 
-/** Checks the settings and every mapping file they name; a fault is told by whoever catches it. */
+/**
+ * Checks the settings and every mapping file they name, and asks the travel API for each name in the mappings. A travel API
+ * that cannot be asked is no fault of the settings: the names are then reported as not checked. A fault is told by whoever
+ * catches it.
+ */
 export async function check({ environment, home, print }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
+  const checked: Checked[] = [];
+  // One after the other: the embedded travel service opens the database for each.
+  for (const connection of settings.connections) checked.push(await checkNamesOf(settings, connection));
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
     print(
       [
@@ -21,8 +35,40 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
       ...transportLines(settings),
     ].join('\n'),
   );
+  for (const { unchecked } of checked) if (unchecked !== undefined) print(unchecked);
+  const faults = checked.flatMap((one) => one.faults);
+  if (faults.length > 0) throw new SettingsFault(faults);
   print('The settings and mappings are in order.');
   return 0;
+}
+
+interface Checked {
+  faults: Fault[];
+  /** Says that the names could not be looked up, and why. */
+  unchecked?: string;
+}
+
+/** A mapping that names nothing of the travel service needs no travel API. */
+async function checkNamesOf(settings: Settings, connection: ConnectionSettings): Promise<Checked> {
+  const { id, mapping, mappingFile, travelApi } = connection;
+  const told = (found: NameFault[]): Fault[] =>
+    found.map(({ path, problem, remedy, origin }) => {
+      const file = origin === 'file' ? mappingFile : `connection ${id}:`;
+      return { file, path, problem, remedy };
+    });
+  const alone = checkNames(compileRules(mapping, []), noLookups);
+  if (!alone.some(({ isUnknown }) => isUnknown)) return { faults: told(alone) };
+  const own = told(alone.filter(({ isUnknown }) => !isUnknown));
+  const unchecked = (reason: string): Checked => ({
+    faults: own,
+    unchecked: `The names in ${mappingFile} were not checked for connection ${id}: ${reason}.`,
+  });
+  if (travelApi.url === 'embedded' && !hasDatabase(settings.data))
+    return unchecked('the embedded travel service has never been started');
+  const lookups = await readLookups(settings, connection);
+  if (lookups.kind !== 'ok') return unchecked(`the travel API cannot be asked, as ${failureText(lookups)}`);
+  const rules = compileRules(mapping, lookups.value.scimUserMappings);
+  return { faults: told(checkNames(rules, lookups.value)) };
 }
 
 function transportLines({ tls, requireHttps, trustedProxies }: Settings): string[] {

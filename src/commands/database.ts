@@ -3,7 +3,7 @@ import { type Database, openEmbedded } from '../store/database.ts';
 import type { Shell } from './shell.ts';
 
 /** Does work on the database of the settings, beside a running server. */
-export async function withDatabase<E extends 0 | 1>(
+export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   shell: Shell,
   work: (database: Database, settings: Settings) => Promise<E>,
 ): Promise<E> {

@@ -72,7 +72,8 @@ async function makeDepartment(service: Service, travelKey: string): Promise<bool
 
 function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
   const faults: Fault[] = [];
-  const mapping = readMapping(join(shell.home, 'demo/mapping.json'), faults);
+  const mappingFile = join(shell.home, 'demo/mapping.json');
+  const mapping = readMapping(mappingFile, faults);
   if (!mapping) throw new SettingsFault(faults);
   return {
     port: 0,
@@ -84,7 +85,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
-    alerts: { secretEnv: 'ALERTS_WEBHOOK_SECRET' },
+    alerts: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,
     requireHttps: false,
@@ -93,6 +94,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
       {
         id: 'default',
         mapping,
+        mappingFile,
         scimToken,
         account: 'embedded',
         travelApi: {

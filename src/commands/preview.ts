@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readLookups } from '../beside.ts';
+import { readLookups, readManagers } from '../beside.ts';
 import { readMapping, readSettings } from '../config.ts';
 import { readJsonFile } from '../json-file.ts';
 import { SchemaFault } from '../schema/fault.ts';
@@ -31,7 +31,8 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
     return 1;
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  shell.print(previewText(toTravel(rules, user.resource, { lookups: lookups.value, references: new Map() })));
+  const references = await readManagers(settings, connection, { rules, user: user.resource });
+  shell.print(previewText(toTravel(rules, user.resource, { lookups: lookups.value, references })));
   return 0;
 }
 

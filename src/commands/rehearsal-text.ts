@@ -2,6 +2,7 @@ import Table from 'cli-table3';
 import type { Example, Rehearsal } from '../bridge/rehearsed.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/result.ts';
+import { inLine } from './table.ts';
 
 type Names = Rehearsal['names'];
 
@@ -22,12 +23,19 @@ export function rehearsalText(rehearsal: Rehearsal, { connection, mapping }: Sub
       : `${mapping}, beside the present mapping`;
   return [
     `Connection ${connection}: ${compared}. Nothing was written or sent.`,
+    ...faultsText(rehearsal),
     summary(rehearsal),
     ...(rehearsal.fields.length > 0 ? [fieldsTable(rehearsal)] : []),
     ...(rehearsal.findings.length > 0 ? [findingsTable(rehearsal)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
     ...examples.map((example) => exampleText(example, names)),
   ].join('\n\n');
+}
+
+function faultsText({ mappingFaults = [] }: Rehearsal): string[] {
+  if (mappingFaults.length === 0) return [];
+  const lines = mappingFaults.map(({ path, problem, remedy }) => inLine(`  ${path}: ${problem}. ${remedy}`));
+  return [['The mapping is at fault; what it concerns stays as it is:', ...lines].join('\n')];
 }
 
 function summary({ people, changed, created, pending }: Rehearsal): string {
@@ -67,7 +75,9 @@ function exampleText({ userName, outcome, changes, comes, goes }: Example, names
   return [
     `${inLine(userName)}${outcomes[outcome]}`,
     ...changes.map(({ field, before, after, isAgain }) => {
-      const how = isAgain ? `${shown(after)} is sent again` : `${shown(before)} → ${shown(after)}`;
+      const how = isAgain
+        ? `${shown(after, names)} is sent again`
+        : `${shown(before, names)} → ${shown(after, names)}`;
       return `  ${fieldName(field, names)}: ${how}`;
     }),
     ...comes.map(told('+')),
@@ -76,7 +86,7 @@ function exampleText({ userName, outcome, changes, comes, goes }: Example, names
 }
 
 function findingText({ field, code, value, reason }: Finding, names: Names): string {
-  return `${fieldName(field, names)}${value === undefined ? '' : ` ${shown(value)}`}: ${inLine(reason)} [${code}]`;
+  return `${fieldName(field, names)}${value === undefined ? '' : ` ${shown(value, names)}`}: ${inLine(reason)} [${code}]`;
 }
 
 /** A custom field by the name that people know it by. */
@@ -85,18 +95,14 @@ function fieldName(field: string, names: Names): string {
 }
 
 /** A value in one line. A custom field by what its values say. */
-function shown(value: Json): string {
+function shown(value: Json, names: Names): string {
   if (value === null) return 'nothing';
   if (!Array.isArray(value)) return inLine(JSON.stringify(value));
-  return value.map((one) => shown(dataOf(one))).join(', ');
+  return value.map((one) => shown(dataOf(one, names), names)).join(', ');
 }
 
-function dataOf(value: Json): Json {
+function dataOf(value: Json, names: Names): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return value.data ?? value.customFieldOptionId ?? JSON.stringify(value);
-}
-
-/** A terminal obeys control characters, wherever they come from. */
-function inLine(text: string): string {
-  return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const { data, customFieldOptionId: option } = value;
+  return data ?? (typeof option === 'string' ? (names[option] ?? option) : JSON.stringify(value));
 }

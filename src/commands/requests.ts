@@ -1,7 +1,7 @@
+import { foldCase } from '../schema/fold.ts';
 import type { Database } from '../store/database.ts';
 import { requestLog } from '../store/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
-import { fold } from '../travel/json.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReading } from '../travel/ports.ts';
 import { withDatabase } from './database.ts';
 import type { Shell } from './shell.ts';
@@ -42,7 +42,7 @@ export function showRequests(shell: Shell, asked: RequestsAsked): Promise<0 | 1>
 
 async function idOf(reading: TravelReading, user: string): Promise<string | undefined> {
   if (!user.includes('@')) return user;
-  const [found] = await reading.find({ type: 'user', name: 'email', values: [fold(user)] });
+  const [found] = await reading.find({ type: 'user', name: 'email', values: [foldCase(user)] });
   return found?.id;
 }
 

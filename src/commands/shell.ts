@@ -5,6 +5,8 @@ export interface Shell {
   home: string;
   /** Whether somebody watches standard error. */
   isTerminal: boolean;
+  /** Asks and answers what was typed; only where somebody sits at a terminal. */
+  ask?(question: string): Promise<string>;
   /** To standard output. */
   print(text: string): void;
   /** To standard error. */

@@ -1,6 +1,7 @@
 import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { areaOf, struckPath } from './area.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { RequestScope, scopeOf } from './scope.ts';
@@ -74,10 +75,13 @@ const lastResort: ErrorRequestHandler = (error, _request, response, next) => {
   const status = clientStatus(error);
   if (status === undefined) scopeOf(response).log.error({ err: error }, 'a request failed');
   if (response.headersSent) next(error);
-  else
+  else if (status) response.status(status).json({ error: 'The request cannot be read.' });
+  else if (error instanceof StoreUnavailable)
     response
-      .status(status ?? 500)
-      .json({ error: status ? 'The request cannot be read.' : 'Something went wrong here.' });
+      .status(503)
+      .set('Retry-After', String(RETRY_AFTER_S))
+      .json({ error: 'The database cannot be used at the moment; try again.' });
+  else response.status(500).json({ error: 'Something went wrong here.' });
 };
 
 /** Express marks what the client did wrong by a status. */

@@ -1,17 +1,33 @@
 import { Router } from 'express';
 import { scopeOf } from './scope.ts';
 
-/** /healthz: the process answers. /readyz: it can do its work, as `isReady` finds (DESIGN §3). */
-export function healthRoutes(isReady: () => Promise<boolean>): Router {
+/** What /readyz asks. */
+export interface HealthDeps {
+  isReady(): Promise<boolean>;
+  /** Why writes fail, in plain words; undefined while they work. */
+  writes: { failure(): string | undefined; probe(): Promise<string | undefined> };
+}
+
+/**
+ * /healthz: the process answers. /readyz: it can do its work, as `isReady` finds. While writes fail it is ready all the
+ * same, as reads go on, unless the caller requires writes (`?require=writes`).
+ */
+export function healthRoutes({ isReady, writes }: HealthDeps): Router {
   return Router()
     .get('/healthz', (_request, response) => {
       response.json({ status: 'ok' });
     })
-    .get('/readyz', async (_request, response) => {
-      const ready = await isReady().catch((error: unknown) => {
+    .get('/readyz', async (request, response) => {
+      const canRead = await isReady().catch((error: unknown) => {
         scopeOf(response).log.error({ err: error }, 'the check for readiness failed');
         return false;
       });
-      response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
+      const isRequired = [request.query['require']].flat().includes('writes');
+      const reason = isRequired ? await writes.probe() : writes.failure();
+      const isFit = canRead && !(isRequired && reason !== undefined);
+      response.status(isFit ? 200 : 503).json({
+        status: isFit ? 'ready' : 'not ready',
+        ...(reason === undefined ? { writes: 'ok' } : { writes: 'failing', reason }),
+      });
     });
 }

@@ -1,4 +1,5 @@
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSerializers } from 'pino';
+import { StoreUnavailable } from '../store/unavailable.ts';
 
 /** What no line may show: secrets, and what tells who somebody is. */
 const struck = [
@@ -24,8 +25,32 @@ export function newLog(level: string, destination?: DestinationStream): Logger {
     base: null,
     redact: { paths: struck.flatMap((name) => [name, `*.${name}`]), censor: '*' },
     serializers: { err: serializeError },
+    hooks: { logMethod: demoteStoreFaults },
   };
-  return pino(options, destination ?? gathered(pino.destination({ dest: 1, sync: true })));
+  return pino(options, destination ?? gathered(standardOutput()));
+}
+
+/**
+ * Every request and every loop meets a full disk; the store's own line about it, once a minute, says enough. The lines of
+ * the others have the level debug.
+ */
+function demoteStoreFaults(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+  const isAboutStore = Object(args[0]).err instanceof StoreUnavailable;
+  if (isAboutStore && level > DEBUG) this.debug(...args);
+  else method.apply(this, args);
+}
+
+const DEBUG = levels.values['debug'] ?? 20;
+
+/** How much of the log is kept in memory while it cannot be written, in bytes. */
+const MOST_UNWRITTEN = 4_194_304;
+
+/** Standard output. If it is a file on a full disk, lines are lost, and the process goes on. */
+function standardOutput(): DestinationStream {
+  const out = pino.destination({ dest: 1, sync: true, maxLength: MOST_UNWRITTEN });
+  // Without a listener the fault would end the process; there is nowhere to report it.
+  out.on('error', () => {});
+  return out;
 }
 
 /** How long a line may wait for others, in milliseconds. */

@@ -1,10 +1,11 @@
-/** The error codes of a token endpoint (RFC 6749 §5.2), with the status that goes with each. */
+/** The error codes of a token endpoint (RFC 6749 §5.2, the last two §4.1.2.1), with the status that goes with each. */
 const statuses = {
   invalid_request: 400,
   invalid_client: 401,
   unauthorized_client: 400,
   unsupported_grant_type: 400,
   server_error: 500,
+  temporarily_unavailable: 503,
 } as const;
 
 /** A request for a token that is refused; the message is made for whoever set the client up. */

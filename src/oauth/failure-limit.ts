@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 const FAILURES = 100;
 
 /**
- * Lets nobody fail more than a hundred times a minute; who succeeds is not counted. Who fails under one name keeps nobody
+ * Lets nobody fail more than a hundred times a minute; who succeeds is not counted, nor is a fault of ours. Who fails under one name keeps nobody
  * out who comes from the same address under another, as all do who come by one proxy.
  */
 export function failureLimit(): RequestHandler {
@@ -16,6 +16,7 @@ export function failureLimit(): RequestHandler {
     windowMs: WINDOW_MS,
     limit: FAILURES,
     skipSuccessfulRequests: true,
+    requestWasSuccessful: (_request, { statusCode }) => statusCode < 400 || statusCode >= 500,
     // The address that trusted proxies tell of, whole IPv6 networks as one.
     keyGenerator: (request) =>
       `${ipKeyGenerator(request.ip ?? request.socket.remoteAddress ?? '')} ${hashSecret(claimedClient(request))}`,

@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler, Router } from '
 import { hashSecret, newSecret } from '../http/bearer.ts';
 import { claimedSubject } from '../http/jwt.ts';
 import { scopeOf } from '../http/scope.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { assertionCheck, type CheckAssertion } from './assertion.ts';
 import { type Presented, parametersOf, presentedBy } from './client-authentication.ts';
 import { invalidClient, OAuthError } from './errors.ts';
@@ -107,12 +108,20 @@ async function issued({ tokens, isOpen, now }: TokenEndpointDeps, { id, grant }:
 /** Every failure in the form of RFC 6749 §5.2. */
 const answerError: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) return next(error);
-  const told = error instanceof OAuthError ? error : fromExpress(error);
+  const told = toOAuthError(error);
   if (told.status >= 500) scopeOf(response).log.error({ err: error }, 'no access token could be made');
   // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the client."
   if (told.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
+  if (told.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
   response.status(told.status).json({ error: told.code, error_description: told.message });
 };
+
+function toOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (!(error instanceof StoreUnavailable)) return fromExpress(error);
+  const text = 'No token can be stored at the moment; try again.';
+  return new OAuthError('temporarily_unavailable', text, { cause: error });
+}
 
 /** What express and its body parser refuse: a body that is too large, or cannot be read. */
 function fromExpress(error: unknown): OAuthError {

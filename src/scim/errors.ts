@@ -4,13 +4,16 @@ import { BridgeError } from '../bridge/errors.ts';
 import type { Log } from '../bridge/ports.ts';
 import { scopeOf } from '../http/scope.ts';
 import { SchemaFault } from '../schema/fault.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { errorBody, ScimError, type ScimType } from './scim-error.ts';
 import { sendScim } from './send.ts';
 
 /** The error as the client is told; what is our own fault goes to the log, with its cause, and stays there. */
 export function told(error: unknown, log: Log): ScimError {
   const scimError = toScimError(error);
-  if (scimError !== error && scimError.status >= 500) log.error({ err: error }, scimError.message);
+  // An error of SCIMMY's is one that came by here before.
+  const isLogged = scimError === error || error instanceof SCIMMY.Types.Error;
+  if (!isLogged && scimError.status >= 500) log.error({ err: error }, scimError.message);
   return scimError;
 }
 
@@ -26,7 +29,7 @@ function sendError(response: Response, error: ScimError): void {
   const { status, headers } = error;
   response.status(status).set(headers);
   // In seconds; without it Okta waits for five minutes.
-  if (status === 503) response.set('Retry-After', '1');
+  if (status === 503 && !response.hasHeader('Retry-After')) response.set('Retry-After', '1');
   sendScim(response, errorBody(error));
 }
 
@@ -34,6 +37,7 @@ function toScimError(error: unknown): ScimError {
   if (error instanceof ScimError) return error;
   if (error instanceof SchemaFault) return fromSchema(error);
   if (error instanceof BridgeError) return fromBridge(error);
+  if (error instanceof StoreUnavailable) return fromStore(error);
   // What a resource threw comes back from SCIMMYRouters as an error of SCIMMY's own, told to the log already.
   if (error instanceof SCIMMY.Types.Error) return fromScimmy(error);
   return fromExpress(error) ?? new ScimError(500, undefined, 'Something went wrong here.', { cause: error });
@@ -61,6 +65,11 @@ function fromBridge(error: BridgeError): ScimError {
     case 'unavailable':
       return new ScimError(503, undefined, error.message, { cause: error });
   }
+}
+
+function fromStore(cause: StoreUnavailable): ScimError {
+  const headers = { 'Retry-After': String(RETRY_AFTER_S) };
+  return new ScimError(503, undefined, 'Nothing can be stored at the moment; try again.', { headers, cause });
 }
 
 /** SCIMMY types the fields of its error too widely; they are those of the ScimError that it was made from. */

@@ -132,11 +132,14 @@ function shown({ response }: ScimContext, { json, version, location }: Answer): 
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */
-async function answered<T>({ scope }: ScimContext, action: () => Promise<T>): Promise<T> {
+async function answered<T>({ scope, response }: ScimContext, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw told(error, scope.log);
+    const scimError = told(error, scope.log);
+    // SCIMMYRouters makes an error of its own of it, without the headers.
+    response.set(scimError.headers);
+    throw scimError;
   }
 }
 

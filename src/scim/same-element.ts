@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, subAttribute } from '../schema/attribute.ts';
+import { foldCase } from '../schema/fold.ts';
 import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
 
@@ -21,5 +22,5 @@ function namesOf(meant: JsonObject): string[] {
 
 function isEqual(part: Attribute | undefined, one: Json | undefined, other: Json | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string') return isDeepStrictEqual(one, other);
-  return part?.caseExact === true ? one === other : one.toLowerCase() === other.toLowerCase();
+  return part?.caseExact === true ? one === other : foldCase(one) === foldCase(other);
 }

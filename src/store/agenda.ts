@@ -32,29 +32,75 @@ export function agenda({ db }: Database): Agenda {
   };
 }
 
-/** Each connection's own queue, merged: one with a long queue that is not asked for costs the others nothing. */
+interface DueQuery {
+  connection: string;
+  now: number;
+  limit: number;
+}
+
+/** Each connection's own queues, merged: one with a long queue that is not asked for costs the others nothing. */
 async function due(
   db: Kysely<Tables>,
   { now, limit, connections }: { now: number; limit: number; connections: string[] },
 ): Promise<{ connection: string; id: string }[]> {
-  const rows: { connection_id: string; id: string; next_attempt_at: number }[] = [];
+  const rows = new Map<string, Due>();
   for (const connection of connections) {
-    const queue = await db
-      .selectFrom('identity')
-      .select(['connection_id', 'id', 'next_attempt_at'])
-      .where('connection_id', '=', connection)
-      .where('state', '=', sql.lit('dirty'))
-      .where('next_attempt_at', '<=', now)
-      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
-      .orderBy('next_attempt_at')
-      .limit(limit)
-      .execute();
-    rows.push(...queue);
+    for (const queue of [leavers, dirty, checks]) {
+      for (const row of await queue(db, { connection, now, limit }).execute())
+        rows.set(`${row.connection_id} ${row.id}`, row);
+    }
   }
-  return rows
-    .sort((left, right) => left.next_attempt_at - right.next_attempt_at)
+  return [...rows.values()]
+    .sort((left, right) => Number(isLeaver(right)) - Number(isLeaver(left)) || left.due_at - right.due_at)
     .slice(0, limit)
     .map(({ connection_id, id }) => ({ connection: connection_id, id }));
+}
+
+interface Due {
+  connection_id: string;
+  id: string;
+  active: number;
+  deleted_at: number | null;
+  due_at: number;
+}
+
+/** True for those who must be taken out of use: whoever else waits does so without access. */
+function isLeaver({ active, deleted_at }: Due): boolean {
+  return active === 0 || deleted_at !== null;
+}
+
+/** An index of their own finds them behind any number of others. */
+function leavers(db: Kysely<Tables>, query: DueQuery) {
+  return dirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
+}
+
+function dirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return free(db, now)
+    .select('next_attempt_at as due_at')
+    .where('connection_id', '=', connection)
+    .where('state', '=', sql.lit('dirty'))
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(limit);
+}
+
+/** A late call is looked for in any state; one who is dirty looks with the next attempt, in its own time. */
+function checks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return free(db, now)
+    .select('check_at as due_at')
+    .where('connection_id', '=', connection)
+    .where('state', '<>', sql.lit('dirty'))
+    .where('check_at', '>', sql.lit(0))
+    .where('check_at', '<=', now)
+    .orderBy('check_at')
+    .limit(limit);
+}
+
+function free(db: Kysely<Tables>, now: number) {
+  return db
+    .selectFrom('identity')
+    .select(['connection_id', 'id', 'active', 'deleted_at'])
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
 }
 
 /** Due now, unless it was due before: being touched again never costs an identity its place. */

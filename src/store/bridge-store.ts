@@ -1,6 +1,7 @@
 import { agenda } from './agenda.ts';
 import type { Database } from './database.ts';
 import { groups } from './groups.ts';
+import { holds } from './holds.ts';
 import { identities } from './identities.ts';
 import { imports } from './imports.ts';
 import { leases } from './leases.ts';
@@ -15,5 +16,6 @@ export function bridgeStore(database: Database) {
     references: references(database),
     imports: imports(database),
     groups: groups(database),
+    holds: holds(database),
   };
 }

@@ -9,6 +9,8 @@ export interface BridgeTables {
   identity_reference: IdentityReferenceTable;
   scim_group: GroupTable;
   group_member: GroupMemberTable;
+  departure: DepartureTable;
+  rules_change: RulesChangeTable;
 }
 
 interface ConnectionTable {
@@ -86,7 +88,7 @@ export interface IdentityTable {
   created_at: number;
   last_modified: number;
   deleted_at: number | null;
-  /** When an import last saw its traveler; 0 for never. */
+  /** When an import last saw its traveler, or an IdP last wrote it, by `Surroundings.now`; 0 for never. */
   seen_at: number;
 }
 
@@ -135,4 +137,22 @@ interface GroupMemberTable {
   display: string | null;
   type: string | null;
   position: number;
+}
+
+/** A person whose archive or deletion the safety valve let pass, within its window. */
+interface DepartureTable {
+  connection_id: string;
+  identity_id: string;
+  at: number;
+}
+
+/** The change of rules or lookups that was judged last. */
+interface RulesChangeTable {
+  connection_id: string;
+  version: string;
+  /** How many people it would change, as far as they were counted. */
+  people: number;
+  since: number;
+  /** Null while an admin must decide. */
+  answer: string | null;
 }

@@ -3,7 +3,7 @@ import type { IdentityChange } from '../bridge/ports.ts';
 import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { eraseUnclaimed } from './erase.ts';
-import { insert, release, update } from './identity-changes.ts';
+import { giveEmailUp, insert, release, unlink, update } from './identity-changes.ts';
 import { keyOf, keyOfAttribute } from './keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -36,7 +36,11 @@ async function make(tx: Kysely<Tables>, connection: string, change: IdentityChan
     case 'update':
       return update(tx, change.identity, change.expected);
     case 'release':
-      return release(tx, connection, change);
+      return release(tx, change);
+    case 'giveEmailUp':
+      return giveEmailUp(tx, change);
+    case 'unlink':
+      return unlink(tx, { connection, id: change.id });
     case 'erase': {
       const erased = await eraseUnclaimed(tx, (row) =>
         row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),

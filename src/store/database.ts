@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import {
@@ -9,11 +9,13 @@ import {
   SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
+  sql,
 } from 'kysely';
 import { openSqlite } from './driver.ts';
 import type { ColumnTypes } from './migrations/column-types.ts';
 import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
+import { StoreUnavailable } from './unavailable.ts';
 
 /** The database and the few things that differ between its dialects. */
 export interface Database {
@@ -25,6 +27,10 @@ export interface Database {
   lightly<T>(db: Kysely<Tables>, work: (light: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** True for a unique violation, of whatever constraint. */
   isDuplicate(error: unknown): boolean;
+  /** Calls the listener with every fault of the disk, which the caller of the database gets as well. */
+  onUnavailable(listener: (error: StoreUnavailable) => void): void;
+  /** Commits a write that means nothing; rejects while the database cannot be written. */
+  probeWrite(): Promise<void>;
   /** Answers when the database can be read; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -42,11 +48,19 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   for (const file of [DATABASE, LOCK]) makePrivate(join(directory, file));
   const release = exclusive ? await lock(directory) : () => {};
   try {
-    const { db, sqlite } = await openMigrated(join(directory, DATABASE));
+    const listeners: ((error: StoreUnavailable) => void)[] = [];
+    const { db, sqlite } = await openMigrated(join(directory, DATABASE), (error) => {
+      for (const listener of listeners) listener(error);
+    });
     return {
       db,
       lightly: (on, work) => lightly(sqlite, on, work),
       isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
+      onUnavailable: (listener) => void listeners.push(listener),
+      probeWrite: async () => {
+        const content = ' '.repeat(PROBE_SIZE);
+        await sql`insert or replace into write_probe (id, content) values (1, ${content})`.execute(db);
+      },
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
       },
@@ -61,8 +75,15 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   }
 }
 
+/** Whether a folder has a database already: looking for one makes none. */
+export function hasDatabase(directory: string): boolean {
+  return existsSync(join(directory, DATABASE));
+}
+
 const DATABASE = 'jetbridge.db';
 const LOCK = 'jetbridge.lock';
+/** More than the write of a user, in bytes: a small write may find a place on a disk that takes nothing else. */
+const PROBE_SIZE = 131_072;
 
 /** Makes a file that only its owner reads, as it tells who travels where; what SQLite puts beside it gets the same mode. */
 function makePrivate(file: string): void {
@@ -88,8 +109,15 @@ function lightly<T>(
 
 type Sqlite = Awaited<ReturnType<typeof openSqlite>>;
 
-async function openMigrated(file: string): Promise<{ db: Kysely<Tables>; sqlite: Sqlite }> {
-  const sqlite = await openSqlite(file);
+async function openMigrated(
+  file: string,
+  onUnavailable: (error: StoreUnavailable) => void,
+): Promise<{ db: Kysely<Tables>; sqlite: Sqlite }> {
+  const sqlite = await openSqlite(file, (error) => {
+    const unavailable = toUnavailable(error);
+    if (unavailable) onUnavailable(unavailable);
+    return unavailable ?? error;
+  });
   try {
     sqlite.exec(
       'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
@@ -182,6 +210,20 @@ class ImmediateSqliteDriver extends SqliteDriver {
       if (!says(error, 'no transaction is active')) throw error;
     }
   }
+}
+
+/** The faults that pass when the disk is mended, by SQLite's message, and what each means. */
+const diskFaults: [message: string, reason: string][] = [
+  ['database or disk is full', 'the disk is full'],
+  ['disk I/O error', 'the disk is full, a limit on the size of files is reached, or the disk fails'],
+  ['attempt to write a readonly database', 'the database may only be read'],
+  ['unable to open database file', 'a file of the database cannot be opened or made'],
+];
+
+function toUnavailable(error: unknown): StoreUnavailable | undefined {
+  if (!types.isNativeError(error)) return undefined;
+  const fault = diskFaults.find(([message]) => says(error, message));
+  return fault && new StoreUnavailable(fault[1], { cause: error });
 }
 
 /** By the message: SQLite's drop-in leaves the error code out of some errors. */

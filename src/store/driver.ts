@@ -14,6 +14,9 @@ interface StatementSync {
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
 }
 
+/** The error to throw in place of one of SQLite's. */
+type Translate = (error: unknown) => unknown;
+
 /** How many prepared statements are kept of each generation; a bound, as the text of a query grows with its `in` lists. */
 const STATEMENTS = 200;
 
@@ -21,20 +24,23 @@ const STATEMENTS = 200;
  * Opens an SQLite file in the shape Kysely's dialect wants: Node's own module from 22.13 on, else the drop-in whose
  * binaries are inside its package. Prepared statements are kept, which halves the cost of a look-up.
  */
-export async function openSqlite(file: string): Promise<SqliteDatabase & { exec(sql: string): void }> {
+export async function openSqlite(
+  file: string,
+  translate: Translate = (error) => error,
+): Promise<SqliteDatabase & { exec(sql: string): void }> {
   const database = await openFile(file);
   // Those asked since the last change of generations, and those before: rare queries never push out the frequent ones.
   let young = new Map<string, SqliteStatement>();
   let old = new Map<string, SqliteStatement>();
   const keep = (sql: string) => {
-    const statement = old.get(sql) ?? toKysely(database.prepare(sql));
+    const statement = old.get(sql) ?? toKysely(database.prepare(sql), translate);
     if (young.size >= STATEMENTS) [old, young] = [young, new Map()];
     young.set(sql, statement);
     return statement;
   };
   return {
-    exec: (sql) => database.exec(sql),
-    prepare: (sql) => young.get(sql) ?? keep(sql),
+    exec: (sql) => translated(translate, () => database.exec(sql)),
+    prepare: (sql) => young.get(sql) ?? translated(translate, () => keep(sql)),
     close: () => {
       young.clear();
       old.clear();
@@ -52,11 +58,19 @@ async function openFile(file: string): Promise<DatabaseSync> {
   return new module.DatabaseSync(file);
 }
 
-function toKysely(statement: StatementSync): SqliteStatement {
+function translated<T>(translate: Translate, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function toKysely(statement: StatementSync, translate: Translate): SqliteStatement {
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...parameters),
-    run: (parameters) => statement.run(...parameters),
+    all: (parameters) => translated(translate, () => statement.all(...parameters)),
+    run: (parameters) => translated(translate, () => statement.run(...parameters)),
     iterate: (parameters) => statement.iterate(...parameters),
   };
 }

@@ -29,6 +29,10 @@ export function identities(database: Database): Identities {
     },
     commit: (connection, changes) => commit(database, connection, changes),
     holder: (account, match) => holder(db, account, match),
+    isWaitedFor: async (account, email, except) => {
+      const waiting = await waiters(db, { account, key: keyOf(email), except });
+      return waiting.rows.length > 0;
+    },
   };
 }
 
@@ -123,8 +127,19 @@ async function holder(
 ): Promise<Identity | undefined> {
   if ('creating' in match) return first(await makerOf(db, { account, key: keyOf(match.creating) }));
   if ('travelId' in match) return first(await holderOfLink(db, { account, key: match.travelId }));
-  return first(await holderOfEmail(db, { account, key: keyOf(match.travelEmail) }));
+  const key = 'travelEmailKey' in match ? match.travelEmailKey : keyOf(match.travelEmail);
+  return first(await holderOfEmail(db, { account, key }));
 }
+
+const waiters = prepared((db, { account, key, except }: Sought & { except: string }) =>
+  db
+    .selectFrom('identity')
+    .select('id')
+    .where('account', '=', account)
+    .where('waiting_for', '=', key)
+    .where('id', '<>', except)
+    .limit(sql.lit(1)),
+);
 
 interface Sought {
   account: string;

@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import type { Identity } from '../bridge/identity.ts';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Identity, Origin } from '../bridge/identity.ts';
 import type { IdentityTable } from './bridge-tables.ts';
 import { admit, type Counted, liveOf, recount } from './census.ts';
 import { eraseUnclaimedOf } from './erase.ts';
@@ -9,23 +9,24 @@ import {
   desiredColumns,
   identityColumnNames,
   observedColumns,
+  progressColumns,
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
-import { toText } from './json.ts';
+import { fromText, toText } from './json.ts';
 import { leaveGroups } from './memberships.ts';
 import { pick, prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
 export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
-  const { connection, id, claimed, travelId, createdAt } = identity;
+  const { connection, id, claimed, travelId } = identity;
   const [owner] = (await accountOf(tx, { connection })).rows;
   if (!owner) throw new Error('There is no such connection.');
   const { account } = owner;
   if (claimed && travelId !== undefined)
     await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
-  const row = toRow(identity, account, createdAt);
+  const row = toRow(identity, account, writtenAtOf(identity));
   const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
   if (!place) throw new Error('No place was given.');
   await inserted(tx, { ...row, position: place.position });
@@ -50,7 +51,7 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
     await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
   const now = columnsOf(identity);
-  const written = await rewritten(tx, { ...now, connection, id, expected });
+  const written = await rewritten(tx, { ...now, connection, id, expected, writtenAt: writtenAtOf(identity) });
   if (written.numAffectedRows !== 1n) return false;
   if (claims) await claim(tx, identity);
   await replaceEmails(tx, identity);
@@ -91,10 +92,24 @@ const atVersion = prepared((db, { connection, id, expected }: AtVersion) =>
     .where('version', '=', expected),
 );
 
-const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion) =>
+/** An import that began before the write does not miss the traveler, so the write counts as seeing it. */
+function writtenAtOf({ writtenAt, lastModified }: Identity): number {
+  return writtenAt ?? lastModified;
+}
+
+const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion & { writtenAt: number }) =>
   db
     .updateTable('identity')
-    .set((row) => ({ ...pick(blanks, writtenColumnNames), revision: row('revision', '+', 1) }))
+    .set((row) => ({
+      ...pick(blanks, writtenColumnNames),
+      revision: row('revision', '+', 1),
+      seen_at: row
+        .case()
+        .when('seen_at', '>', blanks.writtenAt)
+        .then(row.ref('seen_at'))
+        .else(row.cast<number>(row.val(blanks.writtenAt), 'bigint'))
+        .end(),
+    }))
     .where('connection_id', '=', blanks.connection)
     .where('id', '=', blanks.id)
     .where('version', '=', blanks.expected),
@@ -120,31 +135,81 @@ async function followLife(
   if (now.live < before.live) await leaveGroups(tx, connection, { ids: [id], at: lastModified });
 }
 
+interface Place {
+  connection: string;
+  id: string;
+}
+
+/** A tombstone that gives its traveler up, as it was read. */
+interface Released extends Place, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
+
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
 export async function release(
   tx: Kysely<Tables>,
-  connection: string,
-  { id, leasedUntil }: { id: string; leasedUntil: number | undefined },
+  { leasedUntil, applied, origin, ...place }: Released,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    .set((row) => ({
-      ...creatingColumns(undefined),
-      ...observedColumns(undefined),
-      travel_id: null,
-      applied: toText({}),
-      waiting_for: null,
-      state: 'synced',
-      attempts: 0,
-      next_attempt_at: 0,
-      lease_token: null,
-      lease_until: null,
-      revision: row('revision', '+', 1),
-    }))
+    .set((row) => ({ ...unlinkedColumns(row), origin: toText(origin), state: 'synced' }))
+    .where('connection_id', '=', place.connection)
+    .where('id', '=', place.id)
+    .where('deleted_at', 'is not', null)
+    .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
+    .where('applied', '=', toText(applied))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Takes the traveler from a live identity, which is dirty from now on; a reconciler at work on it loses the lease. */
+export async function unlink(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
+  return {
+    ...creatingColumns(undefined),
+    ...observedColumns(undefined),
+    ...progressColumns({}),
+    travel_id: null,
+    applied: toText({}),
+    waiting_for: null,
+    hold_cause: null,
+    hold_since: null,
+    attempts: 0,
+    next_attempt_at: 0,
+    lease_token: null,
+    lease_until: null,
+    revision: row('revision', '+', 1),
+  };
+}
+
+/** Lets a tombstone's traveler give its address up; false when there is no such tombstone. */
+export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+  const row = await tx
+    .selectFrom('identity')
+    .select('origin')
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)
-    .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  if (!row) return false;
+  const origin: Origin = { ...fromText<Origin>(row.origin), givesEmailUp: true };
+  await tx
+    .updateTable('identity')
+    .set((old) => ({
+      origin: toText(origin),
+      state: 'dirty',
+      next_attempt_at: 0,
+      revision: old('revision', '+', 1),
+    }))
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .execute();
+  return true;
 }

@@ -90,7 +90,8 @@ export function outcomeColumns(outcome: Outcome) {
     travel_id: outcome.travelId ?? null,
     applied: toText(outcome.applied),
     refused: toText(outcome.refused),
-    waiting_for: outcome.waitingFor === undefined ? null : keyOf(outcome.waitingFor),
+    // Already a key: the key of a key may be another one.
+    waiting_for: outcome.waitingFor ?? null,
     ...progressColumns(outcome.progress),
     hold_cause: outcome.hold?.cause ?? null,
     hold_since: outcome.hold?.since ?? null,

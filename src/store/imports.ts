@@ -5,7 +5,7 @@ import type { IdentityTable } from './bridge-tables.ts';
 import type { Database } from './database.ts';
 import { fromText } from './json.ts';
 import { observe } from './observe.ts';
-import { sweep } from './sweep.ts';
+import { missing, sweep } from './sweep.ts';
 import type { Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed.ts';
 
@@ -33,10 +33,10 @@ export function imports({ db }: Database): Imports {
           .set({ seen_at: seenAt })
           .where('connection_id', '=', connection)
           .where('id', 'in', batch)
-          .where('claimed', '=', sql.lit(0))
           .execute();
       }
     },
+    missing: (connection, since) => missing(db, connection, since),
     sweep: (connection, since) => sweep(db, connection, since),
   };
 }
@@ -46,7 +46,7 @@ async function known(db: Kysely<Tables>, connection: string, travelIds: string[]
   for (const batch of batches(travelIds)) {
     const rows = await db
       .selectFrom('identity')
-      .select(['id', 'travel_id', 'claimed', 'observed', 'rules_version'])
+      .select(['id', 'travel_id', 'claimed', 'observed', 'rules_version', 'deleted_at'])
       .where('connection_id', '=', connection)
       .where('travel_id', 'in', batch)
       .execute();
@@ -56,7 +56,7 @@ async function known(db: Kysely<Tables>, connection: string, travelIds: string[]
 }
 
 function toKnown(
-  row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_version'>,
+  row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_version' | 'deleted_at'>,
 ): KnownTraveler {
   return {
     id: row.id,
@@ -64,6 +64,7 @@ function toKnown(
     claimed: row.claimed === 1,
     observed: row.observed === null ? undefined : fromText(row.observed),
     rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
+    deletedAt: row.deleted_at ?? undefined,
   };
 }
 

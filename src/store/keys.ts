@@ -33,7 +33,8 @@ export function emailKeys({ emails }: JsonObject): string[] {
 /** More than any honest name or address has. PostgreSQL refuses an index entry above 2,700 bytes. */
 const LONGEST = 500;
 
-const HASHED = 'sha256:';
+/** How the key of a text that is too long begins. The key of no text is this with anything but a hash behind it. */
+export const HASHED = 'sha256:';
 
 /** What is too long for an index is found by its hash; so is what looks like one. */
 function bounded(text: string): string {

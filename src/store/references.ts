@@ -12,6 +12,7 @@ export function references({ db, lightly }: Database): References {
   return {
     of: (connection, id) => of(db, { connection, id }),
     save: (connection, id, rows) => lightly(db, (light) => save(light, { connection, id }, rows)),
+    decide: (connection, id, choose) => lightly(db, (light) => decide(light, { connection, id }, choose)),
     referrers: async (connection, target, values) => {
       const found = new Set(await referring(db, connection, { column: 'target', keys: [target] }));
       for (const keys of batches([...new Set(values.map(keyOf))])) {
@@ -48,29 +49,44 @@ async function of(db: Kysely<Tables>, owner: Owner): Promise<ReferenceRow[]> {
 /** Most reconciliations find the references as they were, and then nothing is written. */
 async function save(db: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): Promise<void> {
   if (isDeepStrictEqual(await of(db, owner), rows)) return;
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .deleteFrom('identity_reference')
-      .where('connection_id', '=', owner.connection)
-      .where('identity_id', '=', owner.id)
-      .execute();
-    // Who was erased meanwhile refers to nobody.
-    if (rows.length === 0 || !(await isThere(tx, owner))) return;
-    await tx
-      .insertInto('identity_reference')
-      .values(
-        rows.map(({ raw, target, travelId }, position) => ({
-          connection_id: owner.connection,
-          identity_id: owner.id,
-          position,
-          raw,
-          raw_key: keyOf(raw),
-          target: target ?? null,
-          travel_id: travelId ?? null,
-        })),
-      )
-      .execute();
+  await db.transaction().execute((tx) => replace(tx, owner, rows));
+}
+
+/** The transaction holds the write lock from its beginning. */
+function decide(
+  db: Kysely<Tables>,
+  owner: Owner,
+  choose: Parameters<References['decide']>[2],
+): Promise<ReferenceRow[]> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await choose((id) => of(tx, { connection: owner.connection, id }));
+    if (!isDeepStrictEqual(await of(tx, owner), rows)) await replace(tx, owner, rows);
+    return rows;
   });
+}
+
+async function replace(tx: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): Promise<void> {
+  await tx
+    .deleteFrom('identity_reference')
+    .where('connection_id', '=', owner.connection)
+    .where('identity_id', '=', owner.id)
+    .execute();
+  // Who was erased meanwhile refers to nobody.
+  if (rows.length === 0 || !(await isThere(tx, owner))) return;
+  await tx
+    .insertInto('identity_reference')
+    .values(
+      rows.map(({ raw, target, travelId }, position) => ({
+        connection_id: owner.connection,
+        identity_id: owner.id,
+        position,
+        raw,
+        raw_key: keyOf(raw),
+        target: target ?? null,
+        travel_id: travelId ?? null,
+      })),
+    )
+    .execute();
 }
 
 async function isThere(tx: Kysely<Tables>, { connection, id }: Owner): Promise<boolean> {

@@ -10,6 +10,8 @@ export interface Candidate {
   rule: string;
   /** What was found there; empty when nothing. */
   raws: Json[];
+  /** The place in the mapping where the value stands, if the mapping itself names it. */
+  mappingPath?: string;
   /** The transforms of a rule, before the field's own reader. */
   prepare?: (raw: Json) => Reading;
 }

@@ -1,16 +1,18 @@
+import { foldCase } from '../schema/fold.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { type Decision, decide } from './decide.ts';
 import { compilePattern } from './pattern.ts';
 import {
   type Context,
   type Fault,
+  faultOfMapping,
   missed,
   type Reader,
   type Reading,
   unresolved,
   unusable,
 } from './reading.ts';
-import type { TraceEntry } from './result.ts';
+import type { AppliedField, TraceEntry, Wanted } from './result.ts';
 import type { Rule, Target } from './rules.ts';
 import { same } from './same.ts';
 import { readText } from './simple-readers.ts';
@@ -38,8 +40,8 @@ export function findField({ by, value }: CustomFieldTarget, fields: CustomField[
 
 function namesakes(name: string, fields: CustomField[]): CustomField[] {
   const exact = fields.filter((field) => field.name === name);
-  const wanted = name.toLowerCase();
-  return exact.length > 0 ? exact : fields.filter((field) => field.name.toLowerCase() === wanted);
+  const wanted = foldCase(name);
+  return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
 }
 
 /** Decides a custom field by its rule. What is wanted is its `values` array. */
@@ -50,54 +52,80 @@ export function decideCustomField(
 ): Decision {
   const key = `customFields.${field.id}`;
   const source = ruleSource(rule, user);
-  const read = readerOf(field);
+  const read = customFieldReader(field, rule.targetPath);
   if (field.dataType !== 'optionsList' || source.raws.length <= 1)
     return decide(key, [source], { read, context });
   const each = source.raws.map((raw) => decide(key, [{ ...source, raws: [raw] }], { read, context }));
-  return together(each, source.raws, context.applied[key]?.source);
+  return together(each, source.raws, context.applied[key]);
 }
 
-/** The options of a list in one value. While one is unresolved, a list that was applied from the same source stays. */
-function together(each: Decision[], source: Json[], appliedSource: Json | undefined): Decision {
+/**
+ * The options of a list in one value. While one is unresolved, a list that was applied from the same source stays; while
+ * one is a fault of the mapping, any list that was applied.
+ */
+function together(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
   const values = each.flatMap(({ wanted }) =>
     wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
   );
   const distinct = values.filter((value, index) => values.findIndex((other) => same(other, value)) === index);
-  const isOpen = each.some(({ wanted }) => wanted.kind === 'unresolved');
-  const stays = isOpen && (distinct.length === 0 || same(appliedSource, source));
+  const wanted = listWanted({ each, distinct, source, applied });
+  const { kind } = wanted;
+  const stays = kind === 'unresolved' || kind === 'kept';
   return {
-    wanted: stays
-      ? { kind: 'unresolved', source }
-      : distinct.length > 0
-        ? { kind: 'value', value: distinct, source }
-        : { kind: 'absent' },
+    wanted,
     findings: each.flatMap(({ findings }) => findings),
-    trace: each.flatMap(({ trace }) => (stays ? trace.map(asOpen) : trace)),
+    trace: each.flatMap(({ trace }) => (stays ? trace.map((entry) => staying(entry, kind)) : trace)),
     missed: each.some((decision) => decision.missed),
   };
 }
 
+interface List {
+  each: Decision[];
+  /** The options that were found. */
+  distinct: Json[];
+  source: Json[];
+  applied: AppliedField | undefined;
+}
+
+function listWanted({ each, distinct, source, applied }: List): Wanted {
+  const isNothing = distinct.length === 0;
+  const has = (kind: Wanted['kind']): boolean => each.some(({ wanted }) => wanted.kind === kind);
+  if (has('kept') && (isNothing || applied)) return { kind: 'kept' };
+  if (has('unresolved') && (isNothing || same(applied?.source, source)))
+    return { kind: 'unresolved', source };
+  return isNothing ? { kind: 'absent' } : { kind: 'value', value: distinct, source };
+}
+
 /** An option that is there, in a list that stays as it was applied. */
-function asOpen(entry: TraceEntry): TraceEntry {
-  return entry.outcome === 'set' ? { ...entry, outcome: 'unresolved' } : entry;
+function staying(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
+  return entry.outcome === 'set' ? { ...entry, outcome } : entry;
 }
 
 const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
 
-function readerOf(field: CustomField): Reader {
-  if (field.disabled) {
-    const disabled = unresolved(
-      'customFieldDisabled',
-      `The custom field "${field.name}" is disabled.`,
-      remedyDisabled,
-    );
-    return () => disabled;
+/** How a custom field reads a value. */
+export function customFieldReader(field: CustomField, targetPath: string): Reader {
+  const fault = customFieldFault(field);
+  if (fault) {
+    const reading = { fault: faultOfMapping(fault, targetPath, fault.remedy) };
+    return () => reading;
   }
   if (field.dataType === 'text') return textReader(field);
-  if (field.dataType === 'option' || field.dataType === 'optionsList') return (raw) => readOption(raw, field);
-  const reason = `The custom field "${field.name}" is of the unknown type ${field.dataType}.`;
-  return () => unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.');
+  return (raw) => readOption(raw, field);
 }
+
+/** Why a custom field takes no value at all, whatever the value. */
+export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
+  if (disabled) {
+    const reason = `The custom field "${name}" is disabled.`;
+    return unresolved('customFieldDisabled', reason, remedyDisabled).fault;
+  }
+  if (dataTypes.includes(dataType)) return undefined;
+  const reason = `The custom field "${name}" is of the unknown type ${dataType}.`;
+  return unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.').fault;
+}
+
+const dataTypes = ['text', 'option', 'optionsList'];
 
 /** A pattern that RE2 cannot read is left to the travel API, which checks the value anyway. */
 function textReader(field: CustomField): Reader {
@@ -128,9 +156,7 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 function readOption(raw: Json, { name, options }: CustomField): Reading {
   const text = textOf(raw);
   if (text === undefined) return readText(raw);
-  const folded = text.toLowerCase();
-  const option =
-    options.find(({ data }) => data === text) ?? options.find(({ data }) => data.toLowerCase() === folded);
+  const option = optionOf(text, options);
   if (!option) {
     const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
     return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
@@ -142,5 +168,15 @@ function readOption(raw: Json, { name, options }: CustomField): Reading {
       remedyDisabled,
     );
   }
-  return { value: [{ customFieldOptionId: option.id, data: option.data }] };
+  return { value: [{ customFieldOptionId: option.id }] };
+}
+
+/** The option of a text. Of several the exact one, of several exact ones one that is enabled, and of these the first by id. */
+function optionOf(text: string, options: CustomField['options']): CustomField['options'][number] | undefined {
+  const exact = options.filter(({ data }) => data === text);
+  const folded = foldCase(text);
+  const found = exact.length > 0 ? exact : options.filter(({ data }) => foldCase(data) === folded);
+  const enabled = found.filter(({ disabled }) => !disabled);
+  const [first, ...others] = enabled.length > 0 ? enabled : found;
+  return others.reduce((least, one) => (least && one.id >= least.id ? least : one), first);
 }

@@ -1,40 +1,54 @@
-import type { Json, ScimResource } from '../schema/resource.ts';
-import type { Candidate } from './candidate.ts';
+import type { ScimResource } from '../schema/resource.ts';
 import { type CustomFieldTarget, decideCustomField, findField } from './custom-field.ts';
-import { findingOf } from './decide.ts';
+import { findingOf, withoutRemoval } from './decide.ts';
 import { joined, type Part, partOf } from './part.ts';
-import { type Context, type Fault, unusable } from './reading.ts';
-import type { AppliedField, Wanted } from './result.ts';
+import { type Context, type Fault, faultOfMapping, unusable } from './reading.ts';
+import type { Wanted } from './result.ts';
 import type { Rule, Rules } from './rules.ts';
-import { same } from './same.ts';
 import type { CustomField } from './snapshot.ts';
-import { ruleSource, valuesIn } from './sources.ts';
+import { ruleSource } from './sources.ts';
 
 /** Decides every custom field that a rule sets; of several rules for one, the first in order of precedence. */
 export function decideCustomFields(
-  { rules }: Rules,
+  { rules, faults }: Rules,
   { user, context }: { user: ScimResource; context: Context },
 ): Part {
   const known: Part[] = [];
-  const unknown: Part[] = [];
+  const unknown: { rule: Rule; part: Part }[] = [];
   const owners = new Map<string, Rule>();
   for (const rule of rules) {
     const { target } = rule;
     if (target.kind !== 'customField') continue;
     const field = findField(target, context.lookups.customFields);
     if ('code' in field) {
-      unknown.push(withoutField(rule, field, { user, context, target }));
+      unknown.push({ rule, part: withoutField(rule, field, { user, target }) });
       continue;
     }
     const owner = owners.get(field.id);
     owners.set(field.id, owner ?? rule);
-    known.push(owner ? superseded(rule, owner, field) : decided(rule, field, { user, context }));
+    // A rule of the collection may set a field only because the name in the file's rule for it is unknown.
+    const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
+    const decided = () => {
+      const decision = decideCustomField(rule, field, { user, context });
+      return partOf(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
+    };
+    known.push(owner ? superseded(rule, owner, field) : decided());
   }
-  return joined([...unknown, ...known]);
+  const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
+  const kept = isFaulty ? [undecided(context, owners)] : [];
+  return joined([...kept, ...unknown.map(({ part }) => part), ...known]);
 }
 
-function decided(rule: Rule, field: CustomField, of: { user: ScimResource; context: Context }): Part {
-  return partOf(keyOf(field.id), decideCustomField(rule, field, of));
+/**
+ * Any of the applied fields that no known rule sets may be the one that an unknown name meant: each stays as it is, and
+ * stays owned, until the mapping is mended.
+ */
+function undecided({ applied }: Context, owners: Map<string, Rule>): Part {
+  const keys = Object.keys(applied).filter(
+    (key) => key.startsWith(keyOf('')) && !owners.has(key.slice(keyOf('').length)),
+  );
+  const fields = Object.fromEntries(keys.map((key) => [key, { kind: 'kept' } as const]));
+  return { fields, findings: [], trace: [], missed: false };
 }
 
 function keyOf(id: string): string {
@@ -43,53 +57,36 @@ function keyOf(id: string): string {
 
 interface Case {
   user: ScimResource;
-  context: Context;
   target: CustomFieldTarget;
 }
 
 /** A rule whose field is not in the lookups: of no matter to a user who has no value for it. */
-function withoutField(rule: Rule, fault: Fault, { user, context, target }: Case): Part {
-  const source = ruleSource(rule, user);
-  const [raw] = source.raws;
+function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Part {
+  const fault = faultOfMapping(unknown, rule.targetPath, unknown.remedy);
+  const [raw] = ruleSource(rule, user).raws;
   const field = keyOf(target.value);
   const entry = { field, origin: rule.origin, rule: rule.text };
+  const fieldsWith = (wanted: Wanted): Part['fields'] => (target.by === 'id' ? { [field]: wanted } : {});
   if (raw === undefined) {
-    const fields: Part['fields'] = target.by === 'id' ? { [field]: { kind: 'absent' } } : {};
-    return {
-      fields,
-      findings: [],
-      trace: [{ ...entry, outcome: 'absent', reason: 'no value' }],
-      missed: false,
-    };
+    const fields = fieldsWith({ kind: 'absent' });
+    const trace: Part['trace'] = [{ ...entry, outcome: 'absent', reason: 'no value' }];
+    return { fields, findings: [], trace, missed: false };
   }
+  const { reason, mappingPath } = fault;
   return {
-    fields:
-      target.by === 'id'
-        ? { [field]: open(valuesIn(source), context.applied[field]) }
-        : openOnes(source, context),
+    fields: fieldsWith({ kind: 'kept' }),
     findings: [findingOf(field, raw, fault)],
-    trace: [{ ...entry, outcome: 'unresolved', before: raw, reason: fault.reason }],
+    trace: [
+      {
+        ...entry,
+        outcome: 'kept',
+        before: raw,
+        reason,
+        ...(mappingPath === undefined ? {} : { mappingPath }),
+      },
+    ],
     missed: fault.missed === true,
   };
-}
-
-/** The fields that were set from the same value when the name was still known: their value stays. */
-function openOnes(source: Candidate, { applied }: Context): Part['fields'] {
-  const values = valuesIn(source);
-  const keys = Object.keys(applied).filter(
-    (key) => key.startsWith(keyOf('')) && isFrom(values, applied[key]),
-  );
-  return Object.fromEntries(keys.map((key) => [key, open(values, applied[key])]));
-}
-
-/** Unresolved, from what was applied if it is still there. */
-function open(values: Json[], applied: AppliedField | undefined): Wanted {
-  const [first = null] = values;
-  return { kind: 'unresolved', source: applied && isFrom(values, applied) ? applied.source : first };
-}
-
-function isFrom(values: Json[], applied: AppliedField | undefined): boolean {
-  return applied !== undefined && [values, ...values].some((value) => same(value, applied.source));
 }
 
 function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Part {

@@ -1,6 +1,6 @@
 import type { Json } from '../schema/resource.ts';
 import type { Candidate } from './candidate.ts';
-import type { Context, Fault, Reader } from './reading.ts';
+import { type Context, type Fault, faultOfMapping, type Reader } from './reading.ts';
 import type { FieldKey, Finding, TraceEntry, Wanted } from './result.ts';
 import { same } from './same.ts';
 
@@ -17,6 +17,8 @@ interface Trial {
   candidate: Candidate;
   raw: Json;
   source: Json;
+  /** The place in the mapping, for a value that the mapping itself names. */
+  mappingPath: string | undefined;
   value?: Json;
   faults: Fault[];
 }
@@ -31,7 +33,9 @@ export function decide(
   const wanted = outcomeOf(trials, how.context.applied[field]?.source);
   return {
     wanted,
-    findings: trials.flatMap(({ raw, faults }) => faults.map((fault) => findingOf(field, raw, fault))),
+    findings: trials.flatMap((trial) =>
+      trial.faults.map((fault) => findingOf(field, concerned(trial), fault)),
+    ),
     trace: traceOf(field, candidates, { trials, wanted }),
     missed: trials.some(({ faults }) => faults.some((fault) => fault.missed === true)),
   };
@@ -43,12 +47,16 @@ function trialsOf(candidates: Candidate[], how: { read: Reader; context: Context
   for (const candidate of candidates) {
     for (const raw of candidate.raws) {
       const trial = attempt(candidate, raw, how);
-      if (trials.some(({ source }) => same(source, trial.source))) continue;
+      if (trials.some((other) => isSameTrial(other, trial))) continue;
       trials.push(trial);
       if (trial.value !== undefined) return trials;
     }
   }
   return trials;
+}
+
+function isSameTrial(one: Trial, other: Trial): boolean {
+  return one.mappingPath === other.mappingPath && same(one.source, other.source);
 }
 
 function attempt(
@@ -57,16 +65,29 @@ function attempt(
   { read, context }: { read: Reader; context: Context },
 ): Trial {
   const prepared = candidate.prepare ? candidate.prepare(raw) : { value: raw };
-  if ('fault' in prepared) return { candidate, raw, source: raw, faults: [prepared.fault] };
+  if ('fault' in prepared) {
+    const { fault } = prepared;
+    return { candidate, raw, source: raw, mappingPath: fault.mappingPath, faults: [fault] };
+  }
+  const mappingPath = prepared.mappingPath ?? candidate.mappingPath;
   const reading = read(prepared.value, context);
-  const trial = { candidate, raw, source: prepared.value };
-  if ('fault' in reading) return { ...trial, faults: [reading.fault] };
+  const trial = { candidate, raw, source: prepared.value, mappingPath };
+  if ('fault' in reading) return { ...trial, faults: [placed(reading.fault, mappingPath)] };
   return { ...trial, value: reading.value, faults: reading.note ? [reading.note] : [] };
+}
+
+/** A fault in the target of a rule has its place already. */
+function placed(fault: Fault, mappingPath: string | undefined): Fault {
+  return mappingPath === undefined || fault.mappingPath !== undefined
+    ? fault
+    : faultOfMapping(fault, mappingPath);
 }
 
 function outcomeOf(trials: Trial[], appliedSource: Json | undefined): Wanted {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
+  if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
+    return { kind: 'kept' };
   const open = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
   // The one that was resolved before, so that what it came to is kept.
   const chosen =
@@ -74,9 +95,23 @@ function outcomeOf(trials: Trial[], appliedSource: Json | undefined): Wanted {
   return chosen ? { kind: 'unresolved', source: chosen.source } : { kind: 'absent' };
 }
 
+/** The value that a finding is about: the mapping's own, or the one of the identity provider. */
+function concerned({ raw, source, mappingPath }: Trial): Json {
+  return mappingPath === undefined ? raw : source;
+}
+
+/** A decision that leaves the field as it is where it would give no value. */
+export function withoutRemoval(decision: Decision): Decision {
+  return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
+}
+
 /** A fault as a finding about a field. */
-export function findingOf(field: FieldKey, value: Json, { code, reason, remedy }: Fault): Finding {
-  return { field, code, value, reason, remedy };
+export function findingOf(
+  field: FieldKey,
+  value: Json,
+  { code, reason, remedy, mappingPath }: Fault,
+): Finding {
+  return { field, code, value, reason, remedy, ...(mappingPath === undefined ? {} : { mappingPath }) };
 }
 
 function traceOf(
@@ -107,13 +142,18 @@ function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): Trac
     const reason = raws.length > 0 ? 'the same value again' : 'no value';
     return [{ field, origin, rule, outcome: 'skipped', reason }];
   }
-  return own.map(({ raw, value, faults }) => ({
-    field,
-    origin,
-    rule,
-    outcome: value === undefined ? 'skipped' : 'set',
-    before: raw,
-    ...(value === undefined ? {} : { after: value }),
-    ...(faults.length > 0 ? { reason: faults.map(({ reason }) => reason).join(' ') } : {}),
-  }));
+  return own.map(({ raw, source, value, faults }) => {
+    const mappingPath = faults.find((fault) => fault.mappingPath !== undefined)?.mappingPath;
+    return {
+      field,
+      origin,
+      rule,
+      outcome: value === undefined ? 'skipped' : 'set',
+      before: raw,
+      ...(same(raw, source) || same(value, source) ? {} : { transformed: source }),
+      ...(value === undefined ? {} : { after: value }),
+      ...(faults.length > 0 ? { reason: faults.map(({ reason }) => reason).join(' ') } : {}),
+      ...(mappingPath === undefined ? {} : { mappingPath }),
+    };
+  });
 }

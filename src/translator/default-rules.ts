@@ -80,6 +80,8 @@ function inTravel(user: ScimResource, ...names: string[]): Candidate {
 }
 
 /** What the mapping says for everyone. */
-function settled(rule: string, value: Parameters<typeof candidate>[1]): Candidate[] {
-  return value === undefined ? [] : [{ ...candidate(rule, value), origin: 'file' }];
+function settled(rule: string, value: string | { id: string } | { name: string } | undefined): Candidate[] {
+  if (value === undefined) return [];
+  const keys = typeof value === 'string' ? [] : Object.keys(value);
+  return [{ ...candidate(rule, value), origin: 'file', mappingPath: [rule, ...keys].join('.') }];
 }

@@ -70,12 +70,22 @@ export function readField(traveler: TravelUser, key: FieldKey): Json | undefined
   }
 }
 
-/** A custom field value as it is sent: without the names that the travel API derives. */
+/** The keys of everything that a traveler has and that can be taken away. */
+export function ownableKeys(traveler: TravelUser): FieldKey[] {
+  const keys = [
+    ...plainFields.filter((key) => key !== 'email'),
+    ...(traveler.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
+    ...(traveler.roles ?? []).map((role) => `roles.${role}`),
+  ];
+  return keys.filter((key) => readField(traveler, key) !== undefined);
+}
+
+/** A custom field value as it is sent: an option by its id alone, whose text the travel API derives. */
 export function bareValues({ values }: CustomFieldValue): { [name: string]: string }[] {
-  return values.map(({ customFieldOptionId, data }) => ({
-    ...(customFieldOptionId === undefined ? {} : { customFieldOptionId }),
-    ...(data === undefined ? {} : { data }),
-  }));
+  return values.map(({ customFieldOptionId, data }) => {
+    if (customFieldOptionId !== undefined) return { customFieldOptionId };
+    return data === undefined ? {} : { data };
+  });
 }
 
 function partAt<T, K extends keyof T>(object: T, name: K | undefined): T[K] | undefined {

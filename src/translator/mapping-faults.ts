@@ -71,7 +71,7 @@ function withArticle(type: string): string {
 }
 
 /** `scimUserMapping[2].transforms[0]`; `$` is the whole file. */
-function jsonPath(path: PropertyKey[]): string {
+export function jsonPath(path: PropertyKey[]): string {
   const text = path
     .map((part) => {
       if (typeof part === 'number') return `[${part}]`;

@@ -1,5 +1,6 @@
 import {
   type CountryCode,
+  getCountries,
   isSupportedCountry,
   type PhoneNumber,
   parsePhoneNumberFromString,
@@ -57,6 +58,9 @@ function unreadable(text: string, countries: string[]): Reading {
     `${remedy} Or set phone.defaultCountry in the mapping.`,
   );
 }
+
+/** Every country whose numbering is known. */
+export const allPhoneCountries: string[] = getCountries();
 
 /** True for the ISO 3166-1 code, in capitals, of a country whose numbering is known. */
 export function isPhoneCountry(country: string): country is CountryCode {

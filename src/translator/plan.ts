@@ -5,7 +5,7 @@ import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
 import { type Rules, targets } from './rules.ts';
 import { same } from './same.ts';
 import { hasAlready } from './spelling.ts';
-import type { TravelUser } from './travel-user.ts';
+import type { CustomFieldValue, TravelUser } from './travel-user.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */
 interface Planned {
@@ -23,8 +23,12 @@ export interface Plan {
   remove: FieldKey[];
   /** Ours no longer: no rule targets it, and its value stays. */
   released: FieldKey[];
-  /** An array is touched: it is sent whole, so a traveler who exists must be read first, for its foreign elements. */
-  needsCurrent: boolean;
+  /**
+   * The traveler must be read right before this is sent: an array is replaced whole, so that its foreign elements are
+   * carried along; the last removed part of an address takes the address with it; and whether somebody administers the
+   * travel service or was archived by hand decides about email, roles and archived.
+   */
+  needsFreshRead: boolean;
 }
 
 /** Everything that a plan rests on. */
@@ -34,6 +38,8 @@ export interface Situation {
   wanted: Record<FieldKey, Wanted>;
   /** The traveler as last seen, when there is one. */
   observed: TravelUser | undefined;
+  /** True: the traveler becomes somebody else's, so a field that no rule targets goes, too. */
+  isReset?: boolean;
   /** The version of rules and lookups: what was refused under the same is not sent again. */
   basis: string;
   rules: Rules;
@@ -42,7 +48,10 @@ export interface Situation {
 /** Fields that a traveler always has. */
 const lasting = ['email', 'archived'];
 
-/** The three-way merge of what was sent, what is wanted and what was seen (DESIGN §2, "The rules of the plan"). */
+/** Nothing to send. */
+export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
+
+/** The three-way merge of what was sent, what is wanted and what was observed. */
 export function plan(situation: Situation): Plan {
   const { applied, wanted, rules } = situation;
   const set: Plan['set'] = {};
@@ -55,10 +64,20 @@ export function plan(situation: Situation): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unspoken = Object.keys(applied).filter((key) => !(key in wanted));
-  const gone = unspoken.filter((key) => targets(rules, key) && isRemovable(key, situation));
-  const released = unspoken.filter((key) => !targets(rules, key));
-  const all = [...Object.keys(set), ...remove, ...gone];
-  return { set, adopt, remove: [...remove, ...gone], released, needsCurrent: all.some(isElement) };
+  const isTargeted = (key: FieldKey) => situation.isReset === true || targets(rules, key);
+  const gone = unspoken.filter((key) => isTargeted(key) && isRemovable(key, situation));
+  const released = unspoken.filter((key) => !isTargeted(key));
+  const away = [...remove, ...gone];
+  const needsFreshRead = Object.keys(set).some(needsReadToSet) || away.some(needsReadToRemove);
+  return { set, adopt, remove: away, released, needsFreshRead };
+}
+
+function needsReadToSet(key: FieldKey): boolean {
+  return isElement(key) || lasting.includes(key);
+}
+
+function needsReadToRemove(key: FieldKey): boolean {
+  return isElement(key) || placeOf(key).kind === 'address';
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: Planned } | 'remove' | undefined;
@@ -71,6 +90,8 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
     case 'unresolved':
       if (applied && same(applied.source, field.source)) return undefined;
       return isRemovable(key, situation) ? 'remove' : undefined;
+    case 'kept':
+      return undefined;
     case 'absent':
       return isRemovable(key, situation) ? 'remove' : undefined;
   }
@@ -109,10 +130,14 @@ export function isEmpty({ set, remove }: Plan): boolean {
 }
 
 /** The body of the patch (RFC 7396), with the foreign elements of the arrays that it replaces. */
-export function toMergePatch({ set, remove }: Plan, current: TravelUser | undefined): JsonObject {
+export function toMergePatch(
+  { set, remove }: Plan,
+  current: TravelUser | undefined,
+  omit: readonly CustomFieldValue[] = [],
+): JsonObject {
   const changes: Record<FieldKey, Json> = Object.fromEntries(remove.map((key) => [key, null]));
   for (const [key, { value }] of Object.entries(set)) changes[key] = value;
-  return mergePatch(changes, current);
+  return mergePatch(changes, current, omit);
 }
 
 /** The body of the create: every planned value. `archived` only where the user starts inactive. */
@@ -132,32 +157,6 @@ export function keep(applied: Applied, { set, adopt, remove, released }: Plan, a
     kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
   }
   return kept;
-}
-
-/**
- * The fields that are ours after a plan was sent and its answer was lost: what was seen of the traveler before is void,
- * and each is compared with what is seen next, whatever is wanted by then.
- */
-export function doubt(applied: Applied, { set, remove }: Pick<Plan, 'set' | 'remove'>): Applied {
-  const doubted: Applied = { ...applied };
-  for (const [key, { value, source }] of Object.entries(set)) {
-    doubted[key] = { sent: value, answered: applied[key]?.answered ?? null, source, unsure: true };
-  }
-  for (const key of remove) {
-    const before = applied[key];
-    if (before) doubted[key] = { ...before, unsure: true };
-  }
-  return doubted;
-}
-
-/** The same where a process died and nobody knows what it had sent: what is not as answered may be that. */
-export function doubtDifferences(applied: Applied, observed: TravelUser): Applied {
-  return Object.fromEntries(
-    Object.entries(applied).map(([key, entry]) => {
-      const isAsAnswered = same(readField(observed, key) ?? null, entry.answered);
-      return [key, isAsAnswered ? entry : { ...entry, unsure: true }];
-    }),
-  );
 }
 
 /**

@@ -25,24 +25,41 @@ function blockOf(key: FieldKey, width: number, { fields, trace }: Told): string 
   const lines = trace
     .filter(({ field }) => field === key)
     .map((entry) => `${' '.repeat(width + 2)}${lineOf(entry)}`);
-  return [`${key.padEnd(width)}  ${resultOf(fields[key])}`, ...lines].join('\n');
+  return [`${key.padEnd(width)}  ${resultOf(key, fields[key])}`, ...lines].join('\n');
 }
 
-function resultOf(wanted: Translation['fields'][string] | undefined): string {
+function resultOf(key: FieldKey, wanted: Translation['fields'][string] | undefined): string {
   switch (wanted?.kind) {
     case 'value':
       return `= ${shown(wanted.value)}`;
     case 'unresolved':
       return '? unresolved: what was there before stays';
+    case 'kept':
+      return `! the mapping is at fault: the ${nounOf(key)} stays as it is`;
     case 'absent':
     case undefined:
       return '- left out';
   }
 }
 
-function lineOf({ origin, rule, outcome, before, after, reason }: TraceEntry): string {
+const nouns = new Map([
+  ['costCenterId', 'cost center'],
+  ['billingProfileId', 'billing profile'],
+  ['travelPolicyId', 'travel policy'],
+  ['managerId', 'manager'],
+  ['phoneNumber', 'phone number'],
+  ['lang', 'language'],
+]);
+
+function nounOf(key: FieldKey): string {
+  return nouns.get(key) ?? (key.startsWith('customFields.') ? 'custom field' : key);
+}
+
+/** What could not be used is shown as the transforms left it. */
+function lineOf({ origin, rule, outcome, before, transformed, after, reason }: TraceEntry): string {
+  const end = after ?? transformed;
   const change =
-    before === undefined ? '' : `: ${shown(before)}${after === undefined ? '' : ` → ${shown(after)}`}`;
+    before === undefined ? '' : `: ${shown(before)}${end === undefined ? '' : ` → ${shown(end)}`}`;
   return `${outcome} by ${origin} rule ${rule}${change}${reason === undefined ? '' : ` (${reason})`}`;
 }
 

@@ -11,10 +11,15 @@ export interface Fault {
   kind: 'unusable' | 'unresolved';
   /** Fresher lookups may know it. */
   missed?: boolean;
+  /** The place in the mapping that is at fault. Such a fault never removes a value. */
+  mappingPath?: string;
 }
 
-/** What a reader makes of one SCIM value: a travel value, perhaps with a word about it, or why there is none. */
-export type Reading = { value: Json; note?: Fault } | { fault: Fault };
+/**
+ * What a reader makes of one SCIM value: a travel value, perhaps with a word about it, or why there is none. A value that
+ * the mapping itself names has the place where it stands.
+ */
+export type Reading = { value: Json; note?: Fault; mappingPath?: string } | { fault: Fault };
 
 /** What reading a value may depend on besides the value. */
 export interface Context {
@@ -42,4 +47,18 @@ export function unresolved(code: string, reason: string, remedy: string): { faul
 /** A reference to something that fresher lookups may know. */
 export function missed(code: string, reason: string, remedy: string): { fault: Fault } {
   return { fault: { kind: 'unresolved', code, reason, remedy, missed: true } };
+}
+
+/** The two faults of a manager that say nothing against the mapping which names one for everybody. */
+const personalFaults = ['managerSelf', 'managerCircle'];
+
+/** A fault in a value that the mapping itself names, or in the target of a rule, with the place to mend. */
+export function faultOfMapping(fault: Fault, mappingPath: string, remedy = `Correct ${mappingPath}.`): Fault {
+  if (personalFaults.includes(fault.code)) return fault;
+  return {
+    ...fault,
+    reason: `The mapping is at fault (${mappingPath}). ${fault.reason}`,
+    remedy: `${remedy} Until then the field stays as it is.`,
+    mappingPath,
+  };
 }

@@ -8,12 +8,14 @@ export type FieldKey = string;
 
 /**
  * What the rules want of one field. `source` is the SCIM value it came from: an unresolved field keeps
- * what was applied as long as its source is unchanged. A custom field's value is its `values` array, a role's is `true`.
+ * what was applied as long as its source is unchanged. A kept field stays as it is, owned or not, because the mapping
+ * itself is at fault. A custom field's value is its `values` array, a role's is `true`.
  */
 export type Wanted =
   | { kind: 'value'; value: Json; source: Json }
   | { kind: 'absent' }
-  | { kind: 'unresolved'; source: Json };
+  | { kind: 'unresolved'; source: Json }
+  | { kind: 'kept' };
 
 /** Something an admin should know: what was left out of a traveler, why, and what would help. Never an error to the IdP. */
 export interface Finding {
@@ -23,6 +25,8 @@ export interface Finding {
   value?: Json;
   reason: string;
   remedy: string;
+  /** The place in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
+  mappingPath?: string;
 }
 
 /** One rule's part in one travel field: what it read, what it made of it, or why it was passed over. */
@@ -31,10 +35,14 @@ export interface TraceEntry {
   origin: 'file' | 'collection' | 'default';
   /** The SCIM path the rule reads, with its transforms, e.g. `title | trim`. */
   rule: string;
-  outcome: 'set' | 'absent' | 'unresolved' | 'skipped';
+  outcome: 'set' | 'absent' | 'unresolved' | 'kept' | 'skipped';
   before?: Json;
+  /** The value after the transforms of the rule, if it is neither `before` nor `after`. */
+  transformed?: Json;
   after?: Json;
   reason?: string;
+  /** The place to mend in the mapping, e.g. `defaults.billingProfile.name`. */
+  mappingPath?: string;
 }
 
 /** The outcome of translating one SCIM user. */

@@ -1,3 +1,4 @@
+import { foldCase } from '../schema/fold.ts';
 import { isObject } from '../schema/own.ts';
 import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { findingOf } from './decide.ts';
@@ -92,9 +93,9 @@ function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): 
 }
 
 function travelRole(name: string, { roles }: Mapping): string | undefined {
-  const wanted = name.toLowerCase();
-  const mapped = Object.entries(roles?.map ?? {}).find(([from]) => from.toLowerCase() === wanted);
-  return mapped?.[1] ?? travelRoles.find((role) => role.toLowerCase() === wanted);
+  const wanted = foldCase(name);
+  const mapped = Object.entries(roles?.map ?? {}).find(([from]) => foldCase(from) === wanted);
+  return mapped?.[1] ?? travelRoles.find((role) => foldCase(role) === wanted);
 }
 
 const unknownRole: Fault = unusable(

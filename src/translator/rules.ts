@@ -3,15 +3,16 @@ import type { Json } from '../schema/resource.ts';
 import { digest } from './digest.ts';
 import { isPlainField, type PlainField } from './fields.ts';
 import type { Mapping } from './mapping.ts';
+import { jsonPath } from './mapping-faults.ts';
 import { readablePath } from './readable-path.ts';
 import type { Reading } from './reading.ts';
 import type { FieldKey, Finding } from './result.ts';
 import { canonicalJson } from './same.ts';
 import type { ScimUserMapping } from './snapshot.ts';
-import { compileTransforms, describeTransform } from './transforms.ts';
+import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
-const EDITION = 2;
+const EDITION = 3;
 
 /** What a mapping rule sets. */
 export type Target =
@@ -23,12 +24,16 @@ export interface Rule {
   origin: 'file' | 'collection';
   path: AttributePath;
   target: Target;
+  /** The place of the target, for whoever mends it. */
+  targetPath: string;
   /** The path with the transforms, for the trace. */
   text: string;
   /** Absent when the rule has no transforms. */
   transform?: (text: string | undefined) => Reading;
   /** True when the rule makes a value where there is none. */
   hasDefault: boolean;
+  /** The values that the rule itself names, after its transforms. */
+  constants: () => Reading[];
 }
 
 /** All that decides how a SCIM user becomes a traveler, but for what is looked up. */
@@ -42,10 +47,17 @@ export interface Rules {
   faults: Finding[];
 }
 
-/** Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the defaults. */
+/**
+ * Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the
+ * defaults. The travel API may list the rows of the collection in any order: of several for one target the one is used
+ * whose scimAttribute comes last by the codes of its characters.
+ */
 export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): Rules {
-  const fromFile = mapping.scimUserMapping.flatMap((row) => fileRule(row, mapping));
-  const read = collection.map(collectionRule);
+  const fromFile = mapping.scimUserMapping.flatMap((row, index) =>
+    fileRule(row, { mapping, path: ['scimUserMapping', index] }),
+  );
+  const rows = collection.toSorted((one, other) => (rowText(one) < rowText(other) ? 1 : -1));
+  const read = rows.map(collectionRule);
   const seen = new Set<string>();
   const faults: Finding[] = [];
   const rules: Rule[] = [];
@@ -56,7 +68,7 @@ export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): R
     else rules.push(one);
     seen.add(mark);
   }
-  return { version: versionOf(mapping, collection), mapping, rules: [...fromFile, ...rules], faults };
+  return { version: versionOf(mapping, rows), mapping, rules: [...fromFile, ...rules], faults };
 }
 
 /** The mapping rule that sets a field in place of its default rule, if there is one. */
@@ -72,23 +84,31 @@ export function targets({ rules }: Rules, key: FieldKey): boolean {
 
 type Row = Mapping['scimUserMapping'][number];
 
-function fileRule(row: Row, { phone }: Mapping): Rule[] {
+function fileRule(row: Row, { mapping, path: place }: { mapping: Mapping; path: PropertyKey[] }): Rule[] {
   const path = readablePath(row.scimAttribute);
   const target = targetOf(row);
   // parseMapping lets neither through.
   if ('problem' in path || !target) return [];
   const transforms = row.transforms ?? [];
+  const setting = { country: mapping.phone?.defaultCountry, path: [...place, 'transforms'] };
   const rule: Rule = {
     origin: 'file',
     path,
     target,
+    targetPath: jsonPath([...place, targetKey(target)]),
     text: [row.scimAttribute, ...transforms.map(describeTransform)].join(' | '),
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
     ),
+    constants: () => constantsOf(transforms, setting),
   };
   if (transforms.length === 0) return [rule];
-  return [{ ...rule, transform: compileTransforms(transforms, { country: phone?.defaultCountry }) }];
+  return [{ ...rule, transform: compileTransforms(transforms, setting) }];
+}
+
+function targetKey(target: Target): keyof Row {
+  if (target.kind === 'field') return 'userAttribute';
+  return target.by === 'id' ? 'customFieldId' : 'customField';
 }
 
 function targetOf({
@@ -108,13 +128,24 @@ function collectionRule(row: ScimUserMapping): Rule | Finding {
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }
-  const common = { origin: 'collection', path, text: scimAttribute, hasDefault: false } as const;
+  const common = {
+    origin: 'collection',
+    path,
+    targetPath: placeOfRow(row),
+    text: scimAttribute,
+    hasDefault: false,
+    constants: () => [],
+  } as const;
   if (customFieldId !== undefined)
     return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
   if (userAttribute === undefined || !isPlainField(userAttribute)) {
     return faultyRow(row, `a traveler has no attribute ${userAttribute}`);
   }
   return { ...common, target: { kind: 'field', field: userAttribute } };
+}
+
+function placeOfRow({ scimAttribute }: ScimUserMapping): string {
+  return `the scimUserMapping of ${scimAttribute} in the travel service`;
 }
 
 function doubled({ text, target }: Rule): Finding {
@@ -134,14 +165,21 @@ function faultyRow(
     value: scimAttribute,
     reason: `The scimUserMapping of ${scimAttribute} in the travel service is not used: ${problem}.`,
     remedy: 'Correct or delete that scimUserMapping in the travel service.',
+    mappingPath: placeOfRow({ scimAttribute }),
   };
 }
 
-function versionOf({ $schema: _, ...mapping }: Mapping, collection: ScimUserMapping[]): string {
-  const rows = collection.map(({ scimAttribute, customFieldId, userAttribute }) =>
-    canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]),
-  );
+/** Rows of the same content have the same text, and of other content another one. */
+function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMapping): string {
+  return canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]);
+}
+
+/** The order of the file's rules counts only where two may set one custom field, by its id and by its name. */
+function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
   // Through JSON text, as the parts of a mapping that are not there are undefined, which is no JSON value.
-  const settings: Json = JSON.parse(JSON.stringify(mapping));
-  return digest(`${EDITION}${canonicalJson(settings)}${rows.join()}`);
+  const textOf = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
+  const ofFields = scimUserMapping.filter(({ userAttribute }) => userAttribute !== undefined);
+  const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
+  const file = [...ofFields.map(textOf).sort(), ...ofCustomFields.map(textOf)];
+  return digest(`${EDITION}${textOf(mapping)}${file.join()}${rows.map(rowText).join()}`);
 }

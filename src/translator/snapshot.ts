@@ -33,6 +33,15 @@ export interface Lookups {
   scimUserMappings: ScimUserMapping[];
 }
 
+/** A travel service that has nothing. */
+export const noLookups: Lookups = {
+  customFields: [],
+  costCenters: [],
+  billingProfiles: [],
+  travelPolicies: [],
+  scimUserMappings: [],
+};
+
 /**
  * What became of one raw reference to a manager: a travel user id, or why there is none. `unknown` and `notLinked` may
  * still resolve; `self` and `circle` are left out, and `gone` (it was resolved, and its target left) is absent.

@@ -1,7 +1,8 @@
+import { foldCase } from '../schema/fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
-import { decide } from './decide.ts';
+import { decide, withoutRemoval } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
 import { joined, type Part, partOf } from './part.ts';
@@ -71,8 +72,14 @@ function decidePlain(
   const decision = decide(field, sourcesOf(rules, user, field), { read: readers[field], context });
   // German first and English second is no fault of anybody's.
   const isQuiet = field === 'lang' && decision.wanted.kind === 'value';
-  const part = partOf(field, isQuiet ? { ...decision, findings: [] } : decision);
+  const told = isQuiet ? { ...decision, findings: [] } : decision;
+  const part = partOf(field, isRuleUnusable(field, rules) ? withoutRemoval(told) : told);
   return { ...part, trace: [...part.trace, ...superseded(field, rules)] };
+}
+
+/** True for a field that a row of the collection would set if it were right. */
+function isRuleUnusable(field: PlainField, rules: Rules): boolean {
+  return !ruleFor(rules, field) && rules.faults.some((fault) => fault.field === field);
 }
 
 /** The rules that a mapping rule takes the place of. */
@@ -93,5 +100,5 @@ function fallbackOf(user: ScimResource, email: Wanted | undefined): { fallbackEm
   const reading = readEmail(valueAt(user, 'userName') ?? null);
   if (!('value' in reading) || typeof reading.value !== 'string') return {};
   const wanted = email?.kind === 'value' ? String(email.value) : '';
-  return wanted.toLowerCase() === reading.value.toLowerCase() ? {} : { fallbackEmail: reading.value };
+  return foldCase(wanted) === foldCase(reading.value) ? {} : { fallbackEmail: reading.value };
 }

@@ -1,18 +1,27 @@
 import { readCountry } from './countries.ts';
 import { dateOf, isoDate } from './dates.ts';
 import { readLanguage } from './language.ts';
+import { jsonPath } from './mapping-faults.ts';
 import { compilePattern } from './pattern.ts';
 import { phoneNumber } from './phone.ts';
-import type { Reading } from './reading.ts';
+import { faultOfMapping, type Reading, unusable } from './reading.ts';
 import { LONGEST } from './values.ts';
 
+/** A text, or why there is none; with the place in the mapping, if the mapping itself names the text. */
+type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
+
 /** What a step makes of a text, or why nothing comes of it. */
-type Step = (text: string) => { text: string } | { problem: string };
+type Step = (text: string) => State;
 
 /** What of the mapping a step may depend on. */
 interface Setting {
   /** `phone.defaultCountry`. */
   country: string | undefined;
+}
+
+/** The same, with the place of the transforms in the mapping. */
+interface Placed extends Setting {
+  path: PropertyKey[];
 }
 
 /** The transforms that take no option. */
@@ -42,16 +51,20 @@ export interface OptionTransforms {
 }
 
 const optionTransforms: {
-  [Name in Exclude<keyof OptionTransforms, 'default'>]: (option: OptionTransforms[Name]) => Step;
+  [Name in Exclude<keyof OptionTransforms, 'default'>]: (
+    option: OptionTransforms[Name],
+    path: PropertyKey[],
+  ) => Step;
 } = {
   date: (format) => (text) => orElse(dateOf(text.trim(), format), `it is not a date of the form ${format}`),
   phone: (country) => phone(country),
   prefix: (prefix) => (text) => done(`${prefix}${text}`),
   replace: (option) => replacer(option),
-  map: (entries) => (text) =>
-    Object.hasOwn(entries, text)
-      ? orElse(entries[text], '')
-      : { problem: 'the map of the rule has no entry for it' },
+  map: (entries, path) => (text) => {
+    const entry = Object.hasOwn(entries, text) ? entries[text] : undefined;
+    if (entry === undefined) return { problem: 'the map of the rule has no entry for it' };
+    return { text: entry, mappingPath: jsonPath([...path, 'map', text]) };
+  },
 };
 
 /** The name of a transform that takes no option. */
@@ -63,40 +76,68 @@ type Transform = PlainTransform | { [Name in keyof OptionTransforms]?: OptionTra
 /** Compiles a rule's transforms into one function of a value; no value goes in where a default may come out. */
 export function compileTransforms(
   transforms: Transform[],
-  setting: Setting,
+  { country, path }: Placed,
 ): (text: string | undefined) => Reading {
-  const steps = transforms.map((transform) => compileStep(transform, setting));
+  const steps = transforms.map((transform, index) =>
+    compileStep(transform, { country, path: [...path, index] }),
+  );
   return (text) => {
     let state: State = text === undefined ? { problem: 'there is no value' } : { text };
     for (const step of steps) state = step(state);
-    if ('text' in state) return { value: state.text };
-    return {
-      fault: {
-        kind: 'unusable',
-        code: 'transformFailed',
-        reason: `The transforms of the rule make nothing of it: ${state.problem}.`,
-        remedy:
-          'Correct the value in the identity provider, or the transforms in the mapping; a default may end them.',
-      },
-    };
+    return readingOf(state);
   };
 }
 
-type State = { text: string } | { problem: string };
-
-function compileStep(transform: Transform, setting: Setting): (state: State) => State {
-  if (typeof transform === 'string') return onText(plainTransforms[transform](setting));
-  const { default: fallback } = transform;
-  if (fallback !== undefined) return (state) => ('text' in state ? state : { text: fallback });
-  return onText(stepOf(transform));
+/** What each result of a `map` and each `default` becomes in the steps that follow it. */
+export function constantsOf(transforms: Transform[], { country, path }: Placed): Reading[] {
+  return transforms.flatMap((transform, index) => {
+    const own = ownTexts(transform, [...path, index]);
+    const steps = transforms
+      .slice(index + 1)
+      .map((following, next) => compileStep(following, { country, path: [...path, index + 1 + next] }));
+    return own.map((state) => readingOf(steps.reduce((before, step) => step(before), state)));
+  });
 }
 
-function stepOf({ date, phone: country, prefix, replace, map }: Exclude<Transform, string>): Step {
-  if (date !== undefined) return optionTransforms.date(date);
-  if (country !== undefined) return optionTransforms.phone(country);
-  if (prefix !== undefined) return optionTransforms.prefix(prefix);
-  if (replace !== undefined) return optionTransforms.replace(replace);
-  return optionTransforms.map(map ?? {});
+/** The texts that a transform brings in. A map may well say that a value becomes nothing. */
+function ownTexts(transform: Transform, path: PropertyKey[]): State[] {
+  if (typeof transform === 'string') return [];
+  const { map = {}, default: fallback } = transform;
+  const entries = Object.entries(map)
+    .filter(([, text]) => text.trim() !== '')
+    .map(([from, text]) => ({ text, mappingPath: jsonPath([...path, 'map', from]) }));
+  if (fallback === undefined) return entries;
+  return [...entries, { text: fallback, mappingPath: jsonPath([...path, 'default']) }];
+}
+
+function readingOf(state: State): Reading {
+  const { mappingPath } = state;
+  if ('text' in state) return { value: state.text, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const { fault } = unusable(
+    'transformFailed',
+    `The transforms of the rule make nothing of it: ${state.problem}.`,
+    'Correct the value in the identity provider, or the transforms in the mapping; a default may end them.',
+  );
+  return { fault: mappingPath === undefined ? fault : faultOfMapping(fault, mappingPath) };
+}
+
+function compileStep(transform: Transform, setting: Placed): (state: State) => State {
+  if (typeof transform === 'string') return onText(plainTransforms[transform](setting));
+  const { default: fallback } = transform;
+  if (fallback === undefined) return onText(stepOf(transform, setting.path));
+  const mappingPath = jsonPath([...setting.path, 'default']);
+  return (state) => ('text' in state ? state : { text: fallback, mappingPath });
+}
+
+function stepOf(
+  { date, phone: country, prefix, replace, map }: Exclude<Transform, string>,
+  path: PropertyKey[],
+): Step {
+  if (date !== undefined) return optionTransforms.date(date, path);
+  if (country !== undefined) return optionTransforms.phone(country, path);
+  if (prefix !== undefined) return optionTransforms.prefix(prefix, path);
+  if (replace !== undefined) return optionTransforms.replace(replace, path);
+  return optionTransforms.map(map ?? {}, path);
 }
 
 /** How a transform is written in a trace. */
@@ -104,14 +145,20 @@ export function describeTransform(transform: Transform): string {
   return typeof transform === 'string' ? transform : JSON.stringify(transform);
 }
 
+/** A text that the mapping names stays the mapping's own through the steps that follow. */
 function onText(step: Step): (state: State) => State {
   return (state) => {
     if (!('text' in state)) return state;
-    const next = step(state.text);
+    const { mappingPath } = state;
+    const next = { ...(mappingPath === undefined ? {} : { mappingPath }), ...step(state.text) };
     if (!('text' in next)) return next;
+    const { text, ...rest } = next;
     // Steps that write more than they read would, one after another, fill the memory.
-    if (next.text.length > LONGEST) return { problem: `it becomes longer than ${LONGEST} characters` };
-    return next.text.trim() === '' ? { problem: 'nothing is left of it' } : next;
+    if (text.length > LONGEST) return { ...rest, problem: `it becomes longer than ${LONGEST} characters` };
+    if (text.trim() !== '') return next;
+    // A map may well say that a value becomes nothing: no fault of the mapping. What the mapping itself gave may not.
+    const isMeant = mappingPath === undefined || rest.mappingPath !== mappingPath;
+    return { ...(isMeant ? {} : { mappingPath }), problem: 'nothing is left of it' };
   };
 }
 

@@ -1,5 +1,5 @@
+import { foldCase } from '../schema/fold.ts';
 import { ApiError } from './errors.ts';
-import { fold } from './json.ts';
 import { readOne, type StoredResource, type TravelReading } from './ports.ts';
 import { isAdmin } from './resources/user.ts';
 
@@ -28,6 +28,6 @@ export async function requireAdmin(reading: TravelReading, email: string): Promi
 }
 
 async function userWithEmail(reading: TravelReading, email: string): Promise<StoredResource | undefined> {
-  const [user] = await reading.find({ type: 'user', name: 'email', values: [fold(email)], limit: 1 });
+  const [user] = await reading.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
   return user;
 }

@@ -1,9 +1,10 @@
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
 import { retrieve, type Surroundings } from './collection.ts';
 import { contractRoutes } from './contract.ts';
-import { ApiError, errorBody } from './errors.ts';
+import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import type { Credentials, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
 import type { Keeper } from './request-log-keeper.ts';
@@ -57,10 +58,16 @@ export function travelApp({
 function answerErrors(log: Log): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
-    const known = error instanceof ApiError ? error : fromExpress(error);
+    const known = toApiError(error);
     if (known.status >= 500) log.error({ err: error }, 'the travel service failed');
+    if (known.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
     response.status(known.status).json(errorBody(known));
   };
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return error instanceof StoreUnavailable ? storeUnavailable(error) : fromExpress(error);
 }
 
 /** What express and its body parser refuse: a broken path, encoding or body. */

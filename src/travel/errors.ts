@@ -51,6 +51,12 @@ export function validationFailed(invalid: Invalid[]): ApiError {
   return new ApiError('validationFailed', 'The resource is not valid.', { invalid: invalid.slice(0, 100) });
 }
 
+/** 503: the store takes nothing at the moment. The specification has no code of its own for it. */
+export function storeUnavailable(cause?: unknown): ApiError {
+  const text = 'Nothing can be stored at the moment; try again.';
+  return new ApiError('internalError', text, { status: 503, cause });
+}
+
 /** 404: there is no such resource. */
 export function notFound(type: string): ApiError {
   return new ApiError('notFound', `There is no such ${type}.`);

@@ -16,10 +16,3 @@ export function textOf(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' ? value : undefined;
 }
-
-/**
- * The form in which words are compared and sorted without case. Made here and never in SQL: SQLite folds ASCII only.
- */
-export function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
-}

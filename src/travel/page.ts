@@ -1,6 +1,7 @@
+import { foldCase } from '../schema/fold.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ApiError, type Invalid } from './errors.ts';
-import { fold, type JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import type { CursorPage, Edge, ListQuery, PageQuery } from './ports.ts';
 import { type Filter, subIndex } from './resource.ts';
 import { deliveryStatuses } from './webhooks/ports.ts';
@@ -172,7 +173,7 @@ function truth(word: string): boolean | undefined {
 
 function addresses(list: string): string[] | undefined {
   // No address has a blank inside: where one is, a plus was sent as it is, which a query means as a blank.
-  const plain = (address: string) => fold(address.trim().replaceAll(' ', '+'));
+  const plain = (address: string) => foldCase(address.trim().replaceAll(' ', '+'));
   const emails = [...new Set(list.split(',').map(plain))];
   // SQLite would compare up to a NUL only, and PostgreSQL refuses it.
   const usable = emails.filter((address) => address !== '' && !address.includes('\0'));

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 import { strangers } from './request-log-strangers.ts';
 
@@ -13,6 +14,9 @@ const SWEPT_AT_ONCE = 500;
 const BREATH_MS = 20;
 const TELL_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
+/** While the store is unavailable: the first wait, doubled up to the longest. */
+const FAULT_MS = 1_000;
+const LONGEST_FAULT_MS = 10_000;
 
 /** What the request log needs of the world. */
 export interface KeeperGround {
@@ -43,11 +47,23 @@ export function keeper(ground: KeeperGround): Keeper {
   let rest = new AbortController();
   let writing: Promise<void> | undefined;
   const write = async () => {
+    let faults = 0;
     while (waiting.length > 0) {
       rest = new AbortController();
       if (waiting.length < BATCH) await clock.wait(WAIT_MS, AbortSignal.any([rest.signal, end.signal]));
       const batch = waiting.splice(0, BATCH);
-      await ground.requests.append(batch).catch((error: unknown) => loss.count(batch.length, error));
+      try {
+        await ground.requests.append(batch);
+        faults = 0;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || end.signal.aborted) {
+          loss.count(batch.length, error);
+          continue;
+        }
+        waiting.unshift(...batch);
+        await clock.wait(Math.min(LONGEST_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), end.signal);
+        faults += 1;
+      }
     }
     writing = undefined;
   };
@@ -93,7 +109,8 @@ function losses({ clock, log }: KeeperGround): { count(lost: number, error?: unk
   return {
     count: (lost, error) => {
       count += lost;
-      if (clock.now() - toldAt < TELL_EVERY_MS) return;
+      // The clock may have been set back.
+      if (Math.abs(clock.now() - toldAt) < TELL_EVERY_MS) return;
       log.error(
         { err: error, requests: count },
         'requests were not recorded: the database is too slow, or fails',

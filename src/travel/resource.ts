@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { foldCase } from '../schema/fold.ts';
 import type { Invalid } from './errors.ts';
-import { fold, type JsonObject, textOf } from './json.ts';
+import { type JsonObject, textOf } from './json.ts';
 import type {
   IndexedValue,
   Keys,
@@ -126,7 +127,7 @@ export function keysOf(resource: Resource, stored: StoredResource): Keys {
     archived: doc['archived'] === true,
     unique: (resource.unique ?? []).map(({ field, fold: folded }) => {
       const value = textOf(doc, field) ?? '';
-      return { name: field, value: folded ? fold(value) : value };
+      return { name: field, value: folded ? foldCase(value) : value };
     }),
     index: [
       ...[...searched].map((name) => ({ name, value: sortKey(doc, name), list: 'sorted' as const })),
@@ -138,7 +139,7 @@ export function keysOf(resource: Resource, stored: StoredResource): Keys {
 }
 
 function sortKey(doc: JsonObject, name: string): string {
-  return fold(textOf(doc, name) ?? '');
+  return foldCase(textOf(doc, name) ?? '');
 }
 
 /** The index of those whose field has this value, in order of creation, or sorted by a field of theirs. */

@@ -18,6 +18,7 @@ const invalidFields = [
   { field: 'address.countryCode', code: 'country', message: 'country' },
 ];
 const call = 'PATCH /api/users/u1';
+const throttled = { kind: 'unavailable', text: `${call}: 503`, isThrottled: true } as const;
 
 interface Row {
   title: string;
@@ -93,30 +94,62 @@ const rows: Row[] = [
     meaning: { kind: 'invalid', fields: invalidFields },
   },
   {
-    title: '400 without a field is invalid all the same, and not tried for ever',
+    title: '400 without a field is no refusal of a value, and is tried again',
     answer: (response) => json(response, 400, { code: 'badRequest', message: 'No data.' }),
-    meaning: { kind: 'invalid', fields: [] },
+    meaning: { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
   },
   {
-    title: '413 is a request that can only be refused again',
+    title: '413 is no refusal of a value, and is tried again',
     answer: (response) => json(response, 413, { code: 'badRequest', message: 'Too large.' }),
-    meaning: { kind: 'invalid', fields: [] },
+    meaning: { kind: 'unavailable', text: `${call}: 413`, isRejected: true },
   },
   {
     title: '429 is unavailable for the seconds it says',
     answer: (response) => json(response, 429, { code: 'tooMany' }, { 'retry-after': '7' }),
-    meaning: { kind: 'unavailable', text: `${call}: 429`, retryAfterMs: 7_000 },
+    meaning: { kind: 'unavailable', text: `${call}: 429`, retryAfterMs: 7_000, isThrottled: true },
   },
   {
-    title: '503 is unavailable until the date it says',
+    title: '429 concerns everybody, also if it does not say how long',
+    answer: (response) => json(response, 429, { code: 'tooMany' }),
+    meaning: { kind: 'unavailable', text: `${call}: 429`, isThrottled: true },
+  },
+  {
+    title: 'a Retry-After of any length is a number',
+    answer: (response) => response.writeHead(503, { 'retry-after': '9'.repeat(400) }).end(),
+    meaning: { ...throttled, retryAfterMs: 1_000_000_000_000 },
+  },
+  ...[
+    ['IMF-fixdate', 'Thu, 01 Jan 2026 00:01:30 GMT'],
+    ['RFC 850', 'Thursday, 01-Jan-26 00:01:30 GMT'],
+    ['asctime', 'Thu Jan  1 00:01:30 2026'],
+  ].map(([form, date = '']) => ({
+    title: `503 is unavailable until the date it says (${form})`,
+    answer: (response: ServerResponse) => {
+      response.sendDate = false;
+      response.writeHead(503, { 'retry-after': date }).end('Down for a moment');
+    },
+    meaning: { ...throttled, retryAfterMs: 90_000 },
+  })),
+  {
+    title: 'the date of a Retry-After counts from that of the answer, as clocks differ',
     answer: (response) =>
-      response.writeHead(503, { 'retry-after': 'Thu, 01 Jan 2026 00:01:30 GMT' }).end('Down for a moment'),
-    meaning: { kind: 'unavailable', text: `${call}: 503`, retryAfterMs: 90_000 },
+      response
+        .writeHead(503, {
+          date: 'Fri, 02 Jan 2026 07:00:00 GMT',
+          'retry-after': 'Fri, 02 Jan 2026 07:00:05 GMT',
+        })
+        .end(),
+    meaning: { ...throttled, retryAfterMs: 5_000 },
   },
   {
     title: 'a Retry-After that has passed is no wait',
     answer: (response) => response.writeHead(503, { 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT' }).end(),
-    meaning: { kind: 'unavailable', text: `${call}: 503`, retryAfterMs: 0 },
+    meaning: { ...throttled, retryAfterMs: 0 },
+  },
+  {
+    title: 'a Retry-After of another status concerns the person alone',
+    answer: (response) => response.writeHead(500, { 'retry-after': '7' }).end(),
+    meaning: { kind: 'unavailable', text: `${call}: 500`, retryAfterMs: 7_000 },
   },
   {
     title: 'a Retry-After that cannot be read is passed over',
@@ -157,7 +190,7 @@ const rows: Row[] = [
   {
     title: 'a reset before the answer is unavailable',
     answer: (response) => response.socket?.resetAndDestroy(),
-    meaning: { kind: 'unavailable', text: `${call}: ECONNRESET` },
+    meaning: { kind: 'unavailable', text: `${call}: ECONNRESET`, isUnanswered: true },
   },
   {
     title: 'half an answer is unavailable',
@@ -165,12 +198,12 @@ const rows: Row[] = [
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"data": ', () => response.socket?.destroy());
     },
-    meaning: { kind: 'unavailable', text: expect.stringContaining(`${call}: E`) },
+    meaning: { kind: 'unavailable', text: expect.stringContaining(`${call}: E`), isUnanswered: true },
   },
   {
     title: 'an answer that never comes is unavailable when its time is over',
     answer: () => {},
-    meaning: { kind: 'unavailable', text: `${call}: no answer within 50 ms` },
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 50 ms`, isUnanswered: true },
     settings: { timeoutMs: 50 },
   },
   {
@@ -180,13 +213,13 @@ const rows: Row[] = [
       const drip = setInterval(() => response.write(' '), 5);
       response.on('close', () => clearInterval(drip));
     },
-    meaning: { kind: 'unavailable', text: `${call}: no answer within 80 ms` },
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 80 ms`, isUnanswered: true },
     settings: { timeoutMs: 80 },
   },
   {
     title: 'an answer of more than 8 MB is unavailable',
     answer: (response) => response.end(`{"data":"${'x'.repeat(8_000_000)}"}`),
-    meaning: { kind: 'unavailable', text: `${call}: ERR_BAD_RESPONSE` },
+    meaning: { kind: 'unavailable', text: `${call}: ERR_BAD_RESPONSE`, isUnanswered: true },
   },
 ];
 
@@ -214,12 +247,35 @@ describe('what an answer of the travel API means (DESIGN §6)', () => {
     ]);
   });
 
+  test.each([
+    ['archived alone', { archived: true }, ['archived'], undefined],
+    ['a field that was not sent', { archived: true }, ['lastName'], undefined],
+    ['another field, too', { archived: true, lang: 'de' }, ['archived', 'lang'], ['lang']],
+    ['a part of a field', { archived: true, address: { city: 'x' } }, ['address.city'], ['address.city']],
+    ['an element', { archived: true, customFields: [] }, ['customFields[0]'], ['customFields[0]']],
+  ])('400 never refuses a deactivation: one that names %s', async (_title, data, named, refused) => {
+    const fields = named.map((field) => ({ field, code: 'required', message: 'Not so.' }));
+    server = await travelServer((_, response) =>
+      json(response, 400, { code: 'badRequest', invalid: fields }),
+    );
+    const request = { method: 'PATCH', path: '/api/users/u1', data } as const;
+    expect(await server.client().call(request, (body) => body)).toEqual(
+      refused
+        ? { kind: 'invalid', fields: fields.filter(({ field }) => refused.includes(field)) }
+        : { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
+    );
+  });
+
   test('a refused connection is unavailable', async () => {
     server = await travelServer(() => {});
     const client = server.client();
     await server.close();
     const answer = await client.call({ method: 'GET', path: '/api/whoami' }, (body) => body);
-    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/whoami: ECONNREFUSED' });
+    expect(answer).toEqual({
+      kind: 'unavailable',
+      text: 'GET /api/whoami: ECONNREFUSED',
+      isUnanswered: true,
+    });
   });
 
   test('data that its reader cannot read is unavailable', async () => {

@@ -76,6 +76,7 @@ describe('the client of the travel API', () => {
     let now = 0;
     const clock = {
       now: () => now,
+      wallClock: () => 0,
       wait: async (ms: number) => {
         now += ms;
       },
@@ -95,6 +96,59 @@ describe('the client of the travel API', () => {
     expect(starts).toEqual([0, 0, 1_000, 1_400, 2_000, 7_000]);
   });
 
+  describe('after a PATCH was refused for its media type (415)', () => {
+    const patch = { method: 'PATCH', path: '/api/users/u1', data: { lang: 'fr' } } as const;
+    const merge = 'application/merge-patch+json';
+    const types = () => server.requests.map(({ headers }) => headers['content-type']);
+
+    test.each([
+      ['in the other one', undefined, 'application/json', merge],
+      ['in the one that Accept-Patch names', merge, 'application/json', merge],
+      [
+        'with the parameters that it names',
+        `${merge}; charset=utf-8`,
+        'application/json',
+        `${merge}; charset=utf-8`,
+      ],
+      [
+        'not as a JSON patch, which is another format',
+        'application/json-patch+json',
+        merge,
+        'application/json',
+      ],
+      ['in the first of several', `text/plain, application/json , ${merge}`, merge, 'application/json'],
+    ] as const)('sends it once more, %s', async (_title, acceptPatch, first, second) => {
+      server = await travelServer(({ headers }, response) =>
+        headers['content-type'] === second
+          ? json(response, 200, { data: {} })
+          : json(response, 415, {}, acceptPatch ? { 'accept-patch': acceptPatch } : {}),
+      );
+      const client = server.client({ patchMediaType: first });
+      expect((await client.call(patch, body)).kind).toBe('ok');
+      expect(types()).toEqual([first, second]);
+      await client.call({ ...patch, method: 'POST' }, body);
+      await client.call(patch, body);
+      expect(types().slice(2)).toEqual(['application/json', second]);
+    });
+
+    test('is a failure when the other is refused, too, and keeps to neither', async () => {
+      server = await travelServer((_, response) => json(response, 415, {}));
+      const client = server.client();
+      const failure = { kind: 'unavailable', text: 'PATCH /api/users/u1: 415', isRejected: true };
+      expect(await client.call(patch, body)).toEqual(failure);
+      expect(await client.call(patch, body)).toEqual(failure);
+      expect(types()).toEqual(['application/json', merge, 'application/json', merge]);
+    });
+
+    test('sends nothing else once more', async () => {
+      server = await travelServer((_, response) => json(response, 415, {}));
+      expect(await server.client().call({ ...patch, method: 'POST' }, body)).toMatchObject({
+        isRejected: true,
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
   test('tells the time by the clock of the travel API, as its last answer has it', async () => {
     let now = Date.UTC(2026, 0, 1);
     let sent: { status: number; date: string | undefined } = { status: 200, date: undefined };
@@ -102,7 +156,7 @@ describe('the client of the travel API', () => {
       response.sendDate = false;
       json(response, sent.status, { data: {} }, sent.date === undefined ? {} : { date: sent.date });
     });
-    const client = server.client({ clock: { now: () => now, wait: async () => {} } });
+    const client = server.client({ clock: { now: () => now, wallClock: () => now, wait: async () => {} } });
     const timeAfter = async (status: number, date: string | undefined) => {
       sent = { status, date };
       await client.call(get, body);

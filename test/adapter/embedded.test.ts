@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { travelClient } from '../../src/adapter/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
@@ -14,6 +15,7 @@ import { embeddedTravel } from '../../src/embedded.ts';
 import { hashSecret, newSecret } from '../../src/http/bearer.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
 import { openEmbedded } from '../../src/store/database.ts';
+import { areSameWithoutCase, twoSpellings } from '../support/unicode.ts';
 
 interface House {
   users: TravelUsers;
@@ -42,7 +44,7 @@ async function build(): Promise<House> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const clock = { now: Date.now, wait: async () => {} };
+  const clock = { now: Date.now, wallClock: Date.now, wait: async () => {} };
   const client = travelClient({ url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
   const lookups = travelLookups({ client, paths: defaultPaths, now: Date.now, log });
   const make = async (path: string, body: object) => {
@@ -95,6 +97,24 @@ describe('the adapter and the embedded travel service', () => {
     expect(await users.remove(id)).toMatchObject({ kind: 'ok', value: { id } });
     for (const answer of [await users.read(id), await users.patch(id, {}), await users.remove(id)])
       expect(answer).toEqual({ kind: 'notFound' });
+  });
+
+  test('agree on which addresses are the same', async () => {
+    const { users } = house;
+    await fc.assert(
+      fc.asyncProperty(twoSpellings, async (words) => {
+        const [one, other] = words.map((word) => `x${word}x@corp.example`) as [string, string];
+        const areSame = areSameWithoutCase(one, other);
+        const made = await users.create({ email: one });
+        const id = made.kind === 'ok' ? made.value.id : '';
+        expect(await users.byEmail([other])).toMatchObject({ kind: 'ok', value: areSame ? [{ id }] : [] });
+        const second = await users.create({ email: other });
+        expect(second.kind).toBe(areSame ? 'conflict' : 'ok');
+        if (second.kind === 'ok') await users.remove(second.value.id);
+        await users.remove(id);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('agree on whose credential it is, who may not be archived by it', async () => {

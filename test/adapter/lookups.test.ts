@@ -65,6 +65,8 @@ interface House {
   lookups: TravelLookups;
   clock: { now: number };
   warnings: object[];
+  alarms: object[];
+  stale(): string[];
   reads(path: string): number;
 }
 
@@ -76,16 +78,21 @@ describe('lookups in the travel API', () => {
     const server = await travelServer(answer);
     const clock = { now: 1_000_000 };
     const warnings: object[] = [];
+    const alarms: object[] = [];
+    const cached = travelLookups({
+      client: server.client(),
+      paths: defaultPaths,
+      now: () => clock.now,
+      log: { warn: (fields) => warnings.push(fields), error: (fields) => alarms.push(fields) },
+      connection: 'acme',
+    });
     house = {
       server,
       clock,
       warnings,
-      lookups: travelLookups({
-        client: server.client(),
-        paths: defaultPaths,
-        now: () => clock.now,
-        log: { warn: (fields) => warnings.push(fields) },
-      }),
+      alarms,
+      lookups: cached,
+      stale: cached.stale,
       reads: (path) => server.requests.filter((request) => pathOf(request) === path).length,
     };
     return house;
@@ -144,6 +151,61 @@ describe('lookups in the travel API', () => {
     });
     const answer = await cached.current();
     expect(answer.kind === 'ok' && answer.value.costCenters.length).toBe(100);
+  });
+
+  test('of several pages without totals are read whole, in whatever order they come', async () => {
+    const centers = Array.from({ length: 250 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    let readings = 0;
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      if (offset === 0) readings += 1;
+      const listed = readings % 2 === 0 ? centers.toReversed() : centers;
+      return json(response, 200, { data: listed.slice(offset, offset + 100) });
+    });
+    const answer = await cached.current();
+    const ids = answer.kind === 'ok' ? answer.value.costCenters.map(({ id }) => id) : [];
+    expect(ids.sort()).toEqual(centers.map(({ id }) => id).sort());
+    expect(readings).toBe(2);
+  });
+
+  test('of one page without a total are read once', async () => {
+    const { lookups: cached, reads } = await build((request, response) =>
+      json(response, 200, { data: collections[pathOf(request)] }),
+    );
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+    expect(reads('/api/cost-centers')).toBe(1);
+  });
+
+  test.each([
+    ['without a total', undefined],
+    ['with a total', { total: 250 }],
+  ])('of a service that always answers the same page, %s, end', async (_, meta) => {
+    const centers = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    const { lookups: cached, reads } = await build((request, response) =>
+      pathOf(request) === '/api/cost-centers'
+        ? json(response, 200, { data: centers, meta })
+        : serve(request, response),
+    );
+    const answer = await cached.current();
+    expect(answer.kind === 'ok' && answer.value.costCenters).toHaveLength(100);
+    expect(reads('/api/cost-centers')).toBeLessThan(10);
+  });
+
+  test('that are listed twice count once, and what they hid is read', async () => {
+    const centers = Array.from({ length: 150 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
+    let pages = 0;
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
+      pages += 1;
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      const shift = pages === 2 ? 10 : 0;
+      const data = centers.slice(offset - shift, offset - shift + 100);
+      return json(response, 200, { data, meta: { total: 150 } });
+    });
+    const answer = await cached.current();
+    const ids = answer.kind === 'ok' ? answer.value.costCenters.map(({ id }) => id) : [];
+    expect(ids).toEqual(centers.map(({ id }) => id));
   });
 
   test('are kept for a minute, then read again', async () => {
@@ -235,6 +297,7 @@ describe('lookups in the travel API', () => {
       lookups: cached,
       clock,
       warnings,
+      stale,
     } = await build((request, response) => {
       if (pathOf(request) === '/api/cost-centers')
         return json(response, 200, { data: [{ id: 'c1', name }], meta: { total: 1 } });
@@ -252,10 +315,74 @@ describe('lookups in the travel API', () => {
     expect(warnings).toEqual([
       { part: 'customFields', failure: 'GET /api/custom-fields/f2/options: 503', stale: true },
     ]);
+    expect(stale()).toEqual(['customFields']);
     clock.now += 5_000;
     isDown = false;
     await cached.current();
     expect(warnings).toHaveLength(1);
+    expect(stale()).toEqual([]);
+  });
+
+  describe('of which the travel API forbids a part (403)', () => {
+    const forbidding = (paths: Set<string>) =>
+      build((request, response) =>
+        paths.has(pathOf(request))
+          ? json(response, 403, { code: 'forbidden', message: 'No.' })
+          : serve(request, response),
+      );
+    const centers = '/api/cost-centers';
+
+    test('count as empty where it was never read, with one warning', async () => {
+      const paths = new Set([centers]);
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      const withoutCenters = { kind: 'ok', value: { ...lookups, costCenters: [] } };
+      expect(await cached.current()).toEqual(withoutCenters);
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual(withoutCenters);
+      expect(warnings).toEqual([{ connection: 'acme', part: 'costCenters', path: centers }]);
+      expect([alarms, stale()]).toEqual([[], []]);
+      paths.clear();
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+    });
+
+    test('serve as last read where it was read before, with one alarm', async () => {
+      const paths = new Set<string>();
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      await cached.current();
+      paths.add(centers);
+      for (let reading = 0; reading < 3; reading += 1) {
+        clock.now += 60_000;
+        expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+        expect(stale()).toEqual(['costCenters']);
+      }
+      expect(alarms).toEqual([{ connection: 'acme', part: 'costCenters', path: centers }]);
+      paths.clear();
+      clock.now += 60_000;
+      await cached.current();
+      expect([stale(), warnings]).toEqual([[], []]);
+      paths.add(centers);
+      clock.now += 60_000;
+      await cached.current();
+      expect(alarms).toHaveLength(2);
+    });
+
+    test('lose no custom field when only the options of one are forbidden', async () => {
+      const options = '/api/custom-fields/f2/options';
+      const paths = new Set([options]);
+      const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
+      const [title, floor] = lookups.customFields;
+      const answer = await cached.current();
+      expect(answer.kind === 'ok' && answer.value.customFields).toEqual([title, { ...floor, options: [] }]);
+      expect(warnings).toEqual([{ connection: 'acme', part: 'customFields', path: options }]);
+      paths.clear();
+      clock.now += 60_000;
+      await cached.current();
+      paths.add(options);
+      clock.now += 60_000;
+      expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
+      expect([alarms.length, stale()]).toEqual([1, ['customFields']]);
+    });
   });
 
   test('that were never readable are a failure, tried again after a second', async () => {
@@ -294,6 +421,32 @@ describe('lookups in the travel API', () => {
     const { lookups: cached } = await build((_, response) => response.writeHead(401).end());
     expect(await cached.current()).toEqual({ kind: 'unauthorized' });
     expect(await cached.self()).toEqual({ kind: 'unauthorized' });
+  });
+
+  test.each([
+    ['that were read before serve', true],
+    ['that were never read are not asked for', false],
+  ])('%s for as long as the travel API asks, up to a minute', async (_, wasRead) => {
+    let isThrottled = !wasRead;
+    const {
+      server,
+      lookups: cached,
+      clock,
+    } = await build((request, response) =>
+      isThrottled ? json(response, 429, {}, { 'retry-after': '3600' }) : serve(request, response),
+    );
+    await cached.current();
+    isThrottled = true;
+    clock.now += wasRead ? 60_000 : 0;
+    await cached.current();
+    const asked = server.requests.length;
+    clock.now += 59_999;
+    const kind = wasRead ? 'ok' : 'unavailable';
+    expect([(await cached.current()).kind, (await cached.refresh()).kind]).toEqual([kind, kind]);
+    expect(server.requests).toHaveLength(asked);
+    isThrottled = false;
+    clock.now += 1;
+    expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
   });
 
   test('whose credential is used is asked until it is known, and then never again', async () => {

@@ -56,7 +56,11 @@ export async function travelServer(answer: Answerer): Promise<TravelServer> {
 }
 
 /** A clock that stands still; nothing may have to wait for it. */
-const clock = { now: () => Date.UTC(2026, 0, 1), wait: async () => {} };
+const clock = {
+  now: () => Date.UTC(2026, 0, 1),
+  wallClock: () => Date.UTC(2026, 0, 1),
+  wait: async () => {},
+};
 
 /** Answers with a status and a JSON body. */
 export function json(

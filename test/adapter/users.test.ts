@@ -57,7 +57,7 @@ describe('travelers over HTTP', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('looks for addresses among archived travelers, too, without case', async () => {
+  test('looks for addresses among archived travelers, too, without case, as they are and in lower case', async () => {
     const archived = { ...ada, id: 'u2', email: 'eve+x@corp.example', archived: true };
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
@@ -68,8 +68,34 @@ describe('travelers over HTTP', () => {
     ]);
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
     expect(wire()).toEqual([
-      ['GET', '/api/users?emails=ada%40CORP.example,eve%2Bx%40corp.example&limit=100', ''],
+      ['GET', '/api/users?emails=ada%40CORP.example,ada%40corp.example,eve%2Bx%40corp.example&limit=100', ''],
     ]);
+  });
+
+  test.each([
+    ['lower-cased', 'ÉVA@corp.example', 'éva@corp.example'],
+    ['decomposed', 'éva@corp.example'.normalize('NFC'), 'éva@corp.example'.normalize('NFD')],
+    ['composed', 'éva@corp.example'.normalize('NFD'), 'éva@corp.example'.normalize('NFC')],
+    ['lower-cased and decomposed', 'ÉVA@corp.example', 'éva@corp.example'.normalize('NFD')],
+    ['as it was sent', 'ÉVA@corp.example'.normalize('NFD'), 'ÉVA@corp.example'.normalize('NFD')],
+  ])(
+    'a travel API that compares exactly finds an address that it stores %s',
+    async (_form, asked, stored) => {
+      const eve = { ...ada, id: 'u3', email: stored };
+      server = await travelServer(({ url }, response) => {
+        const emails = new URL(url, 'http://travel.example').searchParams.get('emails')?.split(',') ?? [];
+        json(response, 200, { data: emails.includes(eve.email) ? [eve] : [] });
+      });
+      const answer = await travelUsers(server.client(), defaultPaths).byEmail([asked]);
+      expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u3' }] });
+    },
+  );
+
+  test('a travel API that takes compatibility letters for plain ones finds nobody else', async () => {
+    const fiona = { ...ada, email: 'fiona@corp.example' };
+    server = await travelServer((_, response) => json(response, 200, { data: [fiona] }));
+    const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ﬁona@corp.example']);
+    expect(answer).toEqual({ kind: 'ok', value: [] });
   });
 
   test('a travel API that passes over the address filter finds nobody else', async () => {
@@ -87,7 +113,11 @@ describe('travelers over HTTP', () => {
   test('a look-up by address ends within its own time', async () => {
     server = await travelServer(() => {});
     const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ada@corp.example'], 40);
-    expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users: no answer within 40 ms' });
+    expect(answer).toEqual({
+      kind: 'unavailable',
+      text: 'GET /api/users: no answer within 40 ms',
+      isUnanswered: true,
+    });
   });
 
   test('pages name their total', async () => {
@@ -95,15 +125,55 @@ describe('travelers over HTTP', () => {
       json(response, 200, { data: [ada, { id: 'no email' }], meta: { total: 321, limit: 100 } }),
     );
     const answer = await travelUsers(server.client(), defaultPaths).page(200, 100);
-    expect(answer).toEqual({ kind: 'ok', value: { users: [adaRead], total: 321 } });
+    const counts = { total: 321, isTotalGiven: true, length: 2, isLast: false };
+    expect(answer).toEqual({
+      kind: 'ok',
+      value: { users: [adaRead], unreadable: ['no email'], ...counts },
+    });
     expect(wire()).toEqual([['GET', '/api/users?offset=200&limit=100', '']]);
   });
 
   test('a full page without a total says that there may be more', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada, ada] }));
     const users = travelUsers(server.client(), defaultPaths);
-    expect(await users.page(10, 2)).toMatchObject({ value: { total: 13 } });
-    expect(await users.page(10, 3)).toMatchObject({ value: { total: 12 } });
+    expect(await users.page(10, 2)).toMatchObject({ value: { total: 13, isLast: false } });
+    expect(await users.page(10, 3)).toMatchObject({ value: { total: 12, isLast: true } });
+  });
+
+  test('a page that is full by the limit of the travel API may have another behind it', async () => {
+    server = await travelServer((_, response) =>
+      json(response, 200, { data: [ada, ada], meta: { limit: 2 } }),
+    );
+    const users = travelUsers(server.client(), defaultPaths);
+    expect(await users.page(0, 100)).toMatchObject({ value: { total: 3, isLast: false } });
+  });
+
+  test('a page names travelers that it cannot read by their ids', async () => {
+    const data = [
+      null,
+      'x',
+      { id: 7, email: 'a@b.example' },
+      { id: 'u5', email: 7 },
+      { id: 'u6', email: ' ' },
+    ];
+    server = await travelServer((_, response) => json(response, 200, { data, meta: { total: 5 } }));
+    expect(await travelUsers(server.client(), defaultPaths).page(0, 100)).toMatchObject({
+      value: {
+        users: [],
+        unreadable: [undefined, undefined, undefined, 'u5', 'u6'],
+        length: 5,
+        isLast: true,
+      },
+    });
+  });
+
+  test('a look-up by address answers in the order of the addresses', async () => {
+    const eve = { ...ada, id: 'u2', email: 'eve@corp.example' };
+    server = await travelServer((_, response) =>
+      json(response, 200, { data: [eve, ada], meta: { total: 2 } }),
+    );
+    const answer = await travelUsers(server.client(), defaultPaths).byEmail([ada.email, eve.email]);
+    expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
   });
 
   test('a page that is no list is unavailable', async () => {
@@ -183,6 +253,22 @@ describe('reading a traveler', () => {
       roles: ['guest'],
       customFields: [{ customFieldId: 'f', values: [{ data: 'b' }] }],
     });
+  });
+
+  test('is the same in whatever order roles and custom fields are listed', () => {
+    const listed = (isTurned: boolean) => {
+      const turned = <T>(items: T[]) => (isTurned ? items.toReversed() : items);
+      const values = turned([{ customFieldOptionId: 'o2' }, { customFieldOptionId: 'o1' }]);
+      return readTravelUser({
+        ...adaRead,
+        roles: turned(['premium', 'guest', 'manager']),
+        customFields: turned([
+          { customFieldId: 'f2', values },
+          { customFieldId: 'f1', values: [] },
+        ]),
+      });
+    };
+    expect(listed(true)).toEqual(listed(false));
   });
 
   test('takes nothing from a prototype', () => {

@@ -84,18 +84,20 @@ test('who waits for an address of another connection gets it when that is free',
     { more: ['other'] },
   ));
 
-test('two who join under one address in the same moment, from two connections, share no traveler', () =>
+test('of two who join under one address in the same moment, from two connections, one is created and one refused', () =>
   inHouse(
-    async ({ bridge, travel, pass, identity }) => {
-      const [ada, eve] = await Promise.all([
+    async ({ bridge, travel, pass }) => {
+      const answers = await Promise.allSettled([
         bridge.users.create('default', person('Ada', { userName: 'ada' })),
         bridge.users.create('other', person('Eve', { userName: 'eve', ...emailsOf(addressOf('Ada')) })),
       ]);
       await pass(5_000);
-      const links = [(await identity(ada.id)).travelId, (await identity(eve.id, 'other')).travelId];
-      expect(links.filter((link) => link !== undefined)).toHaveLength(1);
-      const [, made] = [...travel.people.values()];
-      expect(made?.firstName).toBe(links[0] ? 'Ada' : 'Eve');
+      expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      const refused = answers.find(({ status }) => status === 'rejected');
+      expect(refused).toMatchObject({ reason: { kind: 'conflict' } });
+      const [, made, ...others] = [...travel.people.values()];
+      expect(made?.firstName).toBe(answers[0]?.status === 'fulfilled' ? 'Ada' : 'Eve');
+      expect(others).toEqual([]);
     },
     { more: ['other'] },
   ));

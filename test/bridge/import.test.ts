@@ -222,7 +222,7 @@ test('what is no address, or what the IdP knows under another name, is not asked
     expect(house.travel.calls).toHaveLength(1);
   }));
 
-test('an administrator is not linked unseen: held, not written, and not archived by a DELETE', () =>
+test('an administrator is not linked unseen: held, not written, and a deactivation or DELETE is refused', () =>
   inHouse(async (house) => {
     const admin = house.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
     const posted = await house.bridge.users.create(users, person('Ada'));
@@ -232,9 +232,11 @@ test('an administrator is not linked unseen: held, not written, and not archived
     const boss = house.travel.add({ email: addressOf('Boss'), roles: ['authAdmin'] });
     await house.imported();
     const shown = await found(house, 'Boss');
-    await house.patch(shown?.id ?? '', { active: false });
-    expect((await house.identity(shown?.id ?? '')).state).toBe('held');
-    await house.bridge.users.remove(users, shown?.id ?? '');
+    const id = shown?.id ?? '';
+    await expect(house.patch(id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+    expect(await house.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
+    await expect(house.bridge.users.remove(users, id)).rejects.toMatchObject({ kind: 'refused' });
+    expect(await house.identity(id)).toMatchObject({ state: 'held', desired: { active: false } });
     expect(house.travel.people.get(admin.id)).toEqual(admin);
     expect(house.travel.people.get(boss.id)).toEqual(boss);
   }));

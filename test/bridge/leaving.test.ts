@@ -22,13 +22,16 @@ function forbidWrites({ travel }: BridgeHouse): void {
   travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? { kind: 'forbidden' } : undefined);
 }
 
-test('a deactivation archives with one call, and the user stays readable', () =>
+test('a deactivation reads the traveler and archives with one call, and the user stays readable', () =>
   inHouse(async (house) => {
     const { bridge, travel, patch } = house;
     const ada = await bridge.users.create(users, person('Ada'));
     travel.calls.length = 0;
     await patch(ada.id, { active: false });
-    expect(travel.calls).toEqual([{ verb: 'patch', id: ada.travelUserId, body: { archived: true } }]);
+    expect(travel.calls).toEqual([
+      { verb: 'read', id: ada.travelUserId },
+      { verb: 'patch', id: ada.travelUserId, body: { archived: true } },
+    ]);
     expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
   }));
 
@@ -55,13 +58,13 @@ test('a DELETE archives, and then nobody is there any more', () =>
     expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
   }));
 
-test('a DELETE of somebody inactive makes no call', () =>
+test('a DELETE of somebody inactive looks whether the traveler is archived, and writes nothing', () =>
   inHouse(async ({ bridge, travel, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, { active: false });
     travel.calls.length = 0;
     await bridge.users.remove(users, ada.id);
-    expect(travel.calls).toEqual([]);
+    expect(travel.calls).toEqual([{ verb: 'read', id: ada.travelUserId }]);
   }));
 
 test('where the connection says so, a DELETE deletes, and a deactivation still archives', () =>

@@ -193,7 +193,7 @@ test('a create that arrives late is waited for before another address is tried',
     let late = () => {};
     house.travel.trouble = ({ verb, body }) => {
       if (verb !== 'create' || body?.email !== addressOf('Ada')) return undefined;
-      late = () => house.travel.add({ email: String(body.email), firstName: 'Ada' });
+      late = () => house.travel.add({ ...body, email: String(body.email) });
       return { kind: 'unavailable', text: 'time-out' };
     };
     const ada = await house.bridge.users.create(users, person('Ada'));

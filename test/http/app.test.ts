@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { markRoutine, scopeOf } from '../../src/http/scope.ts';
+import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type HttpHouse, httpHouse } from '../support/http-house.ts';
 
 let house: HttpHouse;
@@ -15,6 +16,9 @@ beforeEach(async () => {
     });
     app.get('/broken', () => {
       throw new Error('at /secret/place');
+    });
+    app.get('/full', () => {
+      throw new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
     });
     app.get('/slow', (_request, response) => {
       response.write('begun');
@@ -72,6 +76,12 @@ test('what nobody answers is 404, and what breaks 500 with the reason in the log
   expect([response.status, await response.json()]).toEqual([500, { error: 'Something went wrong here.' }]);
   expect(house.lines[1]).toMatchObject({ level: 50, err: { message: 'at /secret/place' }, requestId: 'r2' });
   expect((await get('/api/users/%zz')).status).toBe(400);
+});
+
+test('what fails as the store is unavailable is 503, and may be asked again', async () => {
+  const response = await get('/full');
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await response.json()).toEqual({ error: 'The database cannot be used at the moment; try again.' });
 });
 
 test('a client that goes away is told of', async () => {

@@ -3,7 +3,9 @@ import { measureProcess, metricsRoutes } from '../../src/http/metrics.ts';
 import { httpHouse } from '../support/http-house.ts';
 
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
-  const house = await httpHouse((app) => app.use(healthRoutes(isReady)));
+  const house = await httpHouse((app) =>
+    app.use(healthRoutes({ isReady, writes: { failure: () => undefined, probe: async () => undefined } })),
+  );
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${house.port}${path}`)).status;
   const found = [await get('/healthz'), await get('/readyz')];
   await house.close();
@@ -31,4 +33,39 @@ test('/metrics is for Prometheus', async () => {
   expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(await response.text()).toContain('process_resident_memory_bytes');
   await house.close();
+});
+
+describe('while writes fail', () => {
+  const reason = 'the disk is full';
+  let failure: string | undefined;
+  let found: string | undefined;
+  const asked = async (path: string) => {
+    const writes = { failure: () => failure, probe: async () => found };
+    const house = await httpHouse((app) => app.use(healthRoutes({ isReady: async () => true, writes })));
+    const response = await fetch(`http://127.0.0.1:${house.port}${path}`);
+    await house.close();
+    return [response.status, await response.json()];
+  };
+
+  test('a process is ready, as it can read, and says why they fail', async () => {
+    [failure, found] = [reason, reason];
+    expect(await asked('/readyz')).toEqual([200, { status: 'ready', writes: 'failing', reason }]);
+    expect(await asked('/readyz?require=reads')).toEqual([
+      200,
+      { status: 'ready', writes: 'failing', reason },
+    ]);
+  });
+
+  test('it is not ready for whoever requires writes, even if nobody has tried one', async () => {
+    [failure, found] = [undefined, reason];
+    const expected = [503, { status: 'not ready', writes: 'failing', reason }];
+    expect(await asked('/readyz?require=writes')).toEqual(expected);
+    expect(await asked('/readyz?require=reads&require=writes')).toEqual(expected);
+    expect(await asked('/readyz')).toEqual([200, { status: 'ready', writes: 'ok' }]);
+  });
+
+  test('they work again, and it is ready for everybody', async () => {
+    [failure, found] = [undefined, undefined];
+    expect(await asked('/readyz?require=writes')).toEqual([200, { status: 'ready', writes: 'ok' }]);
+  });
 });

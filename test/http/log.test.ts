@@ -1,5 +1,6 @@
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { linesTo } from '../support/http-house.ts';
 
 function logged(fields: object): JsonObject | undefined {
@@ -27,4 +28,18 @@ test('a lower level is not written', () => {
   const lines: JsonObject[] = [];
   newLog('warn', linesTo(lines)).info({}, 'message');
   expect(lines).toEqual([]);
+});
+
+test('a fault of the store, which every request meets, is for whoever looks for everything: the store itself logs it', () => {
+  const err = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
+  const levels = (level: string) => {
+    const lines: JsonObject[] = [];
+    const log = newLog(level, linesTo(lines));
+    log.error({ err }, 'message');
+    log.child({ requestId: 'r1' }).warn({ err }, 'message');
+    log.error({ err: new Error('another') }, 'message');
+    return lines.map((line) => line['level']);
+  };
+  expect(levels('info')).toEqual([50]);
+  expect(levels('debug')).toEqual([20, 20, 50]);
 });

@@ -15,8 +15,8 @@ jest.setTimeout(120_000);
 const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
 
 /** The bridge is killed at each named point of each kind of write, and started again on the same data (DESIGN §9). */
-export function describeCrashPoints(arrangement: Arrangement): void {
-  it.each(points)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
+export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
+  it.each(chosen)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
     inProcessHouse(arrangement, (house) => dieAtEveryWrite(house, point)),
   );
 

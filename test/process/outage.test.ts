@@ -60,6 +60,28 @@ describe('a travel API that', () => {
     }),
   );
 
+  it('is of another kind, and fails in several ways, delays what is written, and loses and doubles nothing', () =>
+    inProcessHouse('other', async (house) => {
+      const bridge = await house.startBridge();
+      const people: Person[] = [];
+      for (const [index, trouble] of [every('loseAnswer'), every({ status: 503 })].entries()) {
+        const newcomers = [
+          stranger(`ada${index}`),
+          stranger(`bob${index}`),
+          stranger(`eve${index}`),
+        ] as const;
+        people.push(...newcomers);
+        await live(house.proxy, bridge.idp, { trouble, newcomers });
+        await house.agree(bridge, people);
+      }
+      const { startAgain } = await house.killTravel();
+      const late = stranger('late');
+      people.push(late);
+      await bridge.idp.send({ verb: 'hire', person: late, wish: wishFor(late, { department: 'Sales' }) });
+      await startAgain();
+      await house.agree(bridge, people);
+    }));
+
   it('loses the answer to a create is asked who has the address, and gets no second create', () =>
     inProcessHouse('split', async (house) => {
       const ada = stranger('ada');

@@ -7,8 +7,10 @@ import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/data
 import { tokens } from '../../src/store/tokens.ts';
 import { describeAgenda } from './conformance/agenda.ts';
 import { describeCommit } from './conformance/commit.ts';
+import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
+import { describeHolds } from './conformance/holds.ts';
 import { NOW } from './conformance/house.ts';
 import { describeIdentities } from './conformance/identities.ts';
 import { describeImports } from './conformance/imports.ts';
@@ -38,6 +40,7 @@ async function open(directory = newDirectory(), exclusive = true): Promise<Datab
 
 describe('the embedded database', () => {
   describeIdentities(() => open());
+  describeHolds(() => open());
   describeCommit(() => open());
   describeLeases(() => open());
   describeAgenda(() => open());
@@ -45,6 +48,7 @@ describe('the embedded database', () => {
   describeLists(() => open());
   describeReferences(() => open());
   describeGroups(() => open());
+  describeConnections(() => open());
   describeTokens(() => open());
   describeCredentials(() => open());
 

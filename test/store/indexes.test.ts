@@ -11,12 +11,16 @@ import type {
   Where,
 } from '../../src/bridge/list-query.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
+import { repairTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { tokens } from '../../src/store/tokens.ts';
 import { alone, imported, linked, NOW, person, team, traveler } from './conformance/house.ts';
 
 type Store = ReturnType<typeof bridgeStore>;
+
+/** A connection has one such row. */
+const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
 
 /** The calls that happen all the time, and those index searches of theirs that may go through a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
@@ -37,7 +41,10 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   [
     'release',
-    ({ identities }) => identities.commit('okta', [{ kind: 'release', id: 'dead', leasedUntil: undefined }]),
+    ({ identities }) =>
+      identities.commit('okta', [
+        { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'dead', leasedUntil: undefined },
+      ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
   ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
@@ -65,13 +72,32 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'saving references',
     ({ references }) => references.save('okta', 'a', [{ raw: 'r', target: undefined, travelId: undefined }]),
   ],
+  ['deciding about references', ({ references }) => references.decide('okta', 'a', (of) => of('b'))],
   ['referrers', ({ references }) => references.referrers('okta', 'a', ['b', 'c'])],
   ['known', ({ imports }) => imports.known('okta', ['t1', 't2'])],
   ['linkedElsewhere', ({ imports }) => imports.linkedElsewhere('okta', 'acme', ['t1', 't2'])],
   ['openCreates', ({ imports }) => imports.openCreates('acme')],
   ['saveUnclaimed', ({ imports }) => imports.saveUnclaimed([imported('x', 't2'), imported('y', 't4')], NOW)],
   ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
+  ['missing', ({ imports }) => imports.missing('okta', NOW + 1)],
   ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
+  [
+    'held people',
+    ({ holds }) => holds.list({ connection: 'okta', cause: 'guarded', limit: 10 }),
+    rulesChange,
+  ],
+  [
+    'counting holds',
+    ({ holds }) => holds.counts(),
+    /^(SCAN (identity USING INDEX identity_held|rules_change)|SEARCH rules_change)/,
+  ],
+  ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
+  [
+    'admitDeparture',
+    ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
+    /^SEARCH departure USING COVERING INDEX departure_at \(connection_id=\?\)$/,
+  ],
+  ['translatedOtherwise', ({ holds }) => holds.translatedOtherwise('okta', 'r', { after: 'a', limit: 10 })],
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
@@ -281,6 +307,41 @@ describe('a list goes along an index', () => {
       expect.stringMatching(/identity_page \(connection_id=\? AND position>\?\)$/),
     ]);
   });
+});
+
+it('those who must be taken out of use are found by an index of their own', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    const queries: RootOperationNode[] = [];
+    const store = bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) });
+    await store.agenda.due(NOW, 10, ['okta']);
+    const plans = await plansOf(database, queries);
+    expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
+      'identity_leaver',
+      'identity_due',
+      'identity_check',
+    ]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+it('times that lie too far in the future are found by indexes', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    const queries: RootOperationNode[] = [];
+    const watched = { ...database, db: database.db.withPlugin(spy(queries)) };
+    await repairTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
+    const plans = await plansOf(database, queries);
+    // There are only so many webhooks.
+    expect(plans.filter((plan) => isSlow(plan) && plan !== 'SCAN travel_delivery_queue')).toEqual([]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
 });
 
 it('a token is answered by an index', async () => {

@@ -50,6 +50,8 @@ export interface BridgeHouse {
 interface Options {
   policies?: Partial<Policies>;
   mapping?: unknown;
+  /** Null: nobody parks an address. */
+  parkingDomain?: string | null;
   /** More connections; those that name an account of their own get a travel service of their own. */
   more?: (string | { id: string; account: string; travel: FakeTravel })[];
   random?: () => number;
@@ -106,13 +108,13 @@ export function desiredOf({ desired }: Pick<UserView, 'desired'>): ScimResource 
 /** Opens a house of its own for one test; `close` takes it down. */
 export async function bridgeHouse(options: Options = {}): Promise<BridgeHouse> {
   const { database, close } = await ownDatabase(options);
-  const travel = fakeTravel();
+  const time = clock();
+  const travel = fakeTravel(time.now);
   const connections = connectionsOf(travel, options);
   for (const { id, account } of connections) await ensureConnection(database, { id, account });
   const [connection] = connections;
   if (!connection) throw new Error('there is no connection');
   const store = bridgeStore(database);
-  const time = clock();
   const newBridge = builder({ store, connections, time, random: options.random ?? (() => 0.5) });
   const reading = readingOf(store, travel, connection.id);
   let running = newBridge();
@@ -258,7 +260,8 @@ function connectionOf(
     account,
     mapping: parsed.mapping,
     policies: { ...defaultPolicies, ...options.policies },
-    parkingDomain: 'jetbridge.invalid',
+    parkingDomain:
+      options.parkingDomain === null ? undefined : (options.parkingDomain ?? 'jetbridge.invalid'),
     minimumShare: 0.5,
     lateMs: 30_000,
     travel: travel.users,

@@ -31,6 +31,10 @@ export interface FakeTravel {
   lookups: TravelLookups;
   people: Map<string, TravelUser>;
   calls: Call[];
+  /** The ids of travelers whom a page tells by their id alone, as nothing else of them can be read. */
+  unreadable: Set<string>;
+  /** The order in which a page lists travelers. */
+  listed(people: TravelUser[]): TravelUser[];
   /** What the lookups answer; change it and the next reading sees it. */
   known: Lookups;
   /** Its own clock; undefined: its answers do not tell the time, and every traveler was made at 10:00. */
@@ -72,6 +76,8 @@ export function fakeTravel(now?: () => number): FakeTravel {
     now,
     people,
     calls,
+    unreadable: new Set(),
+    listed: (all) => all,
     known: {
       customFields: [],
       costCenters: [],
@@ -179,8 +185,13 @@ function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUser
       })),
     page: (offset, limit) =>
       call({ verb: 'page' }, () => {
-        const all = [...fake().people.values()];
-        return { kind: 'ok', value: { users: all.slice(offset, offset + limit), total: all.length } };
+        const all = fake().listed([...fake().people.values()]);
+        const part = all.slice(offset, offset + limit);
+        const isReadable = ({ id }: TravelUser) => !fake().unreadable.has(id);
+        const [total, length] = [all.length, part.length];
+        const unreadable = part.filter((one) => !isReadable(one)).map(({ id }) => id);
+        const end = { total, isTotalGiven: true, isLast: offset + length >= total };
+        return { kind: 'ok', value: { users: part.filter(isReadable), unreadable, length, ...end } };
       }),
   };
 }

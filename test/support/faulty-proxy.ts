@@ -117,12 +117,10 @@ function sendOn(target: string, incoming: IncomingMessage, body: Buffer): Promis
 
 /** Passes an answer on, or the first part of it under a length that promises the whole. */
 function answer(response: ServerResponse, { incoming, body }: Carried, part: number): void {
-  const { 'content-type': type = 'application/json', 'accept-patch': patchTypes } = incoming.headers;
-  response.writeHead(incoming.statusCode ?? 502, {
-    'content-type': type,
-    'content-length': body.length,
-    ...(patchTypes === undefined ? {} : { 'accept-patch': patchTypes }),
-  });
+  const { 'content-type': type = 'application/json', date, 'accept-patch': acceptPatch } = incoming.headers;
+  const others = { ...(date ? { date } : {}), ...(acceptPatch ? { 'accept-patch': acceptPatch } : {}) };
+  const headers = { 'content-type': type, 'content-length': body.length, ...others };
+  response.writeHead(incoming.statusCode ?? 502, headers);
   if (part === 1) response.end(body);
   else response.write(body.subarray(0, body.length * part), () => response.destroy());
 }

@@ -33,6 +33,8 @@ export interface Served {
   url: string;
   /** What was printed until it was ready. */
   welcome: string;
+  /** Its log so far. */
+  log(): string;
   signal(name: NodeJS.Signals): void;
   /** As an operator stops it. */
   stop(): Promise<Ran>;
@@ -43,6 +45,10 @@ export async function serve(environment: Record<string, string>): Promise<Served
   const env = { ...bare, PORT: '0', LOG_LEVEL: 'silent', ...environment };
   const child = spawn(process.execPath, [main, 'serve'], { cwd: home, env });
   const end = ended(child);
+  let log = '';
+  child.stdout.on('data', (chunk) => {
+    log += String(chunk);
+  });
   const welcome = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stderr.on('data', (chunk) => {
@@ -54,6 +60,7 @@ export async function serve(environment: Record<string, string>): Promise<Served
   return {
     url: /serves on (\S+)/.exec(welcome)?.[1] ?? '',
     welcome,
+    log: () => log,
     signal: (name) => void child.kill(name),
     stop: () => {
       child.kill('SIGTERM');

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 import { eventually } from './eventually.ts';
 import { type FaultyProxy, faultyProxy } from './faulty-proxy.ts';
 import { type Person, type RememberingIdp, rememberingIdp } from './remembering-idp.ts';
@@ -11,8 +12,11 @@ import { travelAdmin } from './travel-admin.ts';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const TRAVEL_KEY = 'the-key-of-the-first-administrator';
 
-/** `embedded`: bridge and travel service live and die together; `split`: the bridge reaches a travel service of its own process. */
-export type Arrangement = 'embedded' | 'split';
+/**
+ * `embedded`: bridge and travel service live and die together; `split`: the bridge reaches a travel service of its own
+ * process; `other`: it reaches a travel API of another kind, in the process of the tests.
+ */
+export type Arrangement = 'embedded' | 'split' | 'other';
 
 /** A bridge that runs. */
 export interface RunningBridge extends ServerProcess {
@@ -21,26 +25,27 @@ export interface RunningBridge extends ServerProcess {
 
 /** Real processes on data of their own. The travel service has a custom field that the department fills. */
 export interface ProcessHouse {
-  /** The way from the bridge to the travel service; only with `split`. */
+  /** The way from the bridge to the travel service; not with `embedded`. */
   proxy: FaultyProxy;
   /** Starts the bridge on the house's data, again and again; perhaps one that is to die. */
   startBridge(doom?: Doom): Promise<RunningBridge>;
   /** The same by `jetbridge serve`, as its operator starts and stops it. */
   serveBridge(): Promise<RunningBridge>;
-  /** Kills the travel service, and answers how to start it again; only with `split`. */
+  /** Kills the travel service, or stops it where it has no process, and answers how to start it again; not with `embedded`. */
   killTravel(): Promise<{ startAgain(): Promise<void> }>;
   /** Waits until nobody is on the way any more, and compares: the people, the identities, the travelers. */
   agree(bridge: RunningBridge, people: readonly Person[]): Promise<void>;
 }
 
-/** Takes the house down after the story, however it ended. */
+/** Takes the house down after the story, however it ended. `environment` is added to that of the bridge. */
 export async function inProcessHouse(
   arrangement: Arrangement,
   story: (house: ProcessHouse) => Promise<void>,
+  environment: Record<string, string> = {},
 ): Promise<void> {
   const closing: (() => unknown)[] = [];
   try {
-    await story(await build(arrangement, (close) => closing.unshift(close)));
+    await story(await build(arrangement, environment, (close) => closing.unshift(close)));
   } finally {
     for (const close of closing) await close();
   }
@@ -53,7 +58,11 @@ interface Fate {
 
 type OnClose = (close: () => unknown) => void;
 
-async function build(arrangement: Arrangement, onClose: OnClose): Promise<ProcessHouse> {
+async function build(
+  arrangement: Arrangement,
+  ofBridge: Record<string, string>,
+  onClose: OnClose,
+): Promise<ProcessHouse> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-process-'));
   onClose(() => rmSync(directory, { recursive: true }));
   const start = async (name: string, environment: Record<string, string>, how: Fate) => {
@@ -62,14 +71,13 @@ async function build(arrangement: Arrangement, onClose: OnClose): Promise<Proces
     onClose(() => kill(server));
     return server;
   };
-  let travel = arrangement === 'split' ? await start('travel', {}, { canDie: false }) : undefined;
-  const proxy = await faultyProxy(travel?.url ?? '');
+  const travel = await separateTravel(arrangement, { start, onClose });
+  const proxy = await faultyProxy(travel?.url() ?? '');
   onClose(proxy.close);
   const toTravel: Record<string, string> = travel ? { TRAVEL_API_URL: proxy.url } : {};
-  const travelers = { arrived: new Map<string, string>(), fieldId: '' };
-  if (travel) travelers.fieldId = await furnish(travel.url);
+  const travelers = { arrived: new Map<string, string>(), fieldId: travel?.fieldId ?? '' };
   const startBridge = async (how: Fate) => {
-    const server = await start('bridge', toTravel, how);
+    const server = await start('bridge', { ...toTravel, ...ofBridge }, how);
     if (!travel && travelers.fieldId === '') travelers.fieldId = await furnish(server.url);
     return { ...server, idp: rememberingIdp(server.url, SCIM_TOKEN) };
   };
@@ -78,20 +86,65 @@ async function build(arrangement: Arrangement, onClose: OnClose): Promise<Proces
     startBridge: (doom) => startBridge({ canDie: true, doom }),
     serveBridge: () => startBridge({ canDie: false }),
     killTravel: async () => {
-      if (travel) await kill(travel);
+      await travel?.kill();
       return {
         startAgain: async () => {
-          travel = await start('travel', {}, { canDie: false });
-          proxy.leadTo(travel.url);
+          await travel?.startAgain();
+          if (travel) proxy.leadTo(travel.url());
         },
       };
     },
     agree: async (bridge, people) => {
       for (const person of people) await bridge.idp.recall(person);
       await reconciled(bridge);
-      compare(await travelAdmin(travel?.url ?? bridge.url, TRAVEL_KEY).travelers(), people, travelers);
+      const all = await (travel?.travelers() ?? travelAdmin(bridge.url, TRAVEL_KEY).travelers());
+      compare(all, people, travelers);
       for (const person of people) await bridge.idp.recall(person);
     },
+  };
+}
+
+/** A travel service that does not live in the bridge's process. */
+interface SeparateTravel {
+  url(): string;
+  /** The custom field that the department fills. */
+  fieldId: string;
+  travelers(): Promise<TravelUser[]>;
+  kill(): Promise<void>;
+  startAgain(): Promise<void>;
+}
+
+type Start = (name: string, environment: Record<string, string>, how: Fate) => Promise<ServerProcess>;
+
+async function separateTravel(
+  arrangement: Arrangement,
+  { start, onClose }: { start: Start; onClose: OnClose },
+): Promise<SeparateTravel | undefined> {
+  if (arrangement === 'embedded') return undefined;
+  if (arrangement === 'other') {
+    const api = await otherTravelApi({}, { key: TRAVEL_KEY });
+    onClose(api.close);
+    return otherTravel(api);
+  }
+  let server = await start('travel', {}, { canDie: false });
+  return {
+    url: () => server.url,
+    fieldId: await furnish(server.url),
+    travelers: () => travelAdmin(server.url, TRAVEL_KEY).travelers(),
+    kill: () => kill(server),
+    startAgain: async () => {
+      server = await start('travel', {}, { canDie: false });
+    },
+  };
+}
+
+async function otherTravel(api: OtherTravelApi): Promise<SeparateTravel> {
+  return {
+    url: () => api.url,
+    fieldId: await furnish(api.url),
+    travelers: async () => api.travelers(),
+    kill: api.stop,
+    startAgain: api.start,
   };
 }
 

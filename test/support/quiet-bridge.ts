@@ -77,6 +77,7 @@ function shopOf(store: ReturnType<typeof bridgeStore>, connections: Connection[]
     let last = 0;
     const surroundings: Surroundings = {
       now,
+      wallClock: now,
       newId: () => {
         last += 1;
         return `${letter}${last}`;

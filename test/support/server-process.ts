@@ -22,23 +22,34 @@ export interface Doom {
 /** A service in a process of its own, which can die at any moment. */
 export interface ServerProcess {
   url: string;
+  pid: number;
   exited: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
   /** From now on it dies at this; only with `canDie`. */
   arm(doom: Doom): Promise<void>;
 }
 
+interface Start {
+  canDie?: boolean;
+  doom?: Doom | undefined;
+  /** Called with each piece of the log; LOG_LEVEL says how much there is. */
+  onLog?: (text: string) => void;
+  /** An open file that the log goes to instead. */
+  logFile?: number;
+}
+
 /** Starts a service and waits until it serves. `canDie`: through crash-server.mjs, perhaps doomed from the start. */
 export async function startServer(
   environment: Record<string, string>,
-  { canDie = false, doom }: { canDie?: boolean; doom?: Doom | undefined } = {},
+  { canDie = false, doom, onLog, logFile }: Start = {},
 ): Promise<ServerProcess> {
   const program = canDie
     ? [join(home, 'test', 'support', 'crash-server.mjs')]
     : [join(home, 'dist', 'main.js'), 'serve'];
   const fate: Record<string, string> = doom ? { CRASH_AT: textOf(doom) } : {};
-  const child = launch(program, { ...environment, ...fate });
+  const child = launch(program, { ...environment, ...fate }, logFile);
   const process = watched(child);
+  child.stdout?.on('data', (chunk: Buffer) => onLog?.(chunk.toString()));
   const url = await Promise.race([
     servingUrl(child),
     process.exited.then((exit) => Promise.reject(new Error(`it did not start: ${JSON.stringify(exit)}`))),
@@ -48,18 +59,18 @@ export async function startServer(
     child.send(textOf(later));
     await armed;
   };
-  return { ...process, url, arm };
+  return { ...process, url, pid: child.pid ?? 0, arm };
 }
 
 function textOf({ point, passings }: Doom): string {
   return `${point} ${passings}`;
 }
 
-function launch(program: string[], environment: Record<string, string>): ChildProcess {
+function launch(program: string[], environment: Record<string, string>, logFile?: number): ChildProcess {
   return spawn(process.execPath, program, {
     cwd: home,
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', ...environment },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['ignore', logFile ?? 'pipe', 'pipe', 'ipc'],
   });
 }
 

@@ -40,12 +40,13 @@ export function translate(user: ScimResource, given: Given = {}): Translation {
   });
 }
 
-/** Wanted fields in short: the value, null for absent, `?` for unresolved. */
+/** Wanted fields in short: the value, null for absent, `?` for unresolved, `!` for what stays as it is. */
 export function inShort(fields: Record<FieldKey, Wanted>): { [key: string]: Json } {
   return Object.fromEntries(Object.entries(fields).map(([key, wanted]) => [key, shortly(wanted)]));
 }
 
 function shortly(wanted: Wanted): Json {
   if (wanted.kind === 'value') return wanted.value;
+  if (wanted.kind === 'kept') return '!';
   return wanted.kind === 'absent' ? null : '?';
 }

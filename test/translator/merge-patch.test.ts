@@ -1,10 +1,11 @@
 import type { Json } from '../../src/schema/resource.ts';
+import { type RefusedPatch, unsendableValues } from '../../src/translator/merge-patch.ts';
 import { fieldsOfInvalid, type Plan, toCreate, toMergePatch } from '../../src/translator/plan.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/translator/travel-user.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);
-  return { set: Object.fromEntries(planned), adopt: {}, remove, released: [], needsCurrent: true };
+  return { set: Object.fromEntries(planned), adopt: {}, remove, released: [], needsFreshRead: true };
 }
 
 const current: TravelUser = {
@@ -47,7 +48,7 @@ describe('toMergePatch', () => {
     const patch = toMergePatch(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
     expect(patch).toEqual({
       customFields: [
-        { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o', data: 'x' }] },
+        { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o' }] },
         { customFieldId: 'ours', values: [{ data: 'new' }] },
       ],
     });
@@ -59,9 +60,32 @@ describe('toMergePatch', () => {
       current,
     );
     expect(patch.customFields).toEqual([
-      { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o', data: 'x' }] },
+      { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o' }] },
       { customFieldId: 'more', values: [{ data: 'm' }] },
     ]);
+  });
+
+  it('leaves out the custom field values that the travel API does not take back', () => {
+    const list: CustomFieldValue = {
+      customFieldId: 'list',
+      values: [
+        { customFieldOptionId: 'a', data: 'A' },
+        { customFieldOptionId: 'b', data: 'B' },
+      ],
+    };
+    const [foreign = list] = current.customFields ?? [];
+    const before = { ...current, customFields: [list, foreign] };
+    const plan = planOf({ 'customFields.ours': [{ data: 'new' }] });
+    const sent = (...omit: CustomFieldValue[]) => toMergePatch(plan, before, omit).customFields;
+    const ours = { customFieldId: 'ours', values: [{ data: 'new' }] };
+    const onlyB = { customFieldId: 'list', values: [{ customFieldOptionId: 'b' }] };
+    expect(sent({ ...list, values: list.values.slice(0, 1) })).toEqual([
+      onlyB,
+      { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o' }] },
+      ours,
+    ]);
+    expect(sent({ ...list, values: list.values.slice(0, 1) }, foreign)).toEqual([onlyB, ours]);
+    expect(sent(list, foreign)).toEqual([ours]);
   });
 
   it('carries the roles that are not ours', () => {
@@ -143,5 +167,70 @@ describe('fieldsOfInvalid', () => {
 
   it('names what was to be removed', () => {
     expect(fieldsOfInvalid(['customFields'], planOf({}, ['customFields.f']))).toEqual(['customFields.f']);
+  });
+});
+
+describe('unsendableValues', () => {
+  const field = (id: string, disabled: boolean, options: [string, boolean][] = []) => ({
+    id,
+    name: id,
+    dataType: options.length > 0 ? 'optionsList' : 'text',
+    disabled,
+    options: options.map(([option, isDisabled]) => ({ id: option, data: option, disabled: isDisabled })),
+  });
+  const customFields = [
+    field('on', false),
+    field('off', true),
+    field('list', false, [
+      ['a', true],
+      ['b', false],
+    ]),
+    field('ours', true),
+  ];
+  const held = (customFieldId: string, ...options: string[]) => ({
+    customFieldId,
+    values:
+      options.length > 0 ? options.map((id) => ({ customFieldOptionId: id, data: id })) : [{ data: 'x' }],
+  });
+  const traveler = {
+    ...current,
+    customFields: [held('on'), held('off'), held('list', 'a', 'b'), held('gone')],
+  };
+  const planned = ['customFields.ours'];
+  const body = toMergePatch(planOf({ 'customFields.ours': [{ data: 'new' }] }), traveler);
+  const judged = (names: string[], other: Partial<RefusedPatch> = {}) =>
+    unsendableValues({ names, body, planned, current: traveler, customFields, ...other });
+  const partOfList = { customFieldId: 'list', values: [{ customFieldOptionId: 'a', data: 'a' }] };
+
+  it.each([
+    ['by id', ['customFields.off'], [held('off')]],
+    ['by index', ['customFields[1]'], [held('off')]],
+    ['by index with a dot', ['customFields.1.values'], [held('off')]],
+    ['an option that is disabled, and not those beside it', ['customFields.list'], [partOfList]],
+    ['a field that is gone', ['customFields[3].customFieldId'], [held('gone')]],
+    ['several', ['customFields.off', 'customFields.gone'], [held('off'), held('gone')]],
+    ['all of them at once', ['customFields'], [held('off'), partOfList, held('gone')]],
+  ])('finds what a 422 names: %s', (_title, names, values) => {
+    expect(judged(names)).toEqual({ values, names: [], isDoubtful: false });
+  });
+
+  it.each([
+    ['a field that can be assigned, as far as is known', 'customFields.on', true],
+    ['a field that was to be changed', 'customFields.ours', false],
+    ['another field', 'firstName', false],
+    ['an index that is none', 'customFields[7]', false],
+  ])('passes over what means something else: %s', (_title, name, isDoubtful) => {
+    expect(judged([name])).toEqual({ values: [], names: [name], isDoubtful });
+    expect(judged([name, 'customFields.off'])).toEqual({ values: [held('off')], names: [name], isDoubtful });
+  });
+
+  it('finds nothing where there is nothing to leave out', () => {
+    expect(judged(['customFields'], { current: { ...traveler, customFields: [held('on')] } })).toEqual({
+      values: [],
+      names: ['customFields'],
+      isDoubtful: true,
+    });
+    expect(judged(['customFields.off'], { current: undefined })).toMatchObject({ values: [] });
+    expect(judged(['customFields.off'], { body: {} })).toMatchObject({ values: [] });
   });
 });

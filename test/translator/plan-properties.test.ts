@@ -11,7 +11,7 @@ import { carriedOut } from './carried-out.ts';
 import { lookups, rulesOf } from './house.ts';
 
 const references = new Map([['m-1', { travelId: 't-1' }]]);
-const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
+const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
 /** What is ours of a traveler, and the traveler. */
 interface Held {

@@ -28,7 +28,7 @@ function ours(
 }
 
 const absent: Wanted = { kind: 'absent' };
-const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsCurrent: false };
+const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
 describe('plan', () => {
   it('sends what is wanted and was never sent', () => {
@@ -142,13 +142,13 @@ describe('plan', () => {
 
   it('removes a role that is no longer given', () => {
     const result = planned({ applied: { 'roles.manager': ours(true, { source: 'manager' }) } });
-    expect(result).toEqual({ ...nothing, remove: ['roles.manager'], needsCurrent: true });
+    expect(result).toEqual({ ...nothing, remove: ['roles.manager'], needsFreshRead: true });
   });
 
   it('needs to see the traveler before an array is sent', () => {
-    expect(planned({ wanted: { 'customFields.f': value([{ data: 'x' }]) } }).needsCurrent).toBe(true);
-    expect(planned({ wanted: { 'roles.guest': value(true) } }).needsCurrent).toBe(true);
-    expect(planned({ wanted: { 'address.city': value('Paris') } }).needsCurrent).toBe(false);
+    expect(planned({ wanted: { 'customFields.f': value([{ data: 'x' }]) } }).needsFreshRead).toBe(true);
+    expect(planned({ wanted: { 'roles.guest': value(true) } }).needsFreshRead).toBe(true);
+    expect(planned({ wanted: { 'address.city': value('Paris') } }).needsFreshRead).toBe(false);
   });
 
   it('does not repeat what was refused, until the value or the basis is another', () => {

@@ -17,7 +17,7 @@ it('a rule of the file for one field changes no other: neither its value, nor it
       const given = { applied, references };
       const without = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: others } });
       const having = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: more } });
-      expect(allBut(keyOf(rule), having)).toEqual(allBut(keyOf(rule), without));
+      expect(allBut(keyOf(rule), released(having, without))).toEqual(allBut(keyOf(rule), without));
     }),
     { numRuns: 400 },
   );
@@ -30,7 +30,7 @@ it('nor does a rule of the collection', () => {
       const given = { applied, references, mapping };
       const without = translate(user, given);
       const having = translate(user, { ...given, collection: [row] });
-      expect(allBut(keyOf(rule), having)).toEqual(allBut(keyOf(rule), without));
+      expect(allBut(keyOf(rule), released(having, without))).toEqual(allBut(keyOf(rule), without));
     }),
     { numRuns: 200 },
   );
@@ -57,12 +57,24 @@ function keyOf({ userAttribute, customFieldId, customField }: JsonObject): strin
   return `customFields.${String(customFieldId ?? id)}`;
 }
 
+/** Without the fields that no rule sets: a rule whose custom field is unknown may have meant one, so they are not given up. */
+function released(having: Translation, without: Translation): Translation {
+  const fields = Object.entries(having.fields).filter(
+    ([key, wanted]) => wanted.kind !== 'kept' || key in without.fields || !key.startsWith('customFields.'),
+  );
+  return { ...having, fields: Object.fromEntries(fields) };
+}
+
 function allBut(key: string, { fields, findings, trace }: Translation): Json {
   const { [key]: _, ...others } = fields;
   const isOther = ({ field }: { field: string }) => field !== key;
-  return JSON.parse(
-    JSON.stringify({ fields: others, findings: findings.filter(isOther), trace: trace.filter(isOther) }),
-  );
+  const text = JSON.stringify({
+    fields: others,
+    findings: findings.filter(isOther),
+    trace: trace.filter(isOther),
+  });
+  // One rule more or less moves the places of those that follow.
+  return JSON.parse(text.replaceAll(/scimUserMapping\[\d+\]/g, 'scimUserMapping[]'));
 }
 
 function isRight(mapping: JsonObject): boolean {

@@ -35,6 +35,8 @@ export interface House {
   logged: string[];
   /** Lets the clock go on. */
   pass(ms: number): void;
+  /** Sets the wall clock forward, or back. */
+  setWallClock(byMs: number): void;
   /** Delivers what is due when told to. */
   webhooks: Webhooks;
   queue: DeliveryQueue;
@@ -94,7 +96,7 @@ export async function openHouse({
   const time = clock(NOON);
   const surroundings = {
     store,
-    now: time.now,
+    now: time.wallClock,
     newId: (form: 'A' | 'B') => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
   };
   const changes: string[] = [];
@@ -146,6 +148,7 @@ export async function openHouse({
     keyFor,
     send,
     pass: time.advance,
+    setWallClock: time.setWallClock,
     webhooks: delivering,
     queue,
     records,

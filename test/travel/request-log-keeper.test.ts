@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import type { LoggedRequest, RequestLog } from '../../src/travel/ports.ts';
 import { keeper } from '../../src/travel/request-log-keeper.ts';
 import { type Clock, clock } from '../support/clock.ts';
@@ -145,6 +146,47 @@ test('a write that fails is told of, and the next one is tried', async () => {
   expect(log.batches).toEqual([200, 200]);
   expect(errors).toHaveLength(1);
   await keeping.close();
+});
+
+test('while the disk is full what is to be written waits, longer and longer, and nothing is lost', async () => {
+  const log = notes();
+  const time = clock();
+  const { keeping, tell, errors } = open(log, time);
+  const full = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
+  log.block(Promise.reject(full));
+  tell(200);
+  await settle();
+  for (const wait of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+    const tries = log.batches.length;
+    time.advance(wait - 1);
+    await settle();
+    expect(log.batches).toHaveLength(tries);
+    time.advance(1);
+    await settle();
+    expect(log.batches).toHaveLength(tries + 1);
+  }
+  tell(100);
+  log.block(Promise.resolve());
+  const failed = log.batches.length;
+  time.advance(10_000);
+  await settle();
+  time.advance(100);
+  await settle();
+  expect(log.batches.slice(failed)).toEqual([200, 100]);
+  expect(errors).toEqual([]);
+  await keeping.close();
+});
+
+test('at the end what cannot be written is tried once more, and counted', async () => {
+  const log = notes();
+  const { keeping, tell, errors } = open(log, clock());
+  const full = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
+  log.block(Promise.reject(full));
+  tell(200);
+  await settle();
+  await keeping.close();
+  expect(log.batches).toEqual([200, 200]);
+  expect(errors).toEqual([{ err: full, requests: 200 }]);
 });
 
 test('what is older than 30 days is removed, part by part', async () => {

@@ -13,7 +13,7 @@ import type { Place, Shelf } from './shelf.ts';
 /** What is read of an identity that is to be shown: `ShownColumns`. */
 export const shownColumns = sql.raw(`
   id, desired, extensions, version, created_at, last_modified, travel_id,
-  case when claimed = 1 and state <> 'refused' then 1 else 0 end as at_rest,
+  case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end as at_rest,
   case when exists (
     select 1 from group_member
     where group_member.connection_id = identity.connection_id and group_member.value = identity.id

@@ -15,6 +15,10 @@ export function orderOfEvents({ json, time }: ColumnTypes): Migration {
       await sql`create index identity_check on identity (connection_id, check_at) where check_at > 0`.execute(
         db,
       );
+      // Those who must be taken out of use come first, however many others wait.
+      await sql`create index identity_leaver on identity (connection_id, next_attempt_at) where state = 'dirty' and (active = 0 or deleted_at is not null)`.execute(
+        db,
+      );
       await sql`create index identity_held on identity (connection_id, hold_cause, hold_since) where hold_cause is not null`.execute(
         db,
       );

@@ -8,6 +8,9 @@ import { webhookTables } from './0006-webhooks.ts';
 import { credentialTables } from './0007-credentials.ts';
 import { requestLog } from './0008-request-log.ts';
 import { orderOfEvents } from './0009-order-of-events.ts';
+import { addressKeys } from './0010-address-keys.ts';
+import { holdTables } from './0011-holds.ts';
+import { writeProbe } from './0012-write-probe.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -22,5 +25,8 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0007-credentials': credentialTables(types),
     '0008-request-log': requestLog(types),
     '0009-order-of-events': orderOfEvents(types),
+    '0010-address-keys': addressKeys(),
+    '0011-holds': holdTables(types),
+    '0012-write-probe': writeProbe(),
   };
 }

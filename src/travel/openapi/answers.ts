@@ -1,8 +1,8 @@
-import { ApiError, errorBody, statuses, validationFailed } from '../errors.ts';
+import { ApiError, errorBody, statuses, storeUnavailable, validationFailed } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 
 /** A status other than success. */
-export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500;
+export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
 
 /** References to the answers of these failures. */
 export function failureReferences(failures: Failure[]): JsonObject {
@@ -61,6 +61,7 @@ const failureNames = {
   415: 'UnsupportedMediaType',
   422: 'ValidationFailed',
   500: 'InternalError',
+  503: 'Unavailable',
 } satisfies Record<Failure, string>;
 
 const descriptions = {
@@ -72,6 +73,7 @@ const descriptions = {
   415: 'The body is not JSON, or of an encoding that is not supported.',
   422: 'The resource would not be valid.',
   500: 'The service failed.',
+  503: 'Nothing can be stored at the moment, as on a full disk. The request was not carried out, and may be sent again.',
 } satisfies Record<Exclude<Failure, 401>, string>;
 
 const parameterFault = {
@@ -96,11 +98,17 @@ const examples: [Exclude<Failure, 401>, ApiError][] = [
   [415, new ApiError('badRequest', 'The body must be application/json.', { status: 415 })],
   [422, validationFailed([fieldFault])],
   [500, new ApiError('internalError', 'The travel service failed.')],
+  [503, storeUnavailable()],
 ];
+
+const retryAfter: JsonObject = {
+  'Retry-After': { description: 'Seconds (RFC 9110 §10.2.3)', schema: { type: 'integer' } },
+};
 
 function failureResponse(status: Exclude<Failure, 401>, error: ApiError): JsonObject {
   return {
     description: descriptions[status],
+    ...(status === 503 ? { headers: retryAfter } : {}),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/ErrorBody' },

@@ -34,7 +34,7 @@ export const itemOperations = {
         requestBody: requestBody(shapeNames(resource).written, example),
         responses: {
           201: revealingAnswer(documented, 'What was created'),
-          ...failureReferences([...failures, ...refusals(resource, 'create'), 413, 415, 422, 500]),
+          ...failureReferences([...failures, ...refusals(resource, 'create'), 413, 415, 422, 500, 503]),
         },
       },
     };
@@ -88,7 +88,7 @@ function item(documented: Documented, { method, verb, says, body, failures }: It
       ...(body ? { requestBody: body } : {}),
       responses: {
         200: answerOf(documented, 'The resource'),
-        ...failureReferences([400, 401, ...failures, 500]),
+        ...failureReferences([400, 401, ...failures, 500, 503]),
       },
     },
   };

@@ -30,7 +30,7 @@ export function listOperation(documented: Documented): Described {
       parameters: [...parentParameters(documented), ...listParameters({ cursor, sortBy, filters })],
       responses: {
         200: pageAnswer(documented, { cursor, sortBy, filters }),
-        ...failureReferences(parent ? [400, 401, 404, 500] : [400, 401, 500]),
+        ...failureReferences(parent ? [400, 401, 404, 500, 503] : [400, 401, 500, 503]),
       },
     },
   };
@@ -51,7 +51,7 @@ export function subListOperation(documented: Documented, sub: SubCollection): De
     operation: {
       ...head(resource, id, `List ${spoken(names)} of ${withArticle(sub.type)}`),
       parameters: [parentParameter(catalog, sub.type), ...listParameters(listed)],
-      responses: { 200: pageAnswer(documented, listed), ...failureReferences([400, 401, 404, 500]) },
+      responses: { 200: pageAnswer(documented, listed), ...failureReferences([400, 401, 404, 500, 503]) },
     },
   };
 }

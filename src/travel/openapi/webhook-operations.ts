@@ -24,7 +24,7 @@ const webhookId = pathParameter('id', idSchema('A'), 'webhook');
 const deliveryId = pathParameter('deliveryId', idSchema('A'), 'webhook delivery');
 
 function failures(more: Failure[] = []) {
-  return failureReferences([400, 401, 404, ...more, 500]);
+  return failureReferences([400, 401, 404, ...more, 500, 503]);
 }
 
 function replaceSecret(webhook: Documented): Described {

@@ -1,7 +1,8 @@
+import { foldCase } from '../../schema/fold.ts';
 import { storiesWithin } from '../back-office/back-office.ts';
 import { OFFICE_TYPES } from '../back-office/desk.ts';
 import { ensureFirstAdmin } from '../first-admin.ts';
-import { fold, textOf } from '../json.ts';
+import { textOf } from '../json.ts';
 import type { TravelStore } from '../ports.ts';
 import { recorder } from '../record.ts';
 import { MANDATORY } from '../resources/custom-field.ts';
@@ -110,7 +111,7 @@ function plan(beginning: Beginning, dice: (purpose: number) => Dice) {
 /** What exists stays as it is, and what an admin demands of people and trips is not known here. */
 async function refuseUnfit(store: TravelStore, { seed }: Wish): Promise<void> {
   const { domain, name } = identityOf(seed);
-  const match = { type: 'billingProfile', limit: 1, name: 'name', values: [fold(`${name} France`)] };
+  const match = { type: 'billingProfile', limit: 1, name: 'name', values: [foldCase(`${name} France`)] };
   if ((await store.find(match)).length > 0) {
     throw new SampleDataRefused(
       `${name} (${domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,

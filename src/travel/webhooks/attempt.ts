@@ -33,15 +33,16 @@ export async function attemptDelivery(
   target: Target,
   event: JsonObject & { id: string },
 ): Promise<Attempted> {
-  const { now } = ground.clock;
-  const at = now();
+  const { now, wallClock } = ground.clock;
+  const at = wallClock();
+  const began = now();
   const secrets = await ground.records.secrets(target.webhookId, at);
   const message = { id: event.id, at, body: JSON.stringify(event) };
   const reply =
     secrets.length === 0
       ? unreadable(ground, target)
       : await sendSigned(ground, target, { message, secrets });
-  return judged(reply, { at, latencyMs: Math.max(0, now() - at) });
+  return judged(reply, { at, latencyMs: Math.max(0, now() - began) });
 }
 
 /** Nothing is sent unsigned. */

@@ -98,7 +98,12 @@ async function look(office: Office): Promise<number> {
   const { ground, places, changed } = office;
   for (const id of [...changed]) {
     changed.delete(id);
-    await follow(ground.queue, id, ground.clock.now());
+    try {
+      await follow(ground.queue, id, ground.clock.now());
+    } catch (error) {
+      changed.add(id);
+      throw error;
+    }
   }
   for (const kind of ['well', 'failing'] as const) {
     const free = places.free(kind);

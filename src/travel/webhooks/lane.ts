@@ -39,9 +39,9 @@ interface Lane extends Ending {
 
 /** Delivers what is due to one webhook, in order, one at a time, unless somebody else does. */
 export async function workFor(ground: DeliveryGround, webhookId: string, ending: Ending): Promise<void> {
-  const { queue, surroundings } = ground;
-  const { now, newId } = surroundings;
-  const token = newId('B');
+  const { queue, surroundings, clock } = ground;
+  const { now } = clock;
+  const token = surroundings.newId('B');
   const lease = () => ({ webhookId, token, until: now() + LEASE_MS });
   if (!(await queue.take(lease(), now()))) return;
   const lane = { ...ending, webhookId, lease, connections: connections() };
@@ -59,11 +59,11 @@ export async function workFor(ground: DeliveryGround, webhookId: string, ending:
 
 /** False: there is nothing more to do here. */
 async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): Promise<boolean> {
-  const { queue, surroundings } = ground;
+  const { queue, surroundings, clock } = ground;
   const { webhookId } = lane;
   const url = await endpointOf(ground, webhookId);
   if (url === undefined) {
-    await follow(queue, webhookId, surroundings.now());
+    await follow(queue, webhookId, clock.now());
     return false;
   }
   const attempted = await attemptFor(ground, { ...lane, signal: lane.cut, url }, delivery);
@@ -75,7 +75,7 @@ async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): 
   const { failingSince = Number.POSITIVE_INFINITY } = kept;
   if (attempted?.attempt.status === GONE || surroundings.now() - failingSince >= FAILING_MS) {
     await disable(surroundings, { id: webhookId, url });
-    await follow(queue, webhookId, surroundings.now());
+    await follow(queue, webhookId, clock.now());
     return false;
   }
   return true;
@@ -102,11 +102,15 @@ function outcomeFor(
   attempted: Attempted | undefined,
 ): DeliveryOutcome {
   if (!attempted) {
-    const gone = { at: clock.now(), latencyMs: 0, error: 'the event is not kept any more' };
+    const gone = { at: clock.wallClock(), latencyMs: 0, error: 'the event is not kept any more' };
     return { status: 'failed', attempts: [...attempts, gone] };
   }
   const { attempt, retryAfter } = attempted;
   const all = [...attempts, attempt];
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
-  return outcomeOf(all, { retryAfter, random: random() });
+  const outcome = outcomeOf(all, { retryAfter, random: random() });
+  if (outcome.nextAttemptAt === undefined) return outcome;
+  // Attempts are dated by the wall clock; what waits goes by the other.
+  const ahead = clock.now() - clock.wallClock();
+  return { ...outcome, nextAttemptAt: outcome.nextAttemptAt + ahead };
 }

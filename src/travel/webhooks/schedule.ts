@@ -12,6 +12,8 @@ const JITTER = 0.2;
 const TRIED_MS = 24 * HOUR;
 /** A receiver may ask for more time, up to this. */
 const LONGEST_ASKED_MS = 2 * HOUR;
+/** No wait is longer than this: the longest of the list, prolonged, or what a receiver asks for. */
+export const LONGEST_WAIT_MS = Math.max((WAITS.at(-1) ?? 0) * (1 + JITTER), LONGEST_ASKED_MS);
 /** A webhook that fails this long, without one success, is disabled. */
 export const FAILING_MS = 5 * 24 * HOUR;
 

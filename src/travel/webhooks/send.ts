@@ -13,8 +13,10 @@ const MOST_BYTES = 16 * 1024;
 /** What sending takes of the world. */
 export interface SendingGround {
   clock: {
-    /** Epoch milliseconds. */
+    /** Epoch milliseconds, by a clock that does not jump: for what waits. */
     now(): number;
+    /** Epoch milliseconds, by the wall clock: for what is signed, kept and read. */
+    wallClock(): number;
     /** Ends early when aborted; never rejects. */
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };

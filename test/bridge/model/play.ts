@@ -24,13 +24,11 @@ export interface Cast {
   /** The present id of each person, by number. */
   present: Map<number, string>;
   all: string[];
-  /** True when the process died after a call was carried out, and before its outcome was kept. */
-  sawDeath: boolean;
 }
 
 /** Plays a story in bad weather, and then lets time pass in fine weather until everything has come to rest. */
 export async function play(house: BridgeHouse, story: Deed[][], weather: Weather[]): Promise<Cast> {
-  const cast: Cast = { present: new Map(), all: [], sawDeath: weather.includes('die') };
+  const cast: Cast = { present: new Map(), all: [] };
   const calls = [...weather];
   for (const step of story)
     await inWeather(house, calls, () => step.map((deed) => happen(house, cast, deed)));

@@ -7,14 +7,13 @@ import type { Cast } from './play.ts';
 interface Scene {
   people: Identity[];
   travelers: TravelUser[];
-  sawDeath: boolean;
 }
 
 /** Every promise of the bridge that a scene at rest breaks, in words. */
-export async function faultsOf(house: BridgeHouse, { all, sawDeath }: Cast): Promise<string[]> {
+export async function faultsOf(house: BridgeHouse, { all }: Cast): Promise<string[]> {
   const people = await Promise.all(all.map((id) => house.identity(id)));
   const travelers = [...house.travel.people.values()].slice(1);
-  const scene = { people, travelers, sawDeath };
+  const scene = { people, travelers };
   return [
     ...linkFaults(scene),
     ...people.flatMap((person) =>
@@ -49,43 +48,40 @@ function liveFaults(person: Identity, scene: Scene): string[] {
   if (!traveler) {
     if (travelId !== undefined) return [`is linked to ${travelId}, which is not there`];
     if (state === 'synced' && desired.active === false) return [];
-    return state === 'pending' && codes.includes('emailTaken')
+    return state === 'pending' && codes.some(isAddressCode)
       ? addressFaults(person, scene)
       : [`has no traveler and is ${state}, ${codes}`];
   }
   return [
     ...(state === 'synced' ? [] : [`is ${state}`]),
     ...(traveler.archived === !desired.active ? [] : ['is archived and active, or neither']),
-    ...languageFaults(person, traveler, scene),
+    ...languageFaults(person, traveler),
     ...(wantedEmail(person) === traveler.email ? [] : addressFaults(person, scene)),
     ...managerFaults(person, traveler, scene),
   ];
 }
 
-/**
- * What a process had sent for the first time when it was killed is nobody's, as no record of it was kept: should the IdP
- * take it back before the next attempt, it stays. The one promise with an exception.
- */
-function languageFaults({ desired }: Identity, { lang }: TravelUser, { sawDeath }: Scene): string[] {
+function languageFaults({ desired }: Identity, { lang }: TravelUser): string[] {
   const wanted = desired.preferredLanguage ?? '';
-  if ((lang ?? '') === wanted || (sawDeath && wanted === '')) return [];
-  return [`speaks ${lang}`];
+  return (lang ?? '') === wanted ? [] : [`speaks ${lang}`];
 }
 
-/** An address that is not the wanted one has a finding, and that is true: somebody has the wanted one, and no way leads out. */
+/** An address that is not the wanted one has a finding, and that is true: another traveler has the wanted one, and not in a circle. */
 function addressFaults(person: Identity, { people, travelers }: Scene): string[] {
   const wanted = wantedEmail(person);
-  if (!person.findings.some(({ code }) => code === 'emailTaken'))
-    return [`has not ${wanted}, and no finding`];
+  if (!person.findings.some(({ code }) => isAddressCode(code))) return [`has not ${wanted}, and no finding`];
   const holder = travelers.find(({ email }) => email === wanted);
   if (!holder) return [`waits for ${wanted}, which is free`];
   if (holder.id === person.travelId) return [`waits for ${wanted}, which is its own`];
   const other = people.find(({ travelId }) => travelId === holder.id);
   const own = travelers.find(({ id }) => id === person.travelId);
   const isSwap = own && other && other.waitingFor === own.email;
-  const aside = String(person.desired.userName);
-  const isFree = aside.includes('@') && !travelers.some(({ email }) => email === aside);
-  return isSwap && isFree ? [`waits for ${wanted} in a circle, and could step aside`] : [];
+  return isSwap ? [`waits for ${wanted} in a circle`] : [];
+}
+
+/** The findings that say who has the wanted address: another traveler, or that of somebody who left. */
+function isAddressCode(code: string): boolean {
+  return code === 'emailTaken' || code === 'emailHeldByLeaver';
 }
 
 function wantedEmail({ desired: { emails } }: Identity): string {

@@ -1,3 +1,4 @@
+import { repairTimes } from '../../../src/store/clock-repair.ts';
 import { house, imported, NOW, type Open, person } from './house.ts';
 
 /** What is due and what makes identities dirty, on any database. */
@@ -30,12 +31,95 @@ export function describeAgenda(open: Open): void {
       expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
+    it('lists those who must be taken out of use before all others, however many there are', async () => {
+      const { add, agenda } = await house(open);
+      const others = Array.from({ length: 5 }, (_, index) =>
+        person(`other${index}`, { nextAttemptAt: NOW - 50 + index }),
+      );
+      await add(
+        ...others,
+        person('inactive', { nextAttemptAt: NOW, desired: { ...person('inactive').desired, active: false } }),
+        person('dead', { nextAttemptAt: NOW - 1, deletedAt: NOW }),
+        person('deadElsewhere', { nextAttemptAt: NOW - 2, deletedAt: NOW, connection: 'entra' }),
+        person('deadLater', { nextAttemptAt: NOW + 1, deletedAt: NOW }),
+      );
+      const names = async (limit: number) =>
+        (await agenda.due(NOW, limit, ['okta', 'entra'])).map(({ id }) => id);
+      expect(await names(4)).toEqual(['deadElsewhere', 'dead', 'inactive', 'other0']);
+      expect(await names(20)).toHaveLength(8);
+    });
+
+    it('lists whose look for a late call is due in any state, once, and not before an attempt that waits', async () => {
+      const { add, agenda, leases } = await house(open);
+      const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
+      const states = ['synced', 'pending', 'refused', 'held'] as const;
+      await add(
+        ...states.map((state, index) => person(state, { state, ...late(NOW - index) })),
+        person('dirty', { ...late(NOW - 9), nextAttemptAt: NOW - 10 }),
+        person('waiting', { ...late(NOW - 9), nextAttemptAt: NOW + 1 }),
+        person('later', { state: 'synced', ...late(NOW + 1) }),
+        person('never', { state: 'synced' }),
+        person('leased', { state: 'synced', ...late(NOW) }),
+        person('dead', { state: 'synced', deletedAt: NOW, ...late(NOW) }),
+      );
+      await leases.take('okta', 'leased', { token: 'k', until: NOW + 5, now: NOW });
+      expect((await agenda.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
+        'dead',
+        'dirty',
+        'held',
+        'refused',
+        'pending',
+        'synced',
+      ]);
+    });
+
     it('passes over whom somebody holds, until the lease has run out', async () => {
       const { add, agenda, leases } = await house(open);
       await add(person('a'));
       await leases.take('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
       expect(await agenda.due(NOW + 4, 10, ['okta'])).toEqual([]);
       expect(await agenda.due(NOW + 5, 10, ['okta'])).toHaveLength(1);
+    });
+  });
+
+  describe('a start', () => {
+    const bounds = { attemptMs: 60, checkMs: { okta: 30 }, deliveryMs: 100 };
+    const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
+
+    it('brings attempts back that lie further ahead than any can, and leaves the others alone', async () => {
+      const { add, agenda, database, read } = await house(open);
+      await add(
+        person('ahead', { nextAttemptAt: NOW + 86_400_000 }),
+        person('soon', { nextAttemptAt: NOW + 60 }),
+        person('due', { nextAttemptAt: NOW - 5 }),
+        person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await agenda.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
+      expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
+      expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
+    });
+
+    it('brings the looks for late calls back, in what the reconciler reads too', async () => {
+      const { add, agenda, database, read } = await house(open);
+      const state = 'synced' as const;
+      await add(
+        person('ahead', { state, progress: late(NOW + 86_400_000) }),
+        person('soon', { state, progress: late(NOW + 20) }),
+        person('none', { state }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await read('ahead')).progress).toEqual(late(NOW + 30));
+      expect((await read('soon')).progress).toEqual(late(NOW + 20));
+      expect((await agenda.due(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual(['soon', 'ahead']);
+    });
+
+    it('lets the next import miss those whom one saw by a clock that was ahead', async () => {
+      const { add, database, imports } = await house(open);
+      await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
+      await repairTimes(database, NOW + 1, bounds);
+      expect((await imports.sweep('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
     });
   });
 

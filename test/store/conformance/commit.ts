@@ -87,9 +87,11 @@ export function describeCommit(open: Open): void {
         'stale',
       );
       expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'x', leasedUntil: undefined }])).toBe(
-        'stale',
-      );
+      expect(
+        await identities.commit('okta', [
+          { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'x', leasedUntil: undefined },
+        ]),
+      ).toBe('stale');
     });
   });
 
@@ -226,7 +228,7 @@ export function describeCommit(open: Open): void {
       await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
-        { kind: 'release', id: 'old', leasedUntil: NOW + 9 },
+        { kind: 'release', connection: 'okta', origin: {}, applied, id: 'old', leasedUntil: NOW + 9 },
         { kind: 'insert', identity },
       ];
       expect(await identities.commit('okta', changes)).toBe('done');
@@ -250,21 +252,41 @@ export function describeCommit(open: Open): void {
         const { add, identities, leases, read } = await house(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
         await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
-        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil }])).toBe('stale');
+        expect(
+          await identities.commit('okta', [
+            { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil },
+          ]),
+        ).toBe('stale');
         await leases.release('okta', 'old', 'k');
-        expect(await identities.commit('okta', [{ kind: 'release', id: 'old', leasedUntil: NOW + 9 }])).toBe(
-          'stale',
-        );
+        expect(
+          await identities.commit('okta', [
+            { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil: NOW + 9 },
+          ]),
+        ).toBe('stale');
         expect((await read('old')).travelId).toBe('t1');
       },
     );
 
+    it('does nothing when work ended since it was read, and what it inherits is another', async () => {
+      const { add, identities, leases, read } = await house(open);
+      await add(person('old', { travelId: 't1', deletedAt: NOW }));
+      await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.finish('okta', 'old', 'k', 1, linked('t1', 'old@x'));
+      const change = { kind: 'release', connection: 'okta', origin: {}, id: 'old' } as const;
+      const stale = { ...change, leasedUntil: undefined, applied: {} };
+      expect(await identities.commit('okta', [stale])).toBe('stale');
+      const { applied } = await read('old');
+      expect(await identities.commit('okta', [{ ...stale, applied }])).toBe('done');
+    });
+
     it('does nothing to the living', async () => {
       const { add, identities, read } = await house(open);
       await add(person('a', { travelId: 't1' }));
-      expect(await identities.commit('okta', [{ kind: 'release', id: 'a', leasedUntil: undefined }])).toBe(
-        'stale',
-      );
+      expect(
+        await identities.commit('okta', [
+          { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'a', leasedUntil: undefined },
+        ]),
+      ).toBe('stale');
       expect((await read('a')).travelId).toBe('t1');
     });
   });

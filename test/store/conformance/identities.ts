@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { areSameWithoutCase, twoSpellings } from '../../support/unicode.ts';
 import { house, imported, linked, NOW, type Open, person, traveler } from './house.ts';
 
 /** How identities are read, on any database. */
@@ -60,7 +61,7 @@ export function describeIdentities(open: Open): void {
     it.each([
       ['ÉVA@Corp.example', 'éva@corp.EXAMPLE'],
       ['ΣΊΣΥΦΟΣ', 'σίσυφος'.normalize('NFD')],
-      ['ＡＢＣ', 'abc'],
+      ['ＡＢＣ', 'ａｂｃ'],
       ['Åsa', 'Åsa'.normalize('NFD')],
     ])('find the userName and the emails of %s without case, as %s', async (kept, asked) => {
       const { add, identities } = await house(open);
@@ -68,6 +69,48 @@ export function describeIdentities(open: Open): void {
       expect(await identities.find('okta', { by: 'userName', value: asked })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'email', value: asked })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'email', value: 'B@X' })).toHaveLength(1);
+    });
+
+    it('take names and addresses for the same that are so as NFC in lower case, and no others', async () => {
+      const { identities, leases, add } = await house(open);
+      let count = 0;
+      await fc.assert(
+        fc.asyncProperty(twoSpellings, async ([one, other]) => {
+          count += 1;
+          const [kept, asked] = [`${one}@${count}`, `${other}@${count}`];
+          const expected = areSameWithoutCase(kept, asked) ? 1 : 0;
+          const desired = { userName: kept, emails: [{ value: kept }] };
+          const id = `p${count}`;
+          const own = { travelId: `t${count}`, observed: traveler(`t${count}`, kept) };
+          await add(person(id, { desired, ...own, state: 'dirty' }));
+          for (const by of ['userName', 'email', 'travelEmail'] as const)
+            expect(await identities.find('okta', { by, value: asked })).toHaveLength(expected);
+          expect(await identities.holder('acme', { travelEmail: asked })).toEqual(
+            expected === 1 ? expect.objectContaining({ id }) : undefined,
+          );
+          const namesake = person(`${id}b`, { desired: { userName: asked } });
+          expect(await identities.commit('okta', [{ kind: 'insert', identity: namesake }])).toBe(
+            expected === 1 ? 'duplicate' : 'done',
+          );
+          await leases.take('okta', id, { token: 'k', until: NOW + 9, now: NOW });
+          await leases.announce('okta', id, 'k', { creating: kept });
+          expect(await identities.holder('acme', { creating: asked })).toEqual(
+            expected === 1 ? expect.objectContaining({ id }) : undefined,
+          );
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it.each([
+      ['ﬁona@corp.example', 'fiona@corp.example'],
+      ['ＡＢＣ', 'abc'],
+    ])('do not take %s for %s', async (kept, asked) => {
+      const { add, identities } = await house(open);
+      await add(person('p', { desired: { userName: kept, emails: [{ value: kept }] } }));
+      await add(person('q', { desired: { userName: asked, emails: [{ value: asked }] } }));
+      for (const by of ['userName', 'email'] as const)
+        expect((await identities.find('okta', { by, value: asked })).map(({ id }) => id)).toEqual(['q']);
     });
 
     it('find an externalId exactly', async () => {

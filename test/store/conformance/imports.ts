@@ -146,12 +146,27 @@ export function describeImports(open: Open): void {
       await groups.insert(team('g'), [{ value: 'gone' }]);
       await imports.saveUnclaimed([imported('fresh', 't6')], at);
       await imports.observe('okta', [{ id: 'seen', observed: undefined }], at);
+      expect((await imports.missing('okta', at)).sort((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
+        { id: 'gone', travelId: 't1', claimed: false },
+        { id: 'missing', travelId: 't2', claimed: true },
+      ]);
       expect(await imports.sweep('okta', at)).toEqual(['missing']);
       expect(await identities.byId('okta', 'gone')).toBeUndefined();
       expect(await identities.byId('okta', 'fresh')).toBeDefined();
       expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
       expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
       expect((await identities.page('okta', 0, 0)).total).toBe(4);
+    });
+
+    it('leaves alone who was marked as seen, claimed or not', async () => {
+      const { add, identities, imports } = await house(open);
+      await add(imported('a', 't1'), person('b', { travelId: 't2' }), imported('c', 't3'));
+      await imports.markSeen('okta', ['a', 'b'], at);
+      expect((await imports.missing('okta', at)).map(({ id }) => id)).toEqual(['c']);
+      expect(await imports.sweep('okta', at)).toEqual([]);
+      expect(await identities.byId('okta', 'a')).toEqual(imported('a', 't1'));
+      expect(await identities.byId('okta', 'b')).toEqual(person('b', { travelId: 't2' }));
+      expect(await identities.byId('okta', 'c')).toBeUndefined();
     });
 
     it('leaves alone who was written since the import began', async () => {
@@ -164,6 +179,26 @@ export function describeImports(open: Open): void {
         await leases.take('okta', id, { token: 'k', until: at, now: NOW });
         await leases.finish('okta', id, 'k', 1, linked(travelId, `${id}@x`));
       }
+      expect(await imports.sweep('okta', at)).toEqual([]);
+    });
+
+    it('goes by the clock of the process, whatever the wall clock said at a write', async () => {
+      const { add, imports, identities } = await house(open);
+      const before = person('before', { travelId: 't1', lastModified: at + 86_400_000, writtenAt: NOW });
+      const since = person('since', { travelId: 't2', lastModified: NOW - 86_400_000, writtenAt: at });
+      const changed = person('changed', { travelId: 't3', writtenAt: NOW });
+      await add(before, since, changed);
+      const identity = { ...changed, version: 2, lastModified: NOW - 86_400_000, writtenAt: at };
+      expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
+      expect(await imports.sweep('okta', at)).toEqual(['before']);
+    });
+
+    it('keeps what was seen later than a write', async () => {
+      const { add, imports, identities } = await house(open);
+      const a = person('a', { travelId: 't1' });
+      await add(a);
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
+      await identities.commit('okta', [{ kind: 'update', identity: { ...a, version: 2 }, expected: 1 }]);
       expect(await imports.sweep('okta', at)).toEqual([]);
     });
 

@@ -72,6 +72,23 @@ export function describeLeases(open: Open): void {
       expect(await read('a')).toMatchObject({ waitingFor: 'éva@x', state: 'dirty', revision: 2 });
     });
 
+    it('keep what it waits for through any number of outcomes, where lower-casing leaves no NFC', async () => {
+      const { add, agenda, identities, leases, read } = await house(open);
+      await add(person('a', { state: 'synced' }), person('b', linked('t1', 'J\u030c@x')));
+      await leases.take('okta', 'a', lease('k1'));
+      await leases.waitFor('okta', 'a', 'k1', 'J\u030c@X');
+      for (const token of ['k1', 'k2']) {
+        const { waitingFor, revision } = await read('a');
+        const outcome = { ...linked('t2', 'a@x'), waitingFor };
+        expect(await leases.finish('okta', 'a', token, revision, outcome)).toBe('kept');
+        await leases.take('okta', 'a', lease('k2'));
+      }
+      const travelEmailKey = String((await read('a')).waitingFor);
+      expect((await identities.holder('acme', { travelEmailKey }))?.id).toBe('b');
+      await agenda.touchWaiting('acme', 'J\u030c@x', NOW);
+      expect((await read('a')).state).toBe('dirty');
+    });
+
     it('can be given back, and all can be ended at once', async () => {
       const { add, leases, read } = await house(open);
       await add(person('a'), person('b'));

@@ -29,6 +29,37 @@ export function describeReferences(open: Open): void {
       expect(await references.referrers('entra', 'x', ['éva@x'])).toEqual(['d']);
     });
 
+    it('are decided about and saved in one step: of many who decide at once, each sees what the others saved', async () => {
+      const { add, references } = await house(open);
+      const ids = ['a', 'b', 'c', 'd'];
+      await add(...ids.map((id) => person(id)));
+      const decided = await Promise.all(
+        ids.map((id) =>
+          references.decide('okta', id, async (of) => {
+            const all = await Promise.all(ids.map(of));
+            return [row('boss', 'x', `t${all.filter((rows) => rows.length > 0).length}`)];
+          }),
+        ),
+      );
+      expect(decided.flatMap((rows) => rows.map(({ travelId }) => travelId)).sort()).toEqual([
+        't0',
+        't1',
+        't2',
+        't3',
+      ]);
+      for (const [index, id] of ids.entries())
+        expect(await references.of('okta', id)).toEqual(decided[index]);
+    });
+
+    it('are as before when the decision fails', async () => {
+      const { add, references } = await house(open);
+      await add(person('a'));
+      await references.save('okta', 'a', [row('boss', 'x', 't1')]);
+      const decision = references.decide('okta', 'a', () => Promise.reject(new Error('no')));
+      await expect(decision).rejects.toThrow('no');
+      expect(await references.of('okta', 'a')).toEqual([row('boss', 'x', 't1')]);
+    });
+
     it('of somebody who was erased meanwhile are not kept', async () => {
       const { add, identities, references } = await house(open);
       await add(imported('a', 't1'));

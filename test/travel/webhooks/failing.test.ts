@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { repairTimes } from '../../../src/store/clock-repair.ts';
+import { LONGEST_WAIT_MS } from '../../../src/travel/webhooks/schedule.ts';
 import { certificateFiles } from '../../support/certificate.ts';
+import { NOON } from '../house.ts';
 import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
 import { type Mood, openReceiver } from './receiver.ts';
 
@@ -321,5 +324,44 @@ describe('a webhook is disabled', () => {
     await desk.settle();
     expect(receiver.received).toHaveLength(1);
     expect((await desk.house.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
+  });
+});
+
+describe('when the wall clock is set', () => {
+  test.each([DAY, -DAY])('by %d ms, what is tried again is tried in its time', async (byMs) => {
+    const { id, receiver } = await tried(500);
+    receiver.feel(204);
+    desk.house.setWallClock(byMs);
+    await desk.happen('two');
+    await desk.settle();
+    expect(receiver.received).toHaveLength(1);
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    expect(names(receiver)).toEqual(['one', 'one', 'two']);
+    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+  });
+
+  test('back between two attempts, the next waits as long as any', async () => {
+    const { receiver } = await tried(500);
+    desk.house.setWallClock(-DAY);
+    desk.house.pass(5 * SECOND);
+    await desk.settle();
+    receiver.feel(204);
+    desk.house.pass(29 * SECOND);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(2);
+    desk.house.pass(SECOND);
+    await desk.settle();
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  test('back between two runs of the service, what waits is due at the start', async () => {
+    const { id } = await tried(500);
+    const { database, queue } = desk.house;
+    const now = NOON - DAY;
+    const due = () => queue.due({ now, failing: true, limit: 1 });
+    expect(await due()).toEqual([]);
+    await repairTimes(database, now, { attemptMs: 0, checkMs: {}, deliveryMs: LONGEST_WAIT_MS });
+    expect(await due()).toEqual([id]);
   });
 });

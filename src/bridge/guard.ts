@@ -1,0 +1,90 @@
+import type { TravelUser } from '../translator/travel-user.ts';
+import { findings } from './findings.ts';
+import {
+  type Draft,
+  type Fields,
+  failed,
+  holding,
+  isApproved,
+  noting,
+  type Settled,
+  settled,
+  type Task,
+} from './task.ts';
+
+/** Roles that administer the travel service. */
+const privilegedRoles = ['admin', 'authAdmin'];
+
+/** True when the traveler administers the travel service, by whomever the role was given. */
+export function isPrivileged({ roles = [] }: TravelUser): boolean {
+  return roles.some((role) => privilegedRoles.includes(role));
+}
+
+/** True when the traveler has an administrator's role that the mapping did not give: no IdP may capture or end it. */
+export function isGuarded({ roles = [] }: TravelUser, applied: Draft['applied']): boolean {
+  return roles.some((role) => privilegedRoles.includes(role) && !(`roles.${role}` in applied));
+}
+
+/** Ends the reconciliation of the user whose credential the bridge uses, who is never written. */
+export async function refuseOwnUser(task: Task, draft: Draft): Promise<Settled | undefined> {
+  const self = await task.connection.lookups.self();
+  if (self.kind !== 'ok') return failed(draft, self);
+  if (self.value.id !== draft.travelId) return undefined;
+  return settled(noting(draft, findings.ownCredential()), 'refused');
+}
+
+/** What may be sent, after the gates, and the draft with what they found. */
+export interface Gated {
+  draft: Draft;
+  fields: Fields;
+}
+
+/**
+ * Takes away what must not be sent to the traveler as just read: email and roles of a guarded one, and an archive that an
+ * admin must approve first.
+ */
+export async function passGates(task: Task, { draft, fields }: Gated): Promise<Gated> {
+  const guarded = guard(task, { draft, fields });
+  const { observed } = guarded.draft;
+  const isLeaving = isArchiveWanted(guarded.fields) && observed?.archived === false;
+  if (!isLeaving || isApproved(task.identity, 'safetyValve') || (await mayLeave(task))) return guarded;
+  return {
+    draft: holding(task, noting(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
+    fields: { ...guarded.fields, archived: { kind: 'kept' } },
+  };
+}
+
+/** Counts that the person leaves; false when too many leave at once. */
+export async function mayLeave({ connection, identity, store, now }: Task): Promise<boolean> {
+  const valve = connection.policies.safetyValve;
+  return !valve || store.holds.admitDeparture(connection.id, identity.id, valve, now());
+}
+
+/** The fields without those of a guarded traveler that an IdP must not change. */
+export function guard(task: Task, { draft, fields }: Gated): Gated {
+  const { observed, applied } = draft;
+  if (!observed || !isGuarded(observed, applied)) return { draft, fields };
+  const owned = Object.keys(applied).filter((key) => key.startsWith('roles.'));
+  const keys = ['email', ...owned, ...Object.keys(fields).filter((key) => key.startsWith('roles.'))];
+  const kept: Fields = { ...fields };
+  for (const key of keys) kept[key] = { kind: 'kept' };
+  const isChange = keys.some((key) => isChanging(key, { draft, fields }));
+  const told = isChange ? noting(draft, findings.guarded()) : draft;
+  const isLeaving = isArchiveWanted(fields) && !observed.archived;
+  if (!isLeaving || isApproved(task.identity, 'guarded')) return { draft: told, fields: kept };
+  return {
+    draft: holding(task, noting(told, findings.guardedLeaver()), 'guarded'),
+    fields: { ...kept, archived: { kind: 'kept' } },
+  };
+}
+
+function isArchiveWanted({ archived }: Fields): boolean {
+  return archived?.kind === 'value' && archived.value === true;
+}
+
+function isChanging(key: string, { draft: { observed, applied }, fields }: Gated): boolean {
+  const field = fields[key];
+  if (key === 'email') return field?.kind === 'value' && field.value !== observed?.email;
+  const has = observed?.roles?.includes(key.slice('roles.'.length)) ?? false;
+  return field?.kind === 'value' ? !has : field?.kind !== 'kept' && key in applied && has;
+}

@@ -1,0 +1,43 @@
+import type { TravelUser } from '../translator/travel-user.ts';
+import { isOwnCreate } from './own-create.ts';
+import type { TravelFailure } from './ports.ts';
+import type { Draft, Task } from './task.ts';
+
+/**
+ * Takes travelers out of use that late creates have made beside the linked one: they are deleted, or archived where that is
+ * refused. A failure when the travel API could not be used.
+ */
+export async function removeLateTravelers(task: Task, draft: Draft): Promise<TravelFailure | undefined> {
+  const creates = draft.progress.late?.creates ?? [];
+  const addresses = [...new Set(creates.map(({ reservation }) => reservation.email))];
+  if (addresses.length === 0) return undefined;
+  const found = await task.connection.travel.byEmail(addresses);
+  if (found.kind !== 'ok') return found;
+  for (const traveler of found.value) {
+    if (traveler.id === draft.travelId || traveler.archived) continue;
+    if (!creates.some((create) => isOwnCreate(task, traveler, create))) continue;
+    const failure = (await isLinked(task, traveler)) ? undefined : await remove(task, traveler);
+    if (failure) return failure;
+  }
+  return undefined;
+}
+
+async function isLinked({ connection, store }: Task, { id, email }: TravelUser): Promise<boolean> {
+  const { account } = connection;
+  const holders = [
+    await store.identities.holder(account, { travelId: id }),
+    await store.identities.holder(account, { creating: email }),
+  ];
+  return holders.some((holder) => holder !== undefined);
+}
+
+async function remove(
+  { connection: { travel } }: Task,
+  { id }: TravelUser,
+): Promise<TravelFailure | undefined> {
+  const removed = await travel.remove(id);
+  if (removed.kind === 'ok' || removed.kind === 'notFound') return undefined;
+  if (removed.kind === 'unavailable' || removed.kind === 'unauthorized') return removed;
+  const archived = await travel.patch(id, { archived: true });
+  return archived.kind === 'unavailable' || archived.kind === 'unauthorized' ? archived : undefined;
+}

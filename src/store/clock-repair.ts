@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Progress } from '../bridge/identity.ts';
+import { batches } from './batches.ts';
+import type { Database } from './database.ts';
+import { progressColumns } from './identity-row.ts';
+import { fromText } from './json.ts';
+
+/** How far in the future a time may lie that this program itself has set, in milliseconds. */
+export interface Bounds {
+  /** Until the next attempt at an identity. */
+  attemptMs: number;
+  /** Until the look for a late call, by connection. */
+  checkMs: Record<string, number>;
+  /** Until the next attempt at a delivery to a webhook. */
+  deliveryMs: number;
+}
+
+/**
+ * Brings back what lies further in the future than it can: the wall clock was ahead when the time was stored, or has been
+ * set back since. Without this the work would wait until the old time comes. It is done at start, while nothing else runs:
+ * a process that runs has a clock that does not jump.
+ */
+export async function repairTimes(database: Database, now: number, bounds: Bounds): Promise<void> {
+  for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
+    await repairQueue(database, connection, { now, latest: now + bounds.attemptMs });
+    await repairChecks(database, connection, now + checkMs);
+  }
+  await repairDeliveries(database, now, bounds.deliveryMs);
+}
+
+async function repairQueue(
+  { db }: Database,
+  connection: string,
+  { now, latest }: { now: number; latest: number },
+): Promise<void> {
+  const identity = db.updateTable('identity').where('connection_id', '=', connection);
+  await identity
+    .set({ next_attempt_at: now })
+    .where('state', '=', sql.lit('dirty'))
+    .where('next_attempt_at', '>', latest)
+    .execute();
+  await identity.set({ seen_at: now }).where('seen_at', '>', now).execute();
+}
+
+/** The time of a check stands in a column and in the progress, which the reconciler reads. */
+async function repairChecks({ db }: Database, connection: string, latest: number): Promise<void> {
+  const rows = await db
+    .selectFrom('identity')
+    .select(['id', 'progress'])
+    .where('connection_id', '=', connection)
+    .where('check_at', '>', sql.lit(0))
+    .where('check_at', '>', latest)
+    .execute();
+  for (const batch of batches(rows)) {
+    await db.transaction().execute(async (tx) => {
+      for (const { id, progress } of batch) {
+        const before = fromText<Progress>(progress);
+        const after = before.late ? { ...before, late: { ...before.late, checkAt: latest } } : before;
+        await tx
+          .updateTable('identity')
+          .set(progressColumns(after))
+          .where('connection_id', '=', connection)
+          .where('id', '=', id)
+          .execute();
+      }
+    });
+  }
+}
+
+async function repairDeliveries({ db }: Database, now: number, deliveryMs: number): Promise<void> {
+  await db
+    .updateTable('travel_delivery')
+    .set({ next_attempt_at: now })
+    .where('webhook_id', 'in', (some) =>
+      some.selectFrom('travel_delivery_queue').select('webhook_id').where('pending', '>', 0),
+    )
+    .where('status', '=', sql.lit('pending'))
+    .where('next_attempt_at', '>', now + deliveryMs)
+    .execute();
+  // Of a queue that nobody holds this is when it was served last.
+  await db
+    .updateTable('travel_delivery_queue')
+    .set({ lease_until: now })
+    .where('lease_until', '>', now)
+    .execute();
+}

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely';
+import type { Holds } from '../bridge/ports.ts';
+import type { Tables } from './tables.ts';
+import { tallied } from './tally.ts';
+
+/** Rounding must not take a person away from a share. */
+const EPSILON = 1e-9;
+
+interface Departure {
+  connection: string;
+  id: string;
+  now: number;
+}
+
+/**
+ * Counts a departure, unless the safety valve lets no more pass; in one transaction, so that two never take one place. The
+ * share is of the people who were active when the window began: those who are now, who have left since, who are held,
+ * and the person who is about to leave.
+ */
+export function admitDeparture(
+  db: Kysely<Tables>,
+  { connection, id, now }: Departure,
+  { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    await prune(tx, connection, { now, windowMs });
+    if (await isCounted(tx, connection, id)) return true;
+    const departed = await departures(tx, connection);
+    const { active } = await tallied(tx, connection, 'live');
+    const people = active + departed + (await heldBesides(tx, connection, id)) + 1;
+    if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
+    await tx
+      .insertInto('departure')
+      .values({ connection_id: connection, identity_id: id, at: now })
+      .execute();
+    return true;
+  });
+}
+
+/** A departure in the future was counted before the clock was set back: its window begins now. */
+async function prune(
+  tx: Kysely<Tables>,
+  connection: string,
+  { now, windowMs }: { now: number; windowMs: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('departure')
+    .where('connection_id', '=', connection)
+    .where('at', '<=', now - windowMs)
+    .execute();
+  await tx
+    .updateTable('departure')
+    .set({ at: now })
+    .where('connection_id', '=', connection)
+    .where('at', '>', now)
+    .execute();
+}
+
+async function isCounted(tx: Kysely<Tables>, connection: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('departure')
+    .select('at')
+    .where('connection_id', '=', connection)
+    .where('identity_id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function departures(tx: Kysely<Tables>, connection: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('departure')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('connection_id', '=', connection)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** People who are inactive for the IdP, but not yet in the travel service. */
+async function heldBesides(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('identity')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('connection_id', '=', connection)
+    .where('hold_cause', '=', 'safetyValve')
+    .where('hold_cause', 'is not', null)
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

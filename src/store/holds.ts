@@ -1,0 +1,300 @@
+import { type Kysely, sql } from 'kysely';
+import type { HoldCause } from '../bridge/identity.ts';
+import type { HeldPerson, HeldRules, HoldCount, Holds } from '../bridge/ports.ts';
+import { agenda } from './agenda.ts';
+import { batches } from './batches.ts';
+import type { Database } from './database.ts';
+import { admitDeparture } from './departures.ts';
+import { toIdentity } from './identity-row.ts';
+import { fromText, toText } from './json.ts';
+import type { Tables } from './tables.ts';
+
+type Answer = Parameters<Holds['decide']>[2];
+type HoldQuery = Omit<Parameters<Holds['list']>[0], 'limit'>;
+
+const PAGE = 500;
+
+/** The holds in a database. */
+export function holds(database: Database): Holds {
+  const { db } = database;
+  return {
+    list: ({ limit, ...query }) => list(db, query, limit),
+    counts: () => counts(db),
+    decide: (connection, whom, answer, now) => decide(database, { connection, answer, now }, whom),
+    admitDeparture: (connection, id, valve, now) => admitDeparture(db, { connection, id, now }, valve),
+    heldRules: (connection) => heldRules(db, connection),
+    holdRules: (held) => holdRules(db, held),
+    translatedOtherwise: async (connection, version, place) => {
+      if (!(await isAnyTranslatedOtherwise(db, connection, version))) return [];
+      const rows = await db
+        .selectFrom('identity')
+        .selectAll()
+        .where('connection_id', '=', connection)
+        .where('claimed', '=', sql.lit(1))
+        .where('deleted_at', 'is', null)
+        .where('rules_version', 'not in', ['', version])
+        .where('id', '>', place.after)
+        .orderBy('id')
+        .limit(place.limit)
+        .execute();
+      return rows.map(toIdentity);
+    },
+  };
+}
+
+/** Two ranges, which an index answers; people who are dirty stand in another index. */
+async function isAnyTranslatedOtherwise(
+  db: Kysely<Tables>,
+  connection: string,
+  version: string,
+): Promise<boolean> {
+  const claimed = db
+    .selectFrom('identity')
+    .select('id')
+    .where('connection_id', '=', connection)
+    .where('claimed', '=', sql.lit(1))
+    .limit(1);
+  const settled = claimed.where('state', '<>', sql.lit('dirty'));
+  const searches = [
+    settled.where('rules_version', '>', '').where('rules_version', '<', version),
+    settled.where('rules_version', '>', version),
+    claimed
+      .where('state', '=', sql.lit('dirty'))
+      .where('next_attempt_at', '>=', 0)
+      .where('rules_version', 'not in', ['', version]),
+  ];
+  for (const search of searches) if (await search.executeTakeFirst()) return true;
+  return false;
+}
+
+/** The rows of held people, decided about or not. */
+function heldRows(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
+  const all = db.selectFrom('identity').where('hold_cause', 'is not', null);
+  const ofConnection = connection === undefined ? all : all.where('connection_id', '=', connection);
+  return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
+}
+
+/** Those that may wait for an admin; who is held because of rules that were discarded waits for other rules. */
+function openRows(db: Kysely<Tables>, query: HoldQuery) {
+  return heldRows(db, query).where((row) =>
+    row.or([
+      row('hold_cause', '<>', 'rules'),
+      row.not(
+        row.exists(
+          row
+            .selectFrom('rules_change')
+            .select('version')
+            .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
+            .where('answer', '=', 'discarded'),
+        ),
+      ),
+    ]),
+  );
+}
+
+interface Judged {
+  version: number;
+  decision: string;
+  hold_cause: string | null;
+}
+
+/** Whether an admin's answer is about what the person waits for now: a later write of the IdP is a new question. */
+function isAnswered({ version, decision, hold_cause }: Judged): boolean {
+  if (decision === '') return false;
+  const { cause, version: about } = fromText<{ cause: string; version: number }>(decision);
+  return cause === hold_cause && about === version;
+}
+
+async function list(db: Kysely<Tables>, query: HoldQuery, limit: number): Promise<HeldPerson[]> {
+  const people: HeldPerson[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const rows = await openRows(db, query)
+      .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
+      .select(['active', 'deleted_at'])
+      .orderBy('hold_since')
+      .orderBy('connection_id')
+      .orderBy('id')
+      .limit(PAGE)
+      .offset(offset)
+      .execute();
+    for (const row of rows) {
+      if (people.length === limit) return people;
+      if (!isAnswered(row)) people.push(toHeldPerson(row));
+    }
+    if (rows.length < PAGE) return people;
+  }
+}
+
+type HeldRow = Judged &
+  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
+
+function toHeldPerson(row: HeldRow): HeldPerson {
+  const { userName } = fromText<{ userName?: unknown }>(row.desired);
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    userName: String(userName),
+    hold: { cause: row.hold_cause as HoldCause, since: row.hold_since ?? 0 }, // Only causes are ever written.
+    version: row.version,
+    isActive: row.active === 1,
+    isDeleted: row.deleted_at !== null,
+  };
+}
+
+/** Those without any decision are counted by the database; the few with one are looked at. */
+async function counts(db: Kysely<Tables>): Promise<HoldCount[]> {
+  const undecided = await openRows(db, {})
+    .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
+    .select((row) => row.fn.min('hold_since').as('since'))
+    .where('decision', '=', '')
+    .groupBy(['connection_id', 'hold_cause'])
+    .execute();
+  const decided = await openRows(db, {})
+    .select(['connection_id', 'hold_cause', 'hold_since as since', 'version', 'decision'])
+    .where('decision', '<>', '')
+    .execute();
+  const again = decided.filter((row) => !isAnswered(row)).map((row) => ({ ...row, count: 1 }));
+  const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
+  const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
+  // People who are held because of the rules are among those whom the change of rules counts.
+  const others = [...undecided, ...again].filter(
+    ({ connection_id, hold_cause }) =>
+      hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
+  );
+  return summed([...waiting, ...others]);
+}
+
+interface CountRow {
+  connection_id: string;
+  hold_cause: string | null;
+  count: number;
+  since: number | null;
+}
+
+function summed(rows: CountRow[]): HoldCount[] {
+  const sums = new Map<string, HoldCount>();
+  for (const { connection_id: connection, hold_cause, count, since } of rows) {
+    const cause = hold_cause as HoldCause; // Only causes are ever written.
+    const key = `${connection} ${cause}`;
+    const sum = sums.get(key) ?? { connection, cause, count: 0, since: Number.MAX_SAFE_INTEGER };
+    sums.set(key, {
+      ...sum,
+      count: sum.count + Number(count),
+      since: Math.min(sum.since, Number(since ?? 0)),
+    });
+  }
+  return [...sums.values()];
+}
+
+interface Answering {
+  connection: string;
+  answer: Answer;
+  now: number;
+}
+
+async function decide(
+  database: Database,
+  answering: Answering,
+  whom: Parameters<Holds['decide']>[1],
+): Promise<number> {
+  const { db } = database;
+  if ('ids' in whom) return answerPeople(db, answering, [...new Set(whom.ids)]);
+  const { connection, answer, now } = answering;
+  const change = whom.cause === 'rules' ? await answerRules(db, answering) : undefined;
+  const held = await heldRows(db, { connection, cause: whom.cause })
+    .select(['id', 'version', 'decision', 'hold_cause'])
+    .execute();
+  const open = held.filter((row) => !isAnswered(row)).map(({ id }) => id);
+  const decided = await answerPeople(db, answering, open);
+  if (!change) return decided;
+  if (answer === 'discarded') return Math.max(decided, change.people);
+  return Math.max(change.people, decided, await touchAllStale(database, change, now));
+}
+
+/** The people in batches, each in one transaction; those who are not held any more are left alone. */
+async function answerPeople(
+  db: Kysely<Tables>,
+  { connection, answer, now }: Answering,
+  ids: string[],
+): Promise<number> {
+  let decided = 0;
+  for (const batch of batches(ids)) {
+    await db.transaction().execute(async (tx) => {
+      const rows = await heldRows(tx, { connection })
+        .select(['id', 'version', 'hold_cause'])
+        .where('id', 'in', batch)
+        .execute();
+      for (const { id, version, hold_cause: cause } of rows) {
+        await tx
+          .updateTable('identity')
+          .set((row) => ({
+            decision: toText({ cause, answer, version }),
+            state: 'dirty',
+            next_attempt_at: now,
+            revision: row('revision', '+', 1),
+          }))
+          .where('connection_id', '=', connection)
+          .where('id', '=', id)
+          .execute();
+      }
+      decided += rows.length;
+    });
+  }
+  return decided;
+}
+
+/** Answers the change of rules that waits, or was discarded before, and tells which it was. */
+async function answerRules(
+  db: Kysely<Tables>,
+  { connection, answer }: Answering,
+): Promise<Tables['rules_change'] | undefined> {
+  return db
+    .updateTable('rules_change')
+    .set({ answer })
+    .where('connection_id', '=', connection)
+    .where((row) => row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** In batches, so that nobody waits long for the database. */
+async function touchAllStale(
+  database: Database,
+  { connection_id, version }: Tables['rules_change'],
+  now: number,
+): Promise<number> {
+  let all = 0;
+  for (let touched = PAGE; touched === PAGE; all += touched)
+    touched = await agenda(database).touchStale(connection_id, version, PAGE, now);
+  return all;
+}
+
+async function heldRules(db: Kysely<Tables>, connection: string): Promise<HeldRules | undefined> {
+  const row = await db
+    .selectFrom('rules_change')
+    .selectAll()
+    .where('connection_id', '=', connection)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { version, people, since, answer } = row;
+  return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // Only answers are ever written.
+}
+
+async function holdRules(db: Kysely<Tables>, held: HeldRules): Promise<void> {
+  const { connection, version, people, since, answer } = held;
+  const row = { version, people, since, answer: answer ?? null };
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('rules_change')
+      .values({ connection_id: connection, ...row })
+      .onConflict((conflict) => conflict.column('connection_id').doUpdateSet(row))
+      .execute();
+    if (answer === undefined) return;
+    await tx
+      .updateTable('identity')
+      .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
+      .where('connection_id', '=', connection)
+      .where('hold_cause', '=', 'rules')
+      .execute();
+  });
+}

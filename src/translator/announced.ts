@@ -1,0 +1,98 @@
+import type { Json } from '../schema/resource.ts';
+import { readField } from './fields.ts';
+import type { Plan } from './plan.ts';
+import type { Applied, FieldKey } from './result.ts';
+import type { Rules } from './rules.ts';
+import { same } from './same.ts';
+import { hasAlready } from './spelling.ts';
+import type { TravelUser } from './travel-user.ts';
+
+/** What a call is to do to one field, and what the traveler has there before. Null stands for no value. */
+export interface AnnouncedField {
+  value: Json;
+  /** The SCIM value that it comes from. */
+  source: Json;
+  before: Json;
+}
+
+/** The fields of a call, as they are committed before it is sent. */
+export type Announced = Record<FieldKey, AnnouncedField>;
+
+/** Every field where a plan makes a difference, with what was observed; `observed` is undefined for a create. */
+export function announcedOf(
+  { set, adopt, remove }: Plan,
+  applied: Applied,
+  observed: TravelUser | undefined,
+): Announced {
+  const before = (key: FieldKey) => (observed && readField(observed, key)) ?? null;
+  const announced: Announced = {};
+  for (const [key, { value, source }] of Object.entries({ ...set, ...adopt }))
+    announced[key] = { value, source, before: before(key) };
+  for (const key of remove)
+    announced[key] = { value: null, source: applied[key]?.source ?? null, before: before(key) };
+  return announced;
+}
+
+/**
+ * The fields that are owned after a call without a known outcome, judged by the traveler as read since: an announced field
+ * is owned if the traveler has the announced value, or a value that differs from the one observed before. In the latter
+ * case it is unsure: it is sent again if it is still wanted, and removed if it is not.
+ */
+export function resolveAnnounced(
+  applied: Applied,
+  announced: Announced,
+  { observed, rules }: { observed: TravelUser; rules: Rules },
+): Applied {
+  const resolved: Applied = { ...applied };
+  for (const [key, { value, source, before }] of Object.entries(announced)) {
+    const now = readField(observed, key) ?? null;
+    const entry = applied[key];
+    if (hasValue(observed, { key, value, rules })) {
+      if (value === null) delete resolved[key];
+      else resolved[key] = { sent: value, answered: now, source };
+    } else if (!same(now, before)) {
+      if (value !== null) resolved[key] = { sent: value, answered: now, source, unsure: true };
+      else if (entry) resolved[key] = { ...entry, unsure: true };
+    }
+  }
+  return resolved;
+}
+
+/**
+ * Marks the fields in which a traveler differs from the last answer by having a value that an earlier call was to set: the
+ * travel API carried that call out late. They are sent again, or removed; any other difference is drift.
+ */
+export function doubtLate(
+  applied: Applied,
+  sent: Record<FieldKey, Json[]>,
+  { observed, rules }: { observed: TravelUser; rules: Rules },
+): Applied {
+  const doubted: Applied = { ...applied };
+  for (const [key, values] of Object.entries(sent)) {
+    const now = readField(observed, key) ?? null;
+    const entry = applied[key];
+    if (same(now, entry ? entry.answered : null)) continue;
+    if (!values.some((value) => hasValue(observed, { key, value, rules }))) continue;
+    doubted[key] = entry
+      ? { ...entry, unsure: true }
+      : { sent: now, answered: now, source: null, unsure: true };
+  }
+  return doubted;
+}
+
+/** True when a traveler has every value that a create was to set. */
+export function hasAll(observed: TravelUser, announced: Announced, rules: Rules): boolean {
+  return Object.entries(announced).every(
+    // A create does not send that a traveler is not archived.
+    ([key, { value }]) =>
+      hasValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
+  );
+}
+
+function hasValue(
+  observed: TravelUser,
+  { key, value, rules }: { key: FieldKey; value: Json; rules: Rules },
+): boolean {
+  if (value === null) return readField(observed, key) === undefined;
+  return hasAlready(observed, { key, wanted: value, rules });
+}

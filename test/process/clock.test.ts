@@ -1,0 +1,112 @@
+import { eventually } from '../support/eventually.ts';
+import { inProcessHouse, kill, type ProcessHouse, type RunningBridge } from '../support/process-house.ts';
+import { type Person, stranger, wishFor } from '../support/remembering-idp.ts';
+import { type ShiftedClock, shiftedClock } from '../support/shifted-clock.ts';
+
+/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+jest.setTimeout(120_000);
+
+const DAY_MS = 24 * 60 * 60_000;
+/** After a few failures nobody backs off for longer, even where much else runs. Whoever waits for a clock waits a day. */
+const SOON_MS = 25_000;
+
+let clock: ShiftedClock;
+beforeEach(() => {
+  clock = shiftedClock();
+});
+afterEach(() => clock.remove());
+
+const shifts = [
+  ['forward', DAY_MS],
+  ['back', -DAY_MS],
+] as const;
+
+describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
+  it('while the bridge runs and the travel API is down, people are provisioned soon after it is back', () =>
+    inProcessHouse(
+      'split',
+      async (house) => {
+        const people = ['ada', 'bob', 'eve', 'joe'].map(stranger);
+        const [ada, bob, eve, joe] = people as [Person, Person, Person, Person];
+        const bridge = await house.startBridge();
+        await hire(bridge, ada, bob);
+        await house.agree(bridge, [ada, bob]);
+        await house.proxy.shut();
+        await bridge.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) });
+        await bridge.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
+        await hire(bridge, eve);
+        clock.shift(byMs);
+        await hire(bridge, joe);
+        await house.proxy.open();
+        await agreeSoon(house, bridge, people);
+        clock.shift(0);
+        await bridge.idp.send({ verb: 'patch', person: joe, wish: wishFor(joe, { department: 'Legal' }) });
+        await agreeSoon(house, bridge, people);
+      },
+      clock.environment,
+    ));
+
+  it('between two runs of the bridge, what had to wait in the first is done soon in the second', () =>
+    inProcessHouse(
+      'split',
+      async (house) => {
+        const people = ['ada', 'bob'].map(stranger);
+        const [ada, bob] = people as [Person, Person];
+        const first = await house.startBridge();
+        await hire(first, ada);
+        await house.agree(first, [ada]);
+        await house.proxy.shut();
+        await first.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { active: false }) });
+        await hire(first, bob);
+        await waiting(first, 2);
+        await kill(first);
+        clock.shift(byMs);
+        await house.proxy.open();
+        const second = await house.startBridge();
+        await agreeSoon(house, second, people);
+      },
+      clock.environment,
+    ));
+});
+
+it('times that IdPs read follow the wall clock', () =>
+  inProcessHouse(
+    'embedded',
+    async (house) => {
+      const [ada, bob] = [stranger('ada'), stranger('bob')];
+      const bridge = await house.startBridge();
+      await hire(bridge, ada);
+      clock.shift(DAY_MS);
+      await hire(bridge, bob);
+      const [before = 0, after = 0] = [await createdAt(bridge, ada), await createdAt(bridge, bob)];
+      expect(after - before).toBeGreaterThanOrEqual(DAY_MS);
+      expect(after - before).toBeLessThan(DAY_MS + SOON_MS);
+    },
+    clock.environment,
+  ));
+
+async function hire(bridge: RunningBridge, ...people: Person[]): Promise<void> {
+  for (const person of people) {
+    expect(await bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) })).toBe('acknowledged');
+  }
+}
+
+async function agreeSoon(house: ProcessHouse, bridge: RunningBridge, people: Person[]): Promise<void> {
+  const begun = performance.now();
+  await house.agree(bridge, people);
+  expect(performance.now() - begun).toBeLessThan(SOON_MS);
+}
+
+/** Waits until so many people are on their way. */
+async function waiting({ url }: RunningBridge, count: number): Promise<void> {
+  await eventually(async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(new RegExp(`^jetbridge_identities\\{.*state="dirty"\\} ${count}$`, 'm'));
+  });
+}
+
+async function createdAt({ url }: RunningBridge, { id }: Person): Promise<number> {
+  const headers = { authorization: 'Bearer the-token-of-the-identity-provider' };
+  const user: unknown = await (await fetch(`${url}/scim/v2/Users/${id}`, { headers })).json();
+  return Date.parse((user as { meta: { created: string } }).meta.created); // A SCIM user has a meta.
+}

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { matches } from '../../src/schema/evaluate.ts';
+import { parseFilter } from '../../src/schema/filter.ts';
+import { foldCase } from '../../src/schema/fold.ts';
+import { userType } from '../../src/schema/resource-type.ts';
+import { areSameWithoutCase, specialWord, twoSpellings } from '../support/unicode.ts';
+
+test.each([
+  ['ADA@Corp.Example', 'ada@corp.example'],
+  ['E\u0301va', 'éva'],
+  ['\u212b', 'å'],
+  ['\u212a', 'k'],
+  // A capital I with a dot is i and a combining dot; it is not the letter i.
+  ['İ', 'i\u0307'],
+  ['ẞ', 'ß'],
+  // The last sigma of a word has a form of its own.
+  ['ΟΔΟΣ@x', 'οδος@x'],
+  ['ΟΔΟΣΑ@x', 'οδοσα@x'],
+  // Lower-casing does not compose: the result is not NFC here.
+  ['J\u030c', 'j\u030c'],
+])('%s is compared as %s', (text, folded) => {
+  expect(foldCase(text)).toBe(folded);
+});
+
+test.each([
+  ['ﬁona@corp.example', 'fiona@corp.example'],
+  ['ＡＤＡ', 'ada'],
+  ['m²', 'm2'],
+  ['straße', 'strasse'],
+  ['σ', 'ς'],
+  ['ı', 'i'],
+])('%s is another than %s', (one, other) => {
+  expect(foldCase(one)).not.toBe(foldCase(other));
+});
+
+test('texts are the same without case when NFC and lower case make them so', () => {
+  fc.assert(
+    fc.property(twoSpellings, ([one, other]) => {
+      expect(foldCase(one) === foldCase(other)).toBe(areSameWithoutCase(one, other));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the form in which a text is composed does not matter, whatever its characters', () => {
+  fc.assert(
+    fc.property(fc.oneof(specialWord, fc.string({ unit: 'binary' })), (text) => {
+      expect(foldCase(text.normalize('NFD'))).toBe(foldCase(text.normalize('NFC')));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['userName', 'userName'],
+  ['emails', 'emails.value'],
+])('a filter on %s compares in the same way', (attribute, path) => {
+  fc.assert(
+    fc.property(twoSpellings, ([one, other]) => {
+      const filter = parseFilter(`${path} eq ${JSON.stringify(other)}`);
+      if ('fault' in filter) throw new Error(filter.fault);
+      const user = attribute === 'userName' ? { userName: one } : { emails: [{ value: one }] };
+      expect(matches(userType, filter, user)).toBe(areSameWithoutCase(one, other));
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import { ensureConnection } from '../../../src/store/connections.ts';
+import { forgetConnection, keptConnections } from '../../../src/store/forget.ts';
+import { oauthClients } from '../../../src/store/oauth-clients.ts';
+import { oauthTokens } from '../../../src/store/oauth-tokens.ts';
+import { tokens } from '../../../src/store/tokens.ts';
+import { alone, house, imported, linked, NOW, type Open, part, person, team } from './house.ts';
+
+/** How connections are listed and forgotten, on any database. */
+export function describeConnections(open: Open): void {
+  /** Okta with people of every kind and all that can hang on a connection, and Entra beside it in the same account. */
+  async function filled() {
+    const one = await house(open);
+    const { database, add, groups, holds, references } = one;
+    await add(
+      person('ada', linked('t1', 'ada@x')),
+      person('bob', { state: 'pending', creating: 'bob@x' }),
+      person('dead', { ...linked('t2', 'dead@x'), deletedAt: NOW }),
+      imported('unclaimed', 't3'),
+      person('waiting', { connection: 'entra', state: 'synced', waitingFor: 'ada@x' }),
+      person('other', { connection: 'entra', state: 'synced', waitingFor: 'else@x' }),
+    );
+    await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
+    const valve = { share: 0, minimum: 9, windowMs: 9 };
+    await holds.admitDeparture('okta', 'ada', valve, NOW);
+    await holds.holdRules({ connection: 'okta', version: 'v', people: 1, since: NOW, answer: 'approved' });
+    await groups.insert(team('g'), [{ value: 'ada' }]);
+    await groups.insert(team('h', { connection: 'entra' }), []);
+    const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
+    await tokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });
+    await tokens(database).create({ ...token, id: '2', hash: 'h2', connection: 'entra' });
+    const client = { name: 'n', proof: { kind: 'secret', hash: 's' }, createdAt: NOW } as const;
+    await oauthClients(database).add({ ...client, id: 'c1', grant: { kind: 'scim', connection: 'okta' } });
+    await oauthTokens(database).keep({ hash: 'a1', clientId: 'c1', expiresAt: NOW + 9 }, NOW);
+    return one;
+  }
+
+  /** How many rows each table has that names a connection, for this one. */
+  async function rowsOf({ database: { db } }: Awaited<ReturnType<typeof house>>, connection: string) {
+    const rows: Record<string, number> = {};
+    for (const { name, columns } of await db.introspection.getTables()) {
+      if (!columns.some((column) => column.name === 'connection_id')) continue;
+      const { rows: found } = await sql<{ count: number }>`
+        select count(*) as count from ${sql.table(name)} where connection_id = ${connection}`.execute(db);
+      rows[name] = Number(found[0]?.count);
+    }
+    return rows;
+  }
+
+  describe('connections', () => {
+    it('are listed with what hangs on them', async () => {
+      const { database } = await filled();
+      const idle = { isInUse: false };
+      expect(await keptConnections(database, NOW)).toEqual([
+        { id: 'entra', account: 'acme', people: 2, tombstones: 0, groups: 1, linked: 0, ...idle },
+        { id: 'okta', account: 'acme', people: 3, tombstones: 1, groups: 1, linked: 2, ...idle },
+        { id: 'other', account: 'globex', people: 0, tombstones: 0, groups: 0, linked: 0, ...idle },
+      ]);
+    });
+
+    it('are in use while somebody holds a lease', async () => {
+      const { database, leases } = await filled();
+      await leases.take('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      const inUse = async (now: number) =>
+        (await keptConnections(database, now)).flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
+      expect(await inUse(NOW)).toEqual(['okta']);
+      expect(await inUse(NOW + 9)).toEqual([]);
+    });
+
+    it('that are forgotten leave nothing behind, and the others as they were', async () => {
+      const store = await filled();
+      const { database, identities } = store;
+      const before = await rowsOf(store, 'entra');
+      const okta = await rowsOf(store, 'okta');
+      expect(Object.entries(okta).filter(([, count]) => count === 0)).toEqual([]);
+      const gone: number[] = [];
+      expect(await forgetConnection(database, 'okta', (count) => gone.push(count))).toBe('done');
+      expect(gone).toEqual([4]);
+      expect(Object.values(await rowsOf(store, 'okta')).every((count) => count === 0)).toBe(true);
+      expect(await rowsOf(store, 'entra')).toEqual(before);
+      expect((await keptConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
+      expect(await tokens(database).connectionOf('h1', NOW)).toBeUndefined();
+      expect(await tokens(database).connectionOf('h2', NOW)).toBe('entra');
+      expect(await oauthTokens(database).find('a1', NOW)).toBeUndefined();
+      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
+    });
+
+    it('that are forgotten let others of the account link their travelers, and wake who waits for an address', async () => {
+      const { database, add, agenda, read } = await filled();
+      await forgetConnection(database, 'okta');
+      await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
+      expect(await agenda.due(NOW, 10, ['entra'])).toEqual([{ connection: 'entra', id: 'waiting' }]);
+      expect((await read('other', 'entra')).state).toBe('synced');
+    });
+
+    it('that are forgotten can come back, empty', async () => {
+      const { database, add, identities } = await filled();
+      await forgetConnection(database, 'okta');
+      await ensureConnection(database, { id: 'okta', account: 'acme' });
+      expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(0);
+      await add(person('ada'));
+      expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(1);
+    });
+
+    it('of many people are forgotten in many steps', async () => {
+      const { database, identities, groups } = await house(open);
+      const people = Array.from({ length: 1_100 }, (_, at) => person(`p${at}`));
+      const changes = people.map((identity) => ({ kind: 'insert', identity }) as const);
+      expect(await identities.commit('okta', changes)).toBe('done');
+      await groups.insert(
+        team('g'),
+        people.map(({ id }) => ({ value: id })),
+      );
+      const steps: number[] = [];
+      await forgetConnection(database, 'okta', (count) => steps.push(count));
+      expect(steps).toEqual([500, 1_000, 1_100]);
+      expect((await keptConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
+    });
+
+    it('stay when somebody comes to them meanwhile', async () => {
+      const { database, add } = await filled();
+      let late: Promise<void> | undefined;
+      const end = await forgetConnection(database, 'okta', () => {
+        late ??= add(person('late'));
+      });
+      await late;
+      expect(end).toBe('inUse');
+      expect((await keptConnections(database, NOW)).find(({ id }) => id === 'okta')).toMatchObject({
+        people: 1,
+        tombstones: 0,
+        groups: 0,
+      });
+    });
+  });
+}

@@ -1,0 +1,243 @@
+import type { HoldCause, Identity } from '../../../src/bridge/identity.ts';
+import type { SafetyValve } from '../../../src/bridge/policies.ts';
+import { house, imported, NOW, type Open, person } from './house.ts';
+
+const valve: SafetyValve = { share: 0.1, minimum: 2, windowMs: 3_600_000 };
+
+/** A person whom an admin must decide about. */
+function held(id: string, cause: HoldCause, extra: Partial<Identity> = {}): Identity {
+  const inactive = { ...person(id).desired, active: false };
+  return person(id, { desired: inactive, state: 'held', hold: { cause, since: NOW }, ...extra });
+}
+
+function many(count: number, of: (id: string) => Identity): Identity[] {
+  return Array.from({ length: count }, (_, index) => of(`p${index}`));
+}
+
+/** What waits for an admin, on any database. */
+export function describeHolds(open: Open): void {
+  describe('people who are held', () => {
+    it('are listed by cause and connection, the longest waiting first', async () => {
+      const { add, holds } = await house(open);
+      await add(
+        held('late', 'safetyValve', { hold: { cause: 'safetyValve', since: NOW + 5 } }),
+        held('early', 'safetyValve', { version: 3 }),
+        held('guarded', 'guarded', { deletedAt: NOW }),
+        held('elsewhere', 'safetyValve', { connection: 'entra' }),
+        person('free'),
+      );
+      const ids = async (query: Parameters<typeof holds.list>[0]) =>
+        (await holds.list(query)).map(({ id }) => id);
+      expect(await ids({ limit: 10 })).toEqual(['elsewhere', 'early', 'guarded', 'late']);
+      expect(await ids({ connection: 'okta', cause: 'safetyValve', limit: 10 })).toEqual(['early', 'late']);
+      expect(await ids({ connection: 'okta', limit: 1 })).toEqual(['early']);
+      expect(await holds.list({ connection: 'okta', limit: 2 })).toEqual([
+        {
+          connection: 'okta',
+          id: 'early',
+          userName: 'early@corp.example',
+          hold: { cause: 'safetyValve', since: NOW },
+          version: 3,
+          isActive: false,
+          isDeleted: false,
+        },
+        expect.objectContaining({ id: 'guarded', isDeleted: true }),
+      ]);
+      expect((await holds.counts()).toSorted((a, b) => a.connection.localeCompare(b.connection))).toEqual([
+        { connection: 'entra', cause: 'safetyValve', count: 1, since: NOW },
+        { connection: 'okta', cause: 'guarded', count: 1, since: NOW },
+        { connection: 'okta', cause: 'safetyValve', count: 2, since: NOW },
+      ]);
+    });
+
+    it('are dirty at once when an admin decides, whatever the answer, and wait for no admin any more', async () => {
+      const { add, holds, agenda, read } = await house(open);
+      await add(
+        held('a', 'safetyValve', { version: 4 }),
+        held('b', 'safetyValve'),
+        held('c', 'safetyValve'),
+        person('free', { state: 'synced' }),
+      );
+      expect(await holds.decide('okta', { ids: ['a', 'a', 'free', 'unknown'] }, 'approved', NOW)).toBe(1);
+      expect(await read('a')).toMatchObject({
+        decision: { cause: 'safetyValve', answer: 'approved', version: 4 },
+        state: 'dirty',
+        revision: 2,
+        version: 4,
+      });
+      expect(await read('free')).toMatchObject({ decision: undefined, state: 'synced' });
+      expect(await holds.decide('okta', { ids: ['b'] }, 'discarded', NOW)).toBe(1);
+      expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(2);
+      expect((await holds.list({ limit: 10 })).map(({ id }) => id)).toEqual(['c']);
+      expect(await holds.counts()).toEqual([
+        { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
+      ]);
+    });
+
+    it('are decided about by cause, and those who were answered are not asked about again', async () => {
+      const { add, holds, read } = await house(open);
+      await add(
+        held('a', 'safetyValve'),
+        held('no', 'safetyValve', { decision: { cause: 'safetyValve', answer: 'discarded', version: 1 } }),
+        held('guarded', 'guarded'),
+        held('elsewhere', 'safetyValve', { connection: 'entra' }),
+      );
+      expect(await holds.decide('okta', { cause: 'safetyValve' }, 'approved', NOW)).toBe(1);
+      expect(await read('no')).toMatchObject({ decision: { answer: 'discarded' }, state: 'held' });
+      expect(await read('guarded')).toMatchObject({ decision: undefined });
+      expect(await read('elsewhere', 'entra')).toMatchObject({ decision: undefined });
+      expect(await holds.decide('okta', { ids: ['no'] }, 'approved', NOW)).toBe(1);
+    });
+
+    it('are asked about again when the IdP has written since, or when they wait for something else', async () => {
+      const { add, holds } = await house(open);
+      await add(
+        held('written', 'guarded', {
+          version: 2,
+          decision: { cause: 'guarded', answer: 'discarded', version: 1 },
+        }),
+        held('else', 'guarded', { decision: { cause: 'safetyValve', answer: 'approved', version: 1 } }),
+      );
+      expect((await holds.list({ limit: 10 })).map(({ id }) => id)).toEqual(['else', 'written']);
+      expect(await holds.counts()).toEqual([{ connection: 'okta', cause: 'guarded', count: 2, since: NOW }]);
+    });
+
+    it('are decided about in crowds', async () => {
+      const { add, holds } = await house(open);
+      await add(...many(1_100, (id) => held(id, 'safetyValve')));
+      expect(await holds.list({ limit: 600 })).toHaveLength(600);
+      expect(await holds.decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
+      expect(await holds.counts()).toEqual([]);
+    });
+  });
+
+  describe('the safety valve', () => {
+    it('lets so many leave in any case, each counted once', async () => {
+      const { holds } = await house(open);
+      const admit = (id: string, connection = 'okta') => holds.admitDeparture(connection, id, valve, NOW);
+      expect([await admit('a'), await admit('b'), await admit('c')]).toEqual([true, true, false]);
+      expect([await admit('a'), await admit('c')]).toEqual([true, false]);
+      expect(await admit('c', 'entra')).toBe(true);
+    });
+
+    it('counts a share of the people who were active when the window began', async () => {
+      const { add, holds } = await house(open);
+      await add(...many(26, (id) => person(id)), imported('u', 't-1'));
+      await add(held('h1', 'safetyValve'), held('h2', 'safetyValve'), held('else', 'guarded'));
+      const admit = (id: string) => holds.admitDeparture('okta', id, valve, NOW);
+      // 27 are active and 2 wait; each who leaves here was active, too: a tenth of 30, 31, 32, 33.
+      expect([await admit('a'), await admit('b'), await admit('c')]).toEqual([true, true, true]);
+      expect(await admit('d')).toBe(false);
+      // One who waits is let go: nobody is counted twice.
+      expect(await holds.admitDeparture('okta', 'h1', { ...valve, share: 4 / 32 }, NOW)).toBe(true);
+    });
+
+    it('forgets who left before the window, even when the clock was set back', async () => {
+      const { holds } = await house(open);
+      const admit = (id: string, now: number) => holds.admitDeparture('okta', id, valve, now);
+      expect([await admit('a', NOW), await admit('b', NOW + 10)]).toEqual([true, true]);
+      expect(await admit('c', NOW + valve.windowMs - 1)).toBe(false);
+      expect(await admit('c', NOW + valve.windowMs)).toBe(true);
+      expect(await admit('d', NOW + valve.windowMs)).toBe(false);
+      const yesterday = NOW - 86_400_000;
+      expect(await admit('d', yesterday)).toBe(false);
+      expect(await admit('d', yesterday + valve.windowMs)).toBe(true);
+    });
+
+    it('lets exactly so many pass when all leave at once', async () => {
+      const { holds } = await house(open);
+      const five = { ...valve, minimum: 5 };
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => holds.admitDeparture('okta', `p${n}`, five, NOW)),
+      );
+      expect(answers.filter(Boolean)).toHaveLength(5);
+    });
+  });
+
+  describe('a change of rules', () => {
+    const change = { connection: 'okta', version: 'rules-2', people: 101, since: NOW, answer: undefined };
+
+    it('waits for an admin, and counts as the people whom it concerns', async () => {
+      const { add, holds } = await house(open);
+      expect(await holds.heldRules('okta')).toBeUndefined();
+      await holds.holdRules({ ...change, version: 'rules-0', people: 500 });
+      await holds.holdRules(change);
+      await add(held('a', 'rules'), held('b', 'rules', { connection: 'entra' }));
+      expect(await holds.heldRules('okta')).toEqual(change);
+      expect(await holds.heldRules('entra')).toBeUndefined();
+      expect(await holds.counts()).toEqual([
+        { connection: 'okta', cause: 'rules', count: 101, since: NOW },
+        { connection: 'entra', cause: 'rules', count: 1, since: NOW },
+      ]);
+    });
+
+    it('is followed by everybody when it is approved', async () => {
+      const { add, holds, read } = await house(open);
+      await add(
+        ...many(1_100, (id) => person(id, { state: 'synced', rulesVersion: 'rules-1' })),
+        person('new', { state: 'synced', rulesVersion: 'rules-2' }),
+        held('h', 'rules', { rulesVersion: 'rules-2' }),
+        person('elsewhere', { connection: 'entra', state: 'synced', rulesVersion: 'rules-1' }),
+      );
+      await holds.holdRules(change);
+      expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(1_100);
+      expect(await holds.heldRules('okta')).toEqual({ ...change, answer: 'approved' });
+      expect(await holds.counts()).toEqual([]);
+      expect(await read('p1099')).toMatchObject({ state: 'dirty' });
+      expect(await read('h')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
+      expect(await read('new')).toMatchObject({ state: 'synced' });
+      expect(await read('elsewhere', 'entra')).toMatchObject({ state: 'synced' });
+    });
+
+    it('touches nobody but those who are held when it is discarded, and can be approved later', async () => {
+      const { add, holds, read } = await house(open);
+      await add(person('a', { state: 'synced', rulesVersion: 'rules-1' }), held('h', 'rules'));
+      await holds.holdRules(change);
+      expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
+      expect(await holds.heldRules('okta')).toEqual({ ...change, answer: 'discarded' });
+      expect(await holds.counts()).toEqual([]);
+      expect(await read('a')).toMatchObject({ state: 'synced' });
+      expect(await read('h')).toMatchObject({ state: 'dirty' });
+      await add(held('later', 'rules'));
+      expect(await holds.counts()).toEqual([]);
+      expect(await holds.list({ limit: 9 })).toEqual([]);
+      expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
+      expect(await read('later')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
+      expect(await read('a')).toMatchObject({ state: 'dirty' });
+    });
+
+    it('that needs no admin frees those who were held because of the one before', async () => {
+      const { add, holds, read } = await house(open);
+      await holds.holdRules(change);
+      await add(held('h', 'rules'), held('valve', 'safetyValve'));
+      await holds.holdRules({ ...change, version: 'rules-3', people: 4, answer: 'approved' });
+      expect(await holds.counts()).toEqual([
+        { connection: 'okta', cause: 'rules', count: 1, since: NOW },
+        { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
+      ]);
+      expect(await read('h')).toMatchObject({ state: 'dirty', revision: 2 });
+      expect(await read('valve')).toMatchObject({ state: 'held', revision: 1 });
+    });
+
+    it('concerns who is claimed, lives, and was translated before with other rules', async () => {
+      const { add, holds } = await house(open);
+      const otherwise = (after = '', limit = 10) =>
+        holds
+          .translatedOtherwise('okta', 'rules-2', { after, limit })
+          .then((people) => people.map(({ id }) => id));
+      await add(
+        imported('unclaimed', 't-1', { rulesVersion: 'rules-1' }),
+        person('never'),
+        person('same', { rulesVersion: 'rules-2', state: 'synced' }),
+        person('gone', { rulesVersion: 'rules-1', deletedAt: NOW, state: 'synced' }),
+        person('elsewhere', { connection: 'entra', rulesVersion: 'rules-1' }),
+      );
+      expect(await otherwise()).toEqual([]);
+      await add(person('dirty', { rulesVersion: 'rules-3' }));
+      expect(await otherwise()).toEqual(['dirty']);
+      await add(...many(3, (id) => person(id, { rulesVersion: 'rules-1', state: 'synced' })));
+      expect(await otherwise()).toEqual(['dirty', 'p0', 'p1', 'p2']);
+      expect(await otherwise('dirty', 2)).toEqual(['p0', 'p1']);
+    });
+  });
+}
