@@ -75,15 +75,15 @@ function isDriftKept(
     (event) =>
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
   );
-  const isWritten = events
-    .slice(edited + 1)
-    .some(
-      (event) =>
-        event.kind === 'wish' &&
-        event.person === index &&
-        event.wish &&
-        event.before?.email !== event.wish.email,
-    );
+  const isWritten = events.slice(edited + 1).some(
+    (event) =>
+      event.kind === 'wish' &&
+      event.person === index &&
+      event.wish &&
+      // A return inherits what was applied.
+      event.before &&
+      event.before.email !== event.wish.email,
+  );
   return !isWritten;
 }
 
