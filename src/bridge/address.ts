@@ -1,6 +1,5 @@
 import { foldCase } from '../schema/fold.ts';
-import type { Json } from '../schema/resource.ts';
-import type { Finding, Wanted } from '../translator/result.ts';
+import type { Finding } from '../translator/result.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
@@ -37,8 +36,9 @@ export function isParkingAddress(
 export async function withFreeAddress(task: Task, { draft, fields }: Addressed): Promise<Addressed> {
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  const leavers = isInactive(task.identity) ? await leaversEmail(task, draft, email.source) : undefined;
-  if (leavers) return { draft, fields: { ...fields, email: leavers } };
+  const given = await addressGivenUp(task, draft);
+  if (given !== undefined)
+    return { draft, fields: { ...fields, email: { kind: 'value', value: given, source: email.source } } };
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
   if (has(email.value) || !(await holderOf(task, email.value))) return { draft, fields };
@@ -47,7 +47,7 @@ export async function withFreeAddress(task: Task, { draft, fields }: Addressed):
   const holder = await holderOf(task, email.value);
   if (!holder) return { draft, fields };
   const waiting = await awaitingHolder(task, draft, { email: email.value, holder });
-  const cycle = await cycleFrom(task, holder);
+  const cycle = await cycleFrom(task, draft, holder);
   const aside = cycle && !(draft.observed && isParkingAddress(task.connection, draft.observed.email));
   const free = aside ? await freeAddress(task, draft) : undefined;
   if (free !== undefined)
@@ -103,13 +103,12 @@ export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'd
   return desired.active === false || deletedAt !== undefined;
 }
 
-/** A leaver keeps a parking address, and takes one when the own address goes to somebody else. */
-async function leaversEmail(task: Task, draft: Draft, source: Json): Promise<Wanted | undefined> {
+/** The parking address of a leaver whose own address goes to somebody else; it is left again once the own one is free. */
+async function addressGivenUp(task: Task, draft: Draft): Promise<string | undefined> {
   const { observed } = draft;
-  if (!observed) return undefined;
-  if (isParkingAddress(task.connection, observed.email)) return { kind: 'kept' };
-  const parked = (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
-  return parked === undefined ? undefined : { kind: 'value', value: parked, source };
+  if (!observed || !isInactive(task.identity) || isParkingAddress(task.connection, observed.email))
+    return undefined;
+  return (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
 }
 
 /** True when a leaver's address goes to somebody else. */
@@ -131,15 +130,17 @@ async function freeAddress(task: Task, draft: Draft): Promise<string | undefined
 }
 
 /** Those who wait for each other's addresses in a cycle that this identity closes; undefined: there is no cycle. */
-async function cycleFrom(task: Task, holder: Identity): Promise<Identity[] | undefined> {
+async function cycleFrom(task: Task, draft: Draft, holder: Identity): Promise<Identity[] | undefined> {
+  // The present address may be of a moment ago, so the store may not know it yet.
+  const own = draft.observed && addressKey(draft.observed.email);
   const members: Identity[] = [];
   let next: Identity | undefined = holder;
   for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
-    if (next.waitingFor === undefined) return undefined;
+    const { waitingFor } = next;
+    if (waitingFor === undefined) return undefined;
     members.push(next);
-    next = await task.store.identities.holder(task.connection.account, {
-      travelEmailKey: next.waitingFor,
-    });
+    if (waitingFor === own) return members;
+    next = await task.store.identities.holder(task.connection.account, { travelEmailKey: waitingFor });
     if (next?.id === task.identity.id) return members;
   }
   return undefined;

@@ -47,7 +47,8 @@ export async function newcomer(
   const { account } = connection;
   const holder = await arrivals.identities.holder(account, { travelEmail: email });
   const maker = await arrivals.identities.holder(account, { creating: email });
-  for (const one of [holder, maker]) if (one && one.connection !== connection.id) throw conflict();
+  for (const one of [holder, maker])
+    if (one && one.connection !== connection.id && one.deletedAt === undefined) throw conflict();
   // Reserved in the same commit, so that of two connections with one new person only one can have it.
   const reserved = holder || maker ? identity : { ...identity, creating: email };
   return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
@@ -129,8 +130,10 @@ async function tombstoneOf(
     if (tombstone) return tombstone;
   }
   if (email === undefined) return undefined;
-  const holder = await arrivals.identities.holder(connection.account, { travelEmail: email });
-  return holder && isGivenUp(holder) ? holder : undefined;
+  const { account } = connection;
+  const holder = await arrivals.identities.holder(account, { travelEmail: email });
+  const maker = await arrivals.identities.holder(account, { creating: email });
+  return [holder, maker].find((one) => one && isGivenUp(one));
 }
 
 interface Return {

@@ -81,7 +81,7 @@ async function passed(task: Task, seen: Draft, travelId: string): Promise<Settle
   if (observed && isGuarded(observed, applied) && !isApproved(task.identity, 'guarded'))
     return settled(holding(task, noting(seen, findings.guardedLeaver()), 'guarded'), 'held');
   const isLeaving = observed?.archived === false;
-  if (isLeaving && !isApproved(task.identity, 'safetyValve') && !(await mayLeave(task)))
+  if (isLeaving && !(await mayLeave(task)))
     return settled(holding(task, noting(seen, findings.heldBySafetyValve()), 'safetyValve'), 'held');
   const retired = await retire(task, seen, travelId);
   if (retired.end.kind === 'failed' || retired.draft.travelId === undefined) return retired;

@@ -92,7 +92,7 @@ export interface Identities {
     account: string,
     match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
   ): Promise<Identity | undefined>;
-  /** True when an identity of this travel account other than `except` waits for the address. */
+  /** True when an active identity of this travel account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
 }
 

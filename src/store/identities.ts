@@ -138,6 +138,9 @@ const waiters = prepared((db, { account, key, except }: Sought & { except: strin
     .where('account', '=', account)
     .where('waiting_for', '=', key)
     .where('id', '<>', except)
+    // Someone who is not to travel needs no address at once.
+    .where('active', '=', sql.lit(1))
+    .where('deleted_at', 'is', null)
     .limit(sql.lit(1)),
 );
 

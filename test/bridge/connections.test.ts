@@ -102,6 +102,31 @@ test('of two who join under one address in the same moment, from two connections
     { more: ['other'] },
   ));
 
+test.each([
+  ['was never sent', { kind: 'unavailable', text: 'down' }],
+  ['was carried out without an answer', 'lose'],
+] as const)(
+  'somebody moves to another connection while their create %s, and has one traveler',
+  (_, trouble) =>
+    inHouse(
+      async ({ bridge, travel, pass, identity }) => {
+        travel.trouble = ({ verb }) => (verb === 'create' || verb === 'byEmail' ? trouble : undefined);
+        const ada = await bridge.users.create('default', person('Ada'));
+        await bridge.users.remove('default', ada.id);
+        const moved = await bridge.users.create('other', person('Ada', { externalId: 'elsewhere' }));
+        travel.trouble = () => undefined;
+        for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
+        expect([...travel.people.values()].slice(1)).toEqual([
+          expect.objectContaining({ email: addressOf('Ada'), archived: false }),
+        ]);
+        const [, traveler] = [...travel.people.keys()];
+        expect(await identity(moved.id, 'other')).toMatchObject({ state: 'synced', travelId: traveler });
+        expect(await identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
+      },
+      { more: ['other'] },
+    ),
+);
+
 test('two accounts have nothing to do with each other', () => {
   const elsewhere = fakeTravel();
   return inHouse(

@@ -131,6 +131,33 @@ test('two people swap addresses whose lower case is not NFC', () =>
     expect(emails(house)).toEqual([jon, jan]);
   }));
 
+test('two people swap their addresses, one of whom is not active', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
+    await patch(bob.id, { active: false });
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await house.findings(ada.id)), ...(await house.findings(bob.id))]).toEqual([]);
+  }));
+
+test('two people swap their addresses, one of whom has no traveler yet', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch, pass } = house;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '500' } : undefined);
+    const bob = await bridge.users.create(users, person('Bob'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    travel.trouble = () => undefined;
+    for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
+    expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await house.findings(ada.id)), ...(await house.findings(bob.id))]).toEqual([]);
+  }));
+
 test('three people pass their addresses around', () =>
   inHouse(async (house) => {
     const { bridge, patch, pass } = house;

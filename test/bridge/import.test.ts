@@ -241,6 +241,24 @@ test('an administrator is not linked unseen: held, not written, and a deactivati
     expect(house.travel.people.get(boss.id)).toEqual(boss);
   }));
 
+test('an approved administrator is archived at once, though the safety valve lets no more people leave', () =>
+  inHouse(
+    async ({ bridge, travel, traveler, patch, identity, store, clock }) => {
+      const bob = await bridge.users.create(users, person('Bob'));
+      const ada = await bridge.users.create(users, person('Ada'));
+      await patch(bob.id, { active: false });
+      const was = await traveler(ada.id);
+      if (!was) throw new Error('there is no traveler');
+      travel.people.set(was.id, { ...was, roles: ['admin'] });
+      await expect(patch(ada.id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+      await store.holds.decide(users, { ids: [ada.id] }, 'approved', clock.now());
+      await bridge.settleDue();
+      expect(await traveler(ada.id)).toMatchObject({ archived: true, roles: ['admin'] });
+      expect(await identity(ada.id)).toMatchObject({ state: 'synced', hold: undefined });
+    },
+    { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
+  ));
+
 test('an administrator whom the IdP made stays the IdP’s', () =>
   inHouse(
     async (house) => {
