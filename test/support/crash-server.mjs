@@ -24,5 +24,9 @@ process.on('message', (text) => {
 process.on('disconnect', () => process.exit());
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
-const { url } = await start(readSettings(process.env, home), { checkpoint });
+const { url, close } = await start(readSettings(process.env, home), { checkpoint });
+process.once('SIGTERM', async () => {
+  await close();
+  process.exit(0);
+});
 process.stderr.write(`Jetbridge serves on ${url}\n`);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** What becomes of a request on its way. */
 export type Fate =
@@ -13,6 +14,8 @@ export type Fate =
   | 'halfAnswer'
   /** Nothing happens until `release`; then the connection is reset. */
   | 'hang'
+  /** The connection is reset, and the request is carried out so many milliseconds later. */
+  | { late: number }
   | { status: number; headers?: Record<string, string> };
 
 /** A way to a travel API that fails as it is told. */
@@ -24,6 +27,8 @@ export interface FaultyProxy {
   held(): number;
   /** Resets what hangs. */
   release(): void;
+  /** How many requests are being carried out, or are to be later. */
+  underWay(): number;
   /** Leads to another address from now on. */
   leadTo(target: string): void;
   /** Refuses connections until `open`, on the same port. */
@@ -34,7 +39,7 @@ export interface FaultyProxy {
 
 /** Opens a proxy in front of the travel service at `target`; everything passes until something else is decided. */
 export async function faultyProxy(target: string): Promise<FaultyProxy> {
-  const way: Way = { target, fate: () => 'pass', held: new Set() };
+  const way: Way = { target, fate: () => 'pass', held: new Set(), underWay: 0 };
   const server = createServer((incoming, response) => {
     // A client that leaves in the middle is a part of the test.
     carry(way, incoming, response).catch(() => response.destroy());
@@ -47,6 +52,7 @@ export async function faultyProxy(target: string): Promise<FaultyProxy> {
       way.fate = fate;
     },
     held: () => way.held.size,
+    underWay: () => way.underWay,
     release: () => {
       for (const response of way.held) reset(response);
     },
@@ -63,17 +69,23 @@ interface Way {
   target: string;
   fate: (asked: { method: string; path: string; body: string }) => Fate;
   held: Set<ServerResponse>;
+  underWay: number;
 }
 
 async function carry(way: Way, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url: path = '' } = incoming;
   const body = await buffer(incoming);
   const fate = way.fate({ method, path, body: body.toString() });
-  if (fate === 'pass') return answer(response, await forward(way.target, incoming, body), 1);
+  if (fate === 'pass') return answer(response, await forward(way, incoming, body), 1);
   if (fate === 'reset') return reset(response);
   if (fate === 'hang') return hold(way, response);
+  if (typeof fate === 'object' && 'late' in fate) {
+    reset(response);
+    await forward(way, incoming, body, fate.late);
+    return;
+  }
   if (typeof fate === 'object') return void response.writeHead(fate.status, fate.headers).end();
-  const carried = await forward(way.target, incoming, body);
+  const carried = await forward(way, incoming, body);
   return fate === 'loseAnswer' ? reset(response) : answer(response, carried, 0.5);
 }
 
@@ -82,7 +94,17 @@ interface Carried {
   body: Buffer;
 }
 
-function forward(target: string, incoming: IncomingMessage, body: Buffer): Promise<Carried> {
+async function forward(way: Way, incoming: IncomingMessage, body: Buffer, afterMs = 0): Promise<Carried> {
+  way.underWay += 1;
+  try {
+    if (afterMs > 0) await delay(afterMs);
+    return await sendOn(way.target, incoming, body);
+  } finally {
+    way.underWay -= 1;
+  }
+}
+
+function sendOn(target: string, incoming: IncomingMessage, body: Buffer): Promise<Carried> {
   const { method, url, headers } = incoming;
   return new Promise((resolve, reject) => {
     const outgoing = request(new URL(url ?? '/', target), { method, headers, agent: false }, (answered) => {

@@ -1,0 +1,7 @@
+/** The long form of the random test (`npm run histories`); its short form is test/process/histories.test.ts. */
+module.exports = {
+  ...require('./jest.config.cjs'),
+  roots: ['<rootDir>/test/histories'],
+  testMatch: ['**/*.hunt.ts'],
+  maxWorkers: 1,
+};

@@ -1,0 +1,20 @@
+import { arrangementOf } from '../histories/from-environment.ts';
+import { playHistory } from '../histories/runner.ts';
+
+/** The seed decides on feed, drift and returns, too. `npm run histories` plays longer ones. */
+const OPERATIONS = 60;
+const TIME_MS = 300_000;
+
+describe.each([
+  { travel: 'embedded', seeds: [1, 2] },
+  { travel: 'split', seeds: [2, 3] },
+  { travel: 'other', seeds: [3, 5] },
+] as const)('a random history (travel API: $travel)', ({ travel, seeds }) => {
+  it.each(seeds)(
+    'ends as the IdP wants, whatever happened on the way (seed %d)',
+    async (seed) => {
+      await playHistory({ seed, operations: OPERATIONS, arrangement: { ...arrangementOf(seed), travel } });
+    },
+    TIME_MS,
+  );
+});
