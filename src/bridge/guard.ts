@@ -1,3 +1,4 @@
+import type { FieldKey } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { findings } from './findings.ts';
 import {
@@ -6,6 +7,7 @@ import {
   failed,
   holding,
   isApproved,
+  isHeldBefore,
   noting,
   type Settled,
   settled,
@@ -18,6 +20,11 @@ const privilegedRoles = ['admin', 'authAdmin'];
 /** True when the traveler administers the travel service, by whomever the role was given. */
 export function isPrivileged({ roles = [] }: TravelUser): boolean {
   return roles.some((role) => privilegedRoles.includes(role));
+}
+
+/** True for the field of a role that administers the travel service. */
+export function isPrivilegedRole(key: FieldKey): boolean {
+  return privilegedRoles.some((role) => key === `roles.${role}`);
 }
 
 /** True when the traveler has an administrator's role that the mapping did not give: no IdP may capture or end it. */
@@ -56,10 +63,12 @@ export async function passGates(task: Task, { draft, fields }: Gated): Promise<G
 
 /**
  * Counts that the person leaves; false when too many leave at once. An admin who lets this very person leave, by whatever
- * name the wait had, has decided.
+ * name the wait had, has decided. Until then a person who is held stays held, though the window has slid on, unless the IdP
+ * writes again.
  */
 export async function mayLeave({ connection, identity, store, now }: Task): Promise<boolean> {
   if (isApproved(identity, 'safetyValve') || isApproved(identity, 'guarded')) return true;
+  if (isHeldBefore(identity, 'safetyValve')) return false;
   const valve = connection.policies.safetyValve;
   return !valve || store.holds.admitDeparture(connection.id, identity.id, valve, now());
 }
@@ -68,11 +77,11 @@ export async function mayLeave({ connection, identity, store, now }: Task): Prom
 export function guard(task: Task, { draft, fields }: Gated): Gated {
   const { observed, applied } = draft;
   if (!observed || !isGuarded(observed, applied)) return { draft, fields };
-  const owned = Object.keys(applied).filter((key) => key.startsWith('roles.'));
-  const keys = ['email', ...owned, ...Object.keys(fields).filter((key) => key.startsWith('roles.'))];
+  const all = [...Object.keys(applied), ...Object.keys(task.baseline ?? {}), ...Object.keys(fields)];
+  const keys = ['email', ...new Set(all.filter((key) => key.startsWith('roles.')))];
   const kept: Fields = { ...fields };
   for (const key of keys) kept[key] = { kind: 'kept' };
-  const isChange = keys.some((key) => isChanging(key, { draft, fields }));
+  const isChange = keys.some((key) => isChanging(task, key, { draft, fields }));
   const told = isChange ? noting(draft, findings.guarded()) : draft;
   const isLeaving = isArchiveWanted(fields) && !observed.archived;
   if (!isLeaving || isApproved(task.identity, 'guarded')) return { draft: told, fields: kept };
@@ -86,9 +95,15 @@ function isArchiveWanted({ archived }: Fields): boolean {
   return archived?.kind === 'value' && archived.value === true;
 }
 
-function isChanging(key: string, { draft: { observed, applied }, fields }: Gated): boolean {
+function isChanging(
+  { baseline }: Task,
+  key: string,
+  { draft: { observed, applied }, fields }: Gated,
+): boolean {
   const field = fields[key];
   if (key === 'email') return field?.kind === 'value' && field.value !== observed?.email;
   const has = observed?.roles?.includes(key.slice('roles.'.length)) ?? false;
-  return field?.kind === 'value' ? !has : field?.kind !== 'kept' && key in applied && has;
+  if (field?.kind === 'value') return !has;
+  const isTaken = key in applied || baseline?.[key]?.kind === 'value';
+  return field?.kind !== 'kept' && isTaken && has;
 }

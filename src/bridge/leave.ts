@@ -78,14 +78,20 @@ function rested(task: Task, draft: Draft, travelId: string): Promise<Settled> {
 
 async function passed(task: Task, seen: Draft, travelId: string): Promise<Settled> {
   const { observed, applied } = seen;
+  // An archived traveler has no access: only a deletion changes it.
+  const isLeaving = observed?.archived === false || task.connection.policies.deprovision === 'delete';
+  if (!isLeaving) return retired(task, seen, travelId);
   if (observed && isGuarded(observed, applied) && !isApproved(task.identity, 'guarded'))
     return settled(holding(task, noting(seen, findings.guardedLeaver()), 'guarded'), 'held');
-  const isLeaving = observed?.archived === false;
-  if (isLeaving && !(await mayLeave(task)))
+  if (!(await mayLeave(task)))
     return settled(holding(task, noting(seen, findings.heldBySafetyValve()), 'safetyValve'), 'held');
-  const retired = await retire(task, seen, travelId);
-  if (retired.end.kind === 'failed' || retired.draft.travelId === undefined) return retired;
-  return giveEmailUp(task, retired, travelId);
+  return retired(task, seen, travelId);
+}
+
+async function retired(task: Task, seen: Draft, travelId: string): Promise<Settled> {
+  const done = await retire(task, seen, travelId);
+  if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
+  return giveEmailUp(task, done, travelId);
 }
 
 /** A create that was announced may have been carried out: then its traveler is there, and must go. */

@@ -2,6 +2,7 @@ import type { Json } from '../schema/resource.ts';
 import type { Wanted } from '../translator/result.ts';
 import { same } from '../translator/same.ts';
 import type { Addressed } from './address.ts';
+import { isPrivilegedRole } from './guard.ts';
 import type { Draft, Fields, Task } from './task.ts';
 
 /**
@@ -17,7 +18,8 @@ export function withBaseline({ translation, baseline }: Task, draft: Draft): Add
     if (key in applied) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSame(before, now)) fields[key] = { kind: 'kept' };
-    else if (before?.kind === 'value' && now?.kind !== 'value' && key !== 'email')
+    // The mapping did not give an imported administrator the role, so it is not the IdP's to take away.
+    else if (before?.kind === 'value' && now?.kind !== 'value' && key !== 'email' && !isPrivilegedRole(key))
       applied[key] = { sent: before.value, answered: before.value, source: before.source };
   }
   return { draft: { ...draft, applied }, fields };

@@ -85,6 +85,11 @@ export function isApproved({ decision, version }: Identity, cause: HoldCause): b
   return decision?.cause === cause && decision.answer === 'approved' && decision.version === version;
 }
 
+/** True when the identity, as it is now, was held for this cause at the last reconciliation. */
+export function isHeldBefore({ hold, progress, version }: Identity, cause: HoldCause): boolean {
+  return hold?.cause === cause && progress.settledVersion === version;
+}
+
 /** The draft after a call whose outcome is known: nothing is announced any more. */
 export function withKnownOutcome(draft: Draft): Draft {
   const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;

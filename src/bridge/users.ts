@@ -160,7 +160,7 @@ async function remove(
   { id, check }: { id: string; check: ((version: number) => void) | undefined },
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const before = await live(shop, connection.id, id);
+    const before = await liveOrRefused(shop, connection, id);
     check?.(before.version);
     const { surroundings } = shop;
     const identity: Identity = { ...rewritten(before, surroundings), deletedAt: surroundings.wallClock() };
@@ -171,6 +171,20 @@ async function remove(
     return;
   }
   throw busy();
+}
+
+/**
+ * The live identity. Of one whose DELETE was committed and not answered, as the process ended then, a repeated DELETE must
+ * still tell that it is refused.
+ */
+async function liveOrRefused(shop: UserWorkshop, connection: Connection, id: string): Promise<Identity> {
+  const identity = await shop.identities.byId(connection.id, id);
+  if (identity?.deletedAt === undefined) return live(shop, connection.id, id);
+  const isOpen =
+    identity.state === 'dirty' || identity.state === 'refused' || identity.hold?.cause === 'guarded';
+  if (isOpen && (await shop.promptly.reconcile(connection, id)) === 'refused')
+    await takeBack(shop, connection, id);
+  throw notFound();
 }
 
 /**
@@ -186,7 +200,9 @@ async function takeBack(shop: UserWorkshop, connection: Connection, id: string):
     deletedAt: undefined,
     state: tombstone.state,
   };
-  await shop.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+  const change = { kind: 'update', identity, expected: tombstone.version } as const;
+  // Somebody else may have the userName by now: then nobody is there any more.
+  if ((await shop.identities.commit(connection.id, [change])) === 'duplicate') throw notFound();
   await touchReferrers(shop, identity, identity);
   throw refused(tombstone);
 }
