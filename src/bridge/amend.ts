@@ -131,7 +131,7 @@ async function send(task: Task, sending: Sending, rounds: number): Promise<Settl
   if (next.needsFreshRead && !isFresh) {
     const seen = await readTraveler(task, restarted(draft), travelId);
     if (seen === 'gone' || 'end' in seen) return seen;
-    const again = await prepared(task, seen, { isFresh: true, isAlone });
+    const again = await prepared(task, correctingDrift(task, seen), { isFresh: true, isAlone });
     return 'end' in again ? again : send(task, again, rounds);
   }
   const left = await sendPlan(task, sending, { travelId, plan: next });
@@ -155,9 +155,12 @@ async function sendPlan(
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') {
     // The answer shows the whole traveler, and so what was changed by hand meanwhile.
-    const answered = correctingDrift(task, kept(told, next, answer.value));
+    const known = kept(told, next, answer.value);
+    const answered = correctingDrift(task, known);
     const done = notingLost({ draft: answered, fields }, omit);
-    return { ...done, isFresh: true, isAlone: false, omit: [], isEmailSentAgain: false };
+    // The gates have not been passed for what drifted.
+    const isFresh = isDeepStrictEqual(answered.progress, known.progress);
+    return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
   }
   const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });
   const tried: Sending = { ...sending, draft: told, omit: [...omit, ...lost] };

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { HoldCause } from '../bridge/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount, Holds } from '../bridge/ports.ts';
 import { agenda } from './agenda.ts';
@@ -69,9 +69,21 @@ async function isAnyTranslatedOtherwise(
 
 /** The rows of held people, decided about or not. */
 function heldRows(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
-  const all = db.selectFrom('identity').where('hold_cause', 'is not', null);
+  const all = db
+    .selectFrom('identity')
+    .where('hold_cause', 'is not', null)
+    .where((row) => row.not(isBack(row)));
   const ofConnection = connection === undefined ? all : all.where('connection_id', '=', connection);
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
+}
+
+/** Somebody whose departure was held and who is active again waits for nothing, though the reconciler has not said so yet. */
+function isBack(row: ExpressionBuilder<Tables, 'identity'>) {
+  const isDeparture = row.or([
+    row('hold_cause', '=', 'safetyValve'),
+    row.and([row('hold_cause', '=', 'guarded'), row('travel_id', 'is not', null)]),
+  ]);
+  return row.and([isDeparture, row('active', '=', 1), row('deleted_at', 'is', null)]);
 }
 
 /** Those that may wait for an admin; who is held because of rules that were discarded waits for other rules. */
