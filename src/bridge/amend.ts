@@ -16,7 +16,7 @@ import {
   withLateDoubts,
   withoutLateCalls,
 } from './observation.ts';
-import { withBaseline } from './ownership.ts';
+import { withBaseline, withWritten } from './ownership.ts';
 import type { TravelFailure } from './ports.ts';
 import { isResetPending, resettingApplied, withResetDone } from './reset.ts';
 import {
@@ -305,7 +305,10 @@ function rest(task: Task, { draft, fields }: Addressed, next: Plan): Settled {
   ];
   // Not remembered, so that any repeat of a deactivation tries again.
   const { archived: _, ...remembered } = refused;
-  const done: Draft = { ...draft, applied, refused: remembered, findings: told, creating: undefined };
+  const done = withWritten(task, {
+    ...draft,
+    ...{ applied, refused: remembered, findings: told, creating: undefined },
+  });
   if (done.hold) return settled(done, 'held');
   return settled(withResetDone(task.identity, done), Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }

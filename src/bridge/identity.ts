@@ -68,6 +68,8 @@ export interface Progress {
   parkedFrom?: string;
   /** When drift of a field was corrected lately, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
+  /** Of an identity with a baseline: the fields that the IdP has written since; for them the baseline counts no more. */
+  written?: FieldKey[];
   /** The version with which the last reconciliation ended in a state. */
   settledVersion?: number;
 }

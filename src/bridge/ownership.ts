@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import type { Wanted } from '../translator/result.ts';
+import type { FieldKey, Wanted } from '../translator/result.ts';
 import { same } from '../translator/same.ts';
 import type { Addressed } from './address.ts';
 import { isPrivilegedRole } from './guard.ts';
@@ -15,7 +15,7 @@ export function withBaseline({ translation, baseline }: Task, draft: Draft): Add
   const fields: Fields = { ...translation.fields };
   const applied = { ...draft.applied };
   for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
-    if (key in applied) continue;
+    if (key in applied || draft.progress.written?.includes(key)) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSame(before, now)) fields[key] = { kind: 'kept' };
     // The mapping did not give an imported administrator the role, so it is not the IdP's to take away.
@@ -23,6 +23,15 @@ export function withBaseline({ translation, baseline }: Task, draft: Draft): Add
       applied[key] = { sent: before.value, answered: before.value, source: before.source };
   }
   return { draft: { ...draft, applied }, fields };
+}
+
+/** The draft that remembers, once nothing is left to send, which fields the IdP has written since the import. */
+export function withWritten({ translation: { fields }, baseline }: Task, draft: Draft): Draft {
+  if (!baseline) return draft;
+  const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
+  const isWritten = (key: FieldKey) => key in draft.applied || !isSame(baseline[key], fields[key]);
+  const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
+  return { ...draft, progress: { ...draft.progress, written: [...written] } };
 }
 
 function isSame(one: Wanted | undefined, other: Wanted | undefined): boolean {
