@@ -8,6 +8,7 @@ import type { Identity, Origin } from './identity.ts';
 import { isGivenUp } from './link.ts';
 import { newIdentity } from './new-identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
+import { isResetPending } from './reset.ts';
 import { rewritten } from './rewritten.ts';
 import { isSomebodyElse } from './somebody-else.ts';
 
@@ -150,6 +151,8 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
   const { onReturn } = connection.policies;
   const fresh = newIdentity(arrivals.surroundings, connection, desired);
   const isOther = isSomebodyElse(tombstone, fresh, { isNew: true });
+  // Whoever left before the traveler was reset leaves that to be done.
+  const mustReset = isOther || isResetPending(tombstone, tombstone);
   if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined)
     return separate(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
@@ -157,7 +160,7 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
   const { announced, reservation, late } = progress;
   const isMoved = tombstone.connection !== connection.id;
   const origin: Origin = {
-    ...(isOther ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
+    ...(mustReset ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
     ...(isMoved ? { movedFrom: tombstone.connection } : {}),
   };
   const identity: Identity = {

@@ -10,6 +10,7 @@ import type { Identity } from './identity.ts';
 import { lateAfter } from './observation.ts';
 import { isOwnCreate, type OpenCreate } from './own-create.ts';
 import type { TravelAnswer } from './ports.ts';
+import { isResetPending } from './reset.ts';
 import { isSomebodyElse } from './somebody-else.ts';
 import {
   type Draft,
@@ -144,7 +145,8 @@ async function adopt(
       kind: 'unavailable',
       text: 'the traveler is just being archived, or linked by another identity',
     });
-  const progress = isOther ? { ...draft.progress, reset: true as const } : draft.progress;
+  const mustReset = isOther || isResetPending(tombstone, tombstone);
+  const progress = mustReset ? { ...draft.progress, reset: true as const } : draft.progress;
   return linkTo(task, { ...draft, progress }, { traveler, applied: inherited });
 }
 

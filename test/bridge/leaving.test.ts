@@ -385,3 +385,23 @@ async function settledSoon(house: BridgeHouse, id: string): Promise<void> {
   for (let turn = 0; turn < 5 && (await house.identity(id)).state === 'dirty'; turn += 1)
     await house.pass(60_000);
 }
+
+test('somebody else who is deleted before the traveler was reset, and returns, inherits nothing', () =>
+  inHouse(async (house) => {
+    const { bridge, travel, patch, pass } = house;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
+    await patch(ada.id, { active: false });
+    const was = await house.traveler(ada.id);
+    if (!was) throw new Error('no traveler');
+    travel.people.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
+    travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    await patch(ada.id, { active: true, externalId: '2' });
+    await bridge.users.remove(users, ada.id);
+    const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
+    travel.trouble = () => undefined;
+    for (let turn = 0; turn < 3; turn += 1) await pass(60_000);
+    const now = await house.traveler(back.id);
+    expect(now).toMatchObject({ id: was.id, archived: false });
+    expect(now).not.toHaveProperty('currency');
+    expect(now?.roles ?? []).toEqual([]);
+  }));

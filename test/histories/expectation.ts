@@ -151,15 +151,16 @@ function follow(track: Track, field: Field, event: Extract<Event, { kind: 'wish'
     track.isChanged = true;
     if (track.owned) track.isWantedAllowed = true;
   }
+  const { before } = event;
+  const isReactivated = verb !== 'POST' && wish?.active === true && before?.active === false;
+  if (isReactivated && before.externalId !== wish.externalId) {
+    track.drift = new Set();
+    Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true });
+  }
   if (!isRuled) return;
   if (!wish) {
     if (field === 'archived') want(track, 'true');
     return;
-  }
-  const { before } = event;
-  if (verb !== 'POST' && wish.active && before?.active === false && before.externalId !== wish.externalId) {
-    track.drift = new Set();
-    Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true });
   }
   if (track.owner) track.owner = { ...track.owner, externalId: wish.externalId };
   want(track, wantedValue(field, wish));

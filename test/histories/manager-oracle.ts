@@ -18,8 +18,12 @@ function referenceFaults(person: Person, scene: Scene): string[] {
   // Without a traveler of the manager, the one before stays while the reference is the same.
   if (manager && manager !== person && wanted === undefined) return [];
   const raw = person.present.wish.manager ?? 'nobody';
+  // An id that a person had before they came back still means their traveler.
+  if (!manager && isId.test(raw) && [...scene.links.values()].includes(has ?? '')) return [];
   return [`p${person.index}: has the manager ${has ?? 'nobody'}, not ${wanted ?? 'nobody'} (${raw})`];
 }
+
+const isId = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 function managerOf({ present }: Person, { people }: Scene): Person | undefined {
   const raw = present?.wish.manager?.toLowerCase();
