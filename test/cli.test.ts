@@ -284,12 +284,12 @@ Examples (3 of 3):
 ada@corp.example
   lang: nothing → "fr"
   Job title: "Buyer" → "BUYER"
-  + email "ada@corp.example": The transforms of the rule make nothing of it: the map of the rule has no entry for it. [transformFailed]
-  - lang "de": The travel service speaks English and French. [languageUnsupported]
+  + email "ada@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+  - lang "de": This is no language that the travel service knows: English or French. [languageUnsupported]
 
 bob\\u{202e}@corp.example
   lang: nothing → "fr"
-  + email "bob\\u{202e}@corp.example": The transforms of the rule make nothing of it: the map of the rule has no entry for it. [transformFailed]
+  + email "bob\\u{202e}@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
 
 reception gets a traveler
   archived: nothing → false

@@ -28,8 +28,9 @@ export const findings = {
     field: 'roles',
     code: 'privileged',
     reason:
-      'The existing traveler administers the travel service; an identity provider may not take it over unseen.',
-    remedy: 'Take the admin role away in the travel service, or leave this person to be managed there.',
+      'The existing traveler administers the travel service, and is linked only after an admin has approved it.',
+    remedy:
+      'Approve it (jetbridge holds approve), take the role away in the travel service, or leave this person to be managed there.',
   }),
   ownCredential: (): Finding => ({
     field: '*',
@@ -67,20 +68,23 @@ export const findings = {
     code: 'safetyValve',
     value: true,
     reason: 'More people would leave at once than the safety valve of the connection lets pass.',
-    remedy: 'Approve or discard it (jetbridge holds); reactivating the user ends the wait, too.',
+    remedy:
+      'Approve or discard it (jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
   }),
   heldReturn: (): Finding => ({
     field: '*',
     code: 'returnHeld',
-    reason: 'Somebody takes the place of a leaver who had another externalId.',
+    reason:
+      'This person takes the place of a leaver who had another externalId, and is given that traveler only after an admin has approved it.',
     remedy:
-      'Approve it to give them the traveler with every field reset (jetbridge holds approve); discard it to leave the traveler archived.',
+      'Approve it (jetbridge holds approve) to hand the traveler over with every field reset, or discard it to leave the traveler archived.',
   }),
   heldRules: (): Finding => ({
     field: '*',
     code: 'rulesHeld',
-    reason: 'A change of rules or lookups would change many people, and waits for an admin.',
-    remedy: 'Look at it with jetbridge holds, and approve or discard it.',
+    reason: 'A change of rules or lookups would change more than 100 people, and waits for an admin.',
+    remedy:
+      'See what it would change (jetbridge preview --people), and approve or discard it (jetbridge holds approve --cause rules).',
   }),
   movedFrom: (connection: string): Finding => ({
     field: '*',
@@ -100,7 +104,7 @@ export const findings = {
     field: 'email',
     code: 'emailHeldByLeaver',
     value: email,
-    reason: 'The archived traveler of somebody who left has this email address.',
+    reason: 'The traveler of somebody who left has this email address.',
     remedy:
       'Change the address of that traveler in the travel service, or set the policy reclaimEmail, with which leavers give their address up.',
   }),

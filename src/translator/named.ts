@@ -107,7 +107,7 @@ function contradiction(noun: string, { name }: Named): Fault {
 }
 
 function gone(fault: Fault, { sent }: AppliedField, noun: string): Reading {
-  const reason = `The ${noun} ${String(sent)} that was meant is gone. ${fault.reason}`;
+  const reason = `The ${noun} ${String(sent)} that this value meant before is gone. ${fault.reason}`;
   return { fault: { ...fault, kind: 'unusable', reason } };
 }
 

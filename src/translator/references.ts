@@ -20,13 +20,13 @@ export const readReference: Reader = (raw, { references }) => {
 const failures = {
   unknown: unresolved(
     'managerUnknown',
-    'Nobody known here is meant by this manager.',
-    'Provision the manager too, or correct the reference; it is followed by itself once the manager appears.',
+    'No user of this connection matches this manager.',
+    'Provision the manager too, or correct the value; the manager is set by itself once that user is there.',
   ),
   notLinked: unresolved(
     'managerNotLinked',
-    'The manager has no traveler yet.',
-    'See why the manager was not provisioned; the reference is followed by itself afterwards.',
+    'The manager is known, but has no traveler yet.',
+    'See the findings of the manager; the manager is set by itself once there is a traveler.',
   ),
   self: unusable(
     'managerSelf',

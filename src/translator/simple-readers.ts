@@ -22,7 +22,7 @@ export function readText(raw: Json): Reading {
   if (text !== undefined) return { value: text };
   return unusable(
     'textUnusable',
-    'The value is not a simple one, or longer than 10,000 characters.',
+    'The value is not a text, number or boolean, or it is longer than 10,000 characters.',
     'Map a simple attribute, or shorten the value in the identity provider.',
   );
 }
@@ -41,7 +41,7 @@ export function readGender(raw: Json): Reading {
   if (gender === 'female' || gender === 'male') return { value: gender };
   return unusable(
     'genderUnknown',
-    'The travel service knows female and male.',
+    'This is no gender that the travel service knows: female or male.',
     'Correct the gender in the identity provider, or leave it empty there.',
   );
 }

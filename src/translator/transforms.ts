@@ -115,8 +115,8 @@ function readingOf(state: State): Reading {
   if ('text' in state) return { value: state.text, ...(mappingPath === undefined ? {} : { mappingPath }) };
   const { fault } = unusable(
     'transformFailed',
-    `The transforms of the rule make nothing of it: ${state.problem}.`,
-    'Correct the value in the identity provider, or the transforms in the mapping; a default may end them.',
+    `The transforms of the rule give no value: ${state.problem}.`,
+    'Correct the value in the identity provider, or the transforms in the mapping; a default at their end would give a value.',
   );
   return { fault: mappingPath === undefined ? fault : faultOfMapping(fault, mappingPath) };
 }

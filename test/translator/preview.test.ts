@@ -19,7 +19,7 @@ email                  = "ada@x.example"
 phoneNumber            - left out
                        absent by default rule phoneNumbers[type eq "mobile"].value: "+1 425 555 0100 x12" (The phone number has an extension, which the travel API cannot hold.)
 managerId              ? unresolved: what was there before stays
-                       unresolved by default rule urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager.value: "m-1" (Nobody known here is meant by this manager.)
+                       unresolved by default rule urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager.value: "m-1" (No user of this connection matches this manager.)
 customFields.cf-title  = [{"data":"Buyer"}]
                        set by file rule title | trim: " Buyer " → [{"data":"Buyer"}]
 
@@ -30,8 +30,8 @@ Nothing for: firstName, lastName, lang, address.streetAddress, address.city, add
 Findings:
   phoneNumber "+1 425 555 0100 x12": The phone number has an extension, which the travel API cannot hold. [phoneExtension]
     Correct the phone number in the identity provider, e.g. +33 612345678.
-  managerId "m-1": Nobody known here is meant by this manager. [managerUnknown]
-    Provision the manager too, or correct the reference; it is followed by itself once the manager appears.
+  managerId "m-1": No user of this connection matches this manager. [managerUnknown]
+    Provision the manager too, or correct the value; the manager is set by itself once that user is there.
 `);
 });
 
