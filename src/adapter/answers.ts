@@ -123,6 +123,7 @@ function unavailable(call: string, reply: Reply, now: number): TravelFailure {
     text: `${call}: ${status}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(isThrottled ? { isThrottled: true as const } : {}),
+    ...(isThrottled && status !== 429 ? { isDoubtful: true as const } : {}),
     ...(status === 501 ? { isUnsupported: true as const } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } 
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
 import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
+import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isPrivileged, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
@@ -147,7 +148,7 @@ async function sendPlan(
   const { draft, fields, omit } = sending;
   const announced = announcedOf(next, draft.applied, draft.observed);
   const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
-  if (!(await announce(task, told)))
+  if (!(await announceCall(task, told)))
     return failed(draft, { kind: 'unavailable', text: 'the lease ended before the change was sent' });
   task.checkpoint('beforeSend');
   const body = toMergePatch(next, draft.observed, omit);
@@ -192,10 +193,6 @@ function deactivationOf(whole: Plan): Plan {
   return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
 }
 
-async function announce({ connection, identity, token, store }: Task, { progress }: Draft): Promise<boolean> {
-  return (await store.leases.announce(connection.id, identity.id, token, { progress })) === 'done';
-}
-
 function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
   return withKnownOutcome({ ...draft, applied: keep(draft.applied, next, answer), observed: answer });
 }
@@ -211,6 +208,7 @@ async function leftOver(
     case 'notFound':
       return 'gone';
     case 'forbidden':
+      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       return settled(
         noting(draft, findings.forbidden('archived' in tried.set ? 'archived' : '*')),
         'refused',

@@ -4,7 +4,7 @@ import { addressKey, claimantOf, isParkingAddress } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
-import type { Identity, Origin } from './identity.ts';
+import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isGivenUp } from './link.ts';
 import { newIdentity } from './new-identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, Surroundings } from './ports.ts';
@@ -157,7 +157,8 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
     return separate(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
   const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.surroundings.now();
-  const { announced, reservation, late } = progress;
+  const { announced, reservation } = progress;
+  const late = isUnderWay ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
   const isMoved = tombstone.connection !== connection.id;
   const origin: Origin = {
     ...(mustReset ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
@@ -180,6 +181,12 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
     ...{ leasedUntil, applied, origin: left },
   };
   return { identity, changes: [release, { kind: 'insert', identity }] };
+}
+
+/** An archive that is under way may be carried out after the bridge gave up waiting for it. */
+function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCalls {
+  const { sent = {}, creates = [] } = before ?? {};
+  return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
 }
 
 /** Somebody else gets a traveler of their own, once the leaver's has given its address up. */

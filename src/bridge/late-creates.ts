@@ -1,5 +1,6 @@
+import { hasAll } from '../translator/announced.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { isOwnCreate } from './own-create.ts';
+import { isOwnCreate, type OpenCreate } from './own-create.ts';
 import type { TravelFailure } from './ports.ts';
 import type { Draft, Task } from './task.ts';
 
@@ -15,11 +16,16 @@ export async function removeLateTravelers(task: Task, draft: Draft): Promise<Tra
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
-    if (!creates.some((create) => isOwnCreate(task, traveler, create))) continue;
+    if (!creates.some((create) => isSurelyOwn(task, traveler, create))) continue;
     const failure = (await isLinked(task, traveler)) ? undefined : await remove(task, traveler);
     if (failure) return failure;
   }
   return undefined;
+}
+
+/** Stricter than for a link, as somebody may have made the traveler by hand since: it must have every value that was sent. */
+function isSurelyOwn(task: Task, traveler: TravelUser, create: OpenCreate): boolean {
+  return isOwnCreate(task, traveler, create) && hasAll(traveler, create.fields, task.basis.rules);
 }
 
 async function isLinked({ connection, store }: Task, { id, email }: TravelUser): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { announcedOf } from '../translator/announced.ts';
 import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import { announceCall } from './announce-call.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
 import { findings } from './findings.ts';
 import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
@@ -38,9 +39,9 @@ export async function leave(task: Task, begun: Draft): Promise<Settled> {
   }
   const found = draft.travelId === undefined ? await findLate(task, draft) : draft;
   if ('end' in found) return found;
+  if (found.travelId !== undefined) return retireTraveler(task, found, found.travelId);
   const checked = isLateCheckDue(task, found) ? withoutLateCalls(found) : found;
-  if (checked.travelId === undefined) return settled({ ...checked, creating: undefined }, 'synced');
-  return retireTraveler(task, checked, checked.travelId);
+  return settled({ ...checked, creating: undefined }, 'synced');
 }
 
 async function retireTraveler(task: Task, draft: Draft, travelId: string): Promise<Settled> {
@@ -52,7 +53,9 @@ async function retireTraveler(task: Task, draft: Draft, travelId: string): Promi
     : withLateDoubts(task, draft);
   if (seen === 'gone') return settled(unlinked(draft), 'synced');
   if ('end' in seen) return seen;
-  const next = correctingDrift(task, seen);
+  // Only now, as the traveler was judged by what was sent before.
+  const checked = isLateCheckDue(task, seen) ? withoutLateCalls(seen) : seen;
+  const next = correctingDrift(task, checked);
   return isRetired(task, next) ? rested(task, next, travelId) : passed(task, next, travelId);
 }
 
@@ -111,6 +114,8 @@ async function findLate(task: Task, draft: Draft): Promise<Draft | Settled> {
 
 async function retire(task: Task, draft: Draft, travelId: string): Promise<Settled> {
   if (task.connection.policies.deprovision === 'archive') return archive(task, draft, travelId);
+  const told = withLateRemoval(task, draft);
+  if (!(await announceCall(task, told))) return failed(draft, leaseLost);
   task.checkpoint('beforeSend');
   const answer = await task.connection.travel.remove(travelId);
   task.checkpoint('afterSend');
@@ -127,8 +132,14 @@ async function retire(task: Task, draft: Draft, travelId: string): Promise<Settl
     }
     case 'unauthorized':
     case 'unavailable':
-      return failed(draft, answer);
+      return failed(isOutcomeUnknown(answer) ? told : draft, answer);
   }
+}
+
+/** Who returns while a removal may still be carried out late must be looked at once more. */
+function withLateRemoval({ now, connection }: Task, draft: Draft): Draft {
+  const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: now() + connection.lateMs };
+  return { ...draft, progress: { ...draft.progress, late } };
 }
 
 async function archive(task: Task, draft: Draft, travelId: string): Promise<Settled> {
@@ -163,6 +174,8 @@ async function giveEmailUp(task: Task, { draft, end }: Settled, travelId: string
   }));
 }
 
+const leaseLost = { kind: 'unavailable', text: 'the lease ended before the change was sent' } as const;
+
 interface Unsent {
   draft: Draft;
   failure: TravelFailure;
@@ -191,12 +204,9 @@ async function patch(
 ): Promise<Draft | Unsent> {
   const announced = announcedOf(plan, draft.applied, draft.observed);
   const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
-  const { connection, identity, token, store } = task;
-  const news = { progress: told.progress };
-  if ((await store.leases.announce(connection.id, identity.id, token, news)) !== 'done')
-    return { draft, failure: { kind: 'unavailable', text: 'the lease ended before the change was sent' } };
+  if (!(await announceCall(task, told))) return { draft, failure: leaseLost };
   task.checkpoint('beforeSend');
-  const answer = await connection.travel.patch(travelId, toMergePatch(plan, draft.observed));
+  const answer = await task.connection.travel.patch(travelId, toMergePatch(plan, draft.observed));
   task.checkpoint('afterSend');
   if (answer.kind === 'ok') {
     const applied = keep(draft.applied, plan, answer.value);

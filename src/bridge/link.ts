@@ -7,9 +7,9 @@ import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
 import { isGuarded } from './guard.ts';
 import type { Identity } from './identity.ts';
-import { lateAfter } from './observation.ts';
+import { isSameCreate, lateAfter } from './observation.ts';
 import { isOwnCreate, type OpenCreate } from './own-create.ts';
-import type { TravelAnswer } from './ports.ts';
+import type { IdentityChange, TravelAnswer } from './ports.ts';
 import { isResetPending } from './reset.ts';
 import { isSomebodyElse } from './somebody-else.ts';
 import {
@@ -32,6 +32,8 @@ type Standing =
   | { is: 'linked' }
   /** The bridge's own credential belongs to it. */
   | { is: 'own' };
+
+type Release = Extract<IdentityChange, { kind: 'release' }>;
 
 /** What the look for our own create came to. */
 export type Found = Settled | Gone | { found: 'none' | 'stranger'; draft: Draft };
@@ -62,7 +64,10 @@ function withLateCreate(task: Task, draft: Draft, create: OpenCreate): Draft {
   const before = draft.progress.late;
   const isKnown = before?.creates.some((one) => isDeepStrictEqual(one.reservation, reservation));
   const late = isKnown ? before : lateAfter(task, before, { announced, reservation });
-  return { ...draft, progress: { ...draft.progress, late } };
+  const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
+  const isOpen = draft.progress.reservation !== undefined;
+  const progress = isOpen && kept ? { ...draft.progress, reservation: kept } : draft.progress;
+  return { ...draft, progress: { ...progress, late } };
 }
 
 /** Links the traveler that has the address, if the connection and its standing allow it; else tells why there is none. */
@@ -140,14 +145,16 @@ async function adopt(
   if (isOther && mustSeparate(task)) return separated(task, draft, tombstone);
   if (isOther && task.connection.policies.onReturn !== 'revive' && !isApproved(task.identity, 'return'))
     return settled(holding(task, noting(reserved, findings.heldReturn()), 'return'), 'held');
-  if (!(await takeFrom(task, tombstone)))
-    return failed(draft, {
-      kind: 'unavailable',
-      text: 'the traveler is just being archived, or linked by another identity',
-    });
+  const from = releaseOf(task, tombstone);
   const mustReset = isOther || isResetPending(tombstone, tombstone);
-  const progress = mustReset ? { ...draft.progress, reset: true as const } : draft.progress;
-  return linkTo(task, { ...draft, progress }, { traveler, applied: inherited });
+  const known = withCallsOf(task, draft, tombstone);
+  const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
+  const linked = from && (await linkTo(task, { ...draft, progress }, { traveler, applied: inherited, from }));
+  if (linked !== undefined && linked !== 'taken') return linked;
+  return failed(draft, {
+    kind: 'unavailable',
+    text: 'the traveler is just being archived, or linked by another identity',
+  });
 }
 
 function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {
@@ -165,7 +172,7 @@ async function separated(task: Task, draft: Draft, tombstone: Identity): Promise
 async function linkTo(
   task: Task,
   draft: Draft,
-  { traveler, applied }: { traveler: TravelUser; applied: Applied },
+  { traveler, applied, from }: { traveler: TravelUser; applied: Applied; from?: Release },
 ): Promise<Settled | Gone | 'taken'> {
   const linked: Draft = withKnownOutcome({
     ...draft,
@@ -176,7 +183,7 @@ async function linkTo(
   });
   // Before the first patch: of two who find one traveler at the same moment, one must not write it.
   const { connection, identity, token, store } = task;
-  const news = { travelId: traveler.id, progress: linked.progress };
+  const news = { travelId: traveler.id, applied, progress: linked.progress, from };
   const link = await store.leases.announce(connection.id, identity.id, token, news);
   if (link === 'taken') return 'taken';
   if (link === 'lost')
@@ -184,12 +191,21 @@ async function linkTo(
   return amend(task, linked, { isFresh: true });
 }
 
+/** The draft that remembers the calls of the tombstone which may be carried out late. */
+function withCallsOf(task: Task, draft: Draft, { progress, applied }: Identity): Draft {
+  const { announced = {}, late } = progress;
+  if (!late && !progress.announced) return draft;
+  const own = draft.progress.late;
+  const { checkAt, sent, creates } = lateAfter(task, late, { announced, applied });
+  const own = draft.progress.late;
+  const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
+  return { ...draft, progress: { ...draft.progress, late: all } };
+}
+
 /** Work that is under way at the tombstone would come after what is sent from here. */
-async function takeFrom(task: Task, tombstone: Identity): Promise<boolean> {
+function releaseOf(task: Task, tombstone: Identity): Release | undefined {
   const { connection, id, leasedUntil, applied, origin } = tombstone;
-  if (leasedUntil !== undefined && leasedUntil > task.now()) return false;
+  if (leasedUntil !== undefined && leasedUntil > task.now()) return undefined;
   const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
-  const given = { connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
-  const release = { kind: 'release', ...given } as const;
-  return (await task.store.identities.commit(task.connection.id, [release])) === 'done';
+  return { kind: 'release', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
 }

@@ -1,8 +1,10 @@
-import { type Announced, doubtLate, resolveAnnounced } from '../translator/announced.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Announced, doubtLate, resolveAnnounced, withSent } from '../translator/announced.ts';
 import { drift } from '../translator/plan.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import type { LateCalls, Reservation } from './identity.ts';
+import type { OpenCreate } from './own-create.ts';
 import { type Draft, failed, type Settled, type Task } from './task.ts';
 
 /** How often drift of one field is corrected within an hour. */
@@ -25,7 +27,7 @@ export function withObserved(task: Task, draft: Draft, observed: TravelUser): Dr
   const { announced, ...progress } = draft.progress;
   const seen = { observed, rules: task.basis.rules };
   if (!announced) return withLateDoubts(task, { ...draft, observed });
-  const late = lateAfter(task, draft.progress.late, { announced });
+  const late = lateAfter(task, draft.progress.late, { announced, applied: draft.applied });
   const applied = resolveAnnounced(draft.applied, announced, seen);
   return withLateDoubts(task, { ...draft, observed, applied, progress: { ...progress, late } });
 }
@@ -38,20 +40,43 @@ export function withLateDoubts(task: Task, draft: Draft): Draft {
   return { ...draft, applied };
 }
 
+/** A call without a known outcome. */
+interface LateCall {
+  announced: Announced;
+  /** What was applied before it. */
+  applied?: Applied;
+  /** Of a create. */
+  reservation?: Reservation;
+}
+
 /** The late calls with one more, which may be carried out from now on until the travel API has surely forgotten it. */
 export function lateAfter(
   { now, connection }: Task,
   before: LateCalls | undefined,
-  { announced, reservation }: { announced: Announced; reservation?: Reservation },
+  { announced, applied = {}, reservation }: LateCall,
 ): LateCalls {
-  const sent: LateCalls['sent'] = { ...before?.sent };
-  for (const [key, { value }] of Object.entries(announced)) sent[key] = [...(sent[key] ?? []), value];
   const creates = before?.creates ?? [];
   return {
     checkAt: now() + connection.lateMs,
-    sent,
-    creates: reservation ? [...creates, { reservation, fields: announced }] : creates,
+    sent: withSent(before?.sent ?? {}, announced, applied),
+    creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };
+}
+
+/** A create that was repeated is one: it may have been carried out since it was first announced. */
+function withCreate(creates: OpenCreate[], create: OpenCreate): OpenCreate[] {
+  const before = creates.find((one) => isSameCreate(one, create));
+  if (!before) return [...creates, create];
+  const wasFree = before.reservation.wasFree || create.reservation.wasFree;
+  const once = { ...before, reservation: { ...before.reservation, wasFree } };
+  return creates.map((one) => (one === before ? once : one));
+}
+
+/** True when two creates would make the same traveler. */
+export function isSameCreate(one: OpenCreate, other: OpenCreate): boolean {
+  return (
+    one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields)
+  );
 }
 
 /** True when the time has come to look once more for calls that were carried out late. */

@@ -100,10 +100,15 @@ export interface Identities {
 
 /**
  * What is about to be written at the travel API: a create under an address (undefined takes it back), which unlinks; a
- * traveler that becomes linked, which ends an open create; or changes to the fields of the linked one. With all of them
+ * traveler that becomes linked, with what is applied to it, perhaps from a tombstone that gives it up, which ends an open
+ * create; or changes to the fields of the linked one. With all of them
  * goes what the next attempt must know if the outcome of the call never does.
  */
-export type Announcement = ({ creating: string | undefined } | { travelId: string } | object) & {
+export type Announcement = (
+  | { creating: string | undefined }
+  | { travelId: string; applied: Applied; from?: Extract<IdentityChange, { kind: 'release' }> | undefined }
+  | object
+) & {
   progress?: Progress;
 };
 
@@ -121,7 +126,8 @@ export interface Leases {
   /**
    * Announces what is about to be written at the travel API: a create under an address (undefined takes it back), which
    * unlinks, or changes to a traveler that is linked with this, which ends an open create. `lost`: the token no longer holds; `taken`: another identity of the
-   * account has announced a create under the same address, or is linked to that traveler.
+   * account has announced a create under the same address, or is linked to that traveler; or the tombstone `from` which it
+   * is taken has moved.
    */
   announce(
     connection: string,
@@ -389,6 +395,8 @@ export type TravelFailure =
       text: string;
       retryAfterMs?: number;
       isThrottled?: true;
+      /** With `isThrottled`: it may have been carried out all the same (503). */
+      isDoubtful?: true;
       isUnanswered?: true;
       isUnsupported?: true;
       isRejected?: true;

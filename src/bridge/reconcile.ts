@@ -224,7 +224,7 @@ function toOutcome(
   const trace = 'kind' in from.translated ? identity.trace : from.translated.translation.trace;
   const common = { ...draft, trace, rulesVersion: from.rulesVersion };
   if (end.kind === 'state') {
-    const progress = { ...postponed(draft.progress, now()), settledVersion: identity.version };
+    const progress = withSettled(identity, postponed(draft.progress, now()));
     return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
   }
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
@@ -237,6 +237,11 @@ function toOutcome(
     attempts: identity.attempts + 1,
     nextAttemptAt,
   };
+}
+
+/** Nothing is settled before an IdP has written it: its first write reads the traveler. */
+function withSettled({ claimed, version }: Identity, progress: Progress): Progress {
+  return claimed ? { ...progress, settledVersion: version } : progress;
 }
 
 /** A look for late calls that could not be made, as an admin must decide first, comes again later. */

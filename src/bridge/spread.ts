@@ -31,7 +31,10 @@ export async function spread(
   if (waitingFor !== undefined) has.push(waitingFor);
   // What was answered last stands in for what was seen, where that is not known.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
-  const had = [before.observed?.email, answered, ...announced].filter((one) => typeof one === 'string');
+  // Calls without a known outcome may have given it an address that it has no more.
+  const { announced: unknown, late } = before.progress;
+  const sent = [unknown?.email?.value, ...(late?.sent.email ?? [])];
+  const had = [before.observed?.email, answered, ...announced, ...sent].filter((one) => typeof one === 'string');
   // By key, so that an address in two spellings is touched once.
   const freed = new Map(had.map((email) => [addressKey(email), email]));
   for (const key of has) freed.delete(key);

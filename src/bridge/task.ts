@@ -98,7 +98,8 @@ export function withKnownOutcome(draft: Draft): Draft {
 
 /** True for a failure that may hide a success: no answer came, or one that does not tell. */
 export function isOutcomeUnknown(failure: TravelFailure): boolean {
-  return failure.kind === 'unavailable' && !failure.isThrottled && !failure.isRejected;
+  if (failure.kind !== 'unavailable' || failure.isRejected) return false;
+  return !failure.isThrottled || failure.isDoubtful === true;
 }
 
 /** The draft with refusals remembered under the task's basis. */

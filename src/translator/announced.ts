@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import { readField } from './fields.ts';
+import { placeOf, readField } from './fields.ts';
 import type { Plan } from './plan.ts';
 import type { Applied, FieldKey } from './result.ts';
 import type { Rules } from './rules.ts';
@@ -68,16 +68,56 @@ export function doubtLate(
   { observed, rules }: { observed: TravelUser; rules: Rules },
 ): Applied {
   const doubted: Applied = { ...applied };
-  for (const [key, values] of Object.entries(sent)) {
+  for (const key of new Set([...Object.keys(sent), ...Object.keys(applied)])) {
     const now = readField(observed, key) ?? null;
     const entry = applied[key];
     if (same(now, entry ? entry.answered : null)) continue;
+    const values = [...(sent[key] ?? []), ...(isReplaced(key, sent) ? [null] : [])];
     if (!values.some((value) => hasValue(observed, { key, value, rules }))) continue;
     doubted[key] = entry
       ? { ...entry, unsure: true }
       : { sent: now, answered: now, source: null, unsure: true };
   }
   return doubted;
+}
+
+/**
+ * The values that calls carried out late may set, with those of one more call: its own, and those of the elements of ours
+ * that it carried along in the arrays that it replaced.
+ */
+export function withSent(
+  before: Record<FieldKey, Json[]>,
+  announced: Announced,
+  applied: Applied,
+): Record<FieldKey, Json[]> {
+  const sent = { ...before };
+  const add = (key: FieldKey, value: Json) => {
+    const values = sent[key] ?? [];
+    if (!values.some((one) => same(one, value))) sent[key] = [...values, value];
+  };
+  for (const [key, { value }] of Object.entries(announced)) add(key, value);
+  const arrays = new Set(Object.keys(announced).map(arrayOf));
+  for (const [key, { answered }] of Object.entries(applied)) {
+    const array = arrayOf(key);
+    if (array !== undefined && arrays.has(array) && !(key in announced)) add(key, answered);
+  }
+  return sent;
+}
+
+/** True when one of the calls replaced what the key is a part of, and so may have removed it: an array, or a whole address. */
+function isReplaced(key: FieldKey, sent: Record<FieldKey, Json[]>): boolean {
+  const array = arrayOf(key);
+  if (array !== undefined) return Object.keys(sent).some((one) => arrayOf(one) === array);
+  if (placeOf(key).kind !== 'address') return false;
+  return Object.entries(sent).some(
+    ([one, values]) => placeOf(one).kind === 'address' && values.includes(null),
+  );
+}
+
+/** The array that the key is an element of. */
+function arrayOf(key: FieldKey): 'customField' | 'role' | undefined {
+  const { kind } = placeOf(key);
+  return kind === 'customField' || kind === 'role' ? kind : undefined;
 }
 
 /** True when a traveler has every value that a create was to set. */

@@ -12,10 +12,11 @@ export interface Call {
 }
 
 /**
- * A failure is answered in place of the answer; `lose` carries the call out and answers unavailable; `die` carries it
- * out and `hang` does not, and neither ever answers, as when the asking process is killed.
+ * A failure is answered in place of the answer; `lose` carries the call out and answers unavailable; `late` answers
+ * unavailable and carries the call out when `carryOutLate` is called; `die` carries it out and `hang` does not, and neither
+ * ever answers, as when the asking process is killed.
  */
-export type Trouble = TravelFailure | 'lose' | 'die' | 'hang' | undefined;
+export type Trouble = TravelFailure | 'lose' | 'late' | 'die' | 'hang' | undefined;
 
 /** A call that is held back. */
 export interface Held {
@@ -45,6 +46,8 @@ export interface FakeTravel {
   trouble: (call: Call) => Trouble | Promise<Trouble>;
   /** Holds back the next call of the verb. */
   hold(verb: Call['verb']): Held;
+  /** Carries out the calls that were answered `late`, in the order in which they were made. */
+  carryOutLate(): void;
   /** Puts a traveler there as if by hand. */
   add(user: Partial<TravelUser> & { email: string }): TravelUser;
   /** The calls that write. */
@@ -55,6 +58,7 @@ export interface FakeTravel {
 export function fakeTravel(now?: () => number): FakeTravel {
   const people = new Map<string, TravelUser>();
   const calls: Call[] = [];
+  const overdue: (() => unknown)[] = [];
   let last = 0;
   const add: FakeTravel['add'] = (user) => {
     last += 1;
@@ -68,7 +72,7 @@ export function fakeTravel(now?: () => number): FakeTravel {
     return traveler;
   };
   const fake: FakeTravel = {
-    users: travelUsers(() => fake, add),
+    users: travelUsers(() => fake, { add, overdue }),
     lookups: travelLookups(
       () => fake,
       () => self,
@@ -88,6 +92,9 @@ export function fakeTravel(now?: () => number): FakeTravel {
     beforeRefresh: () => {},
     trouble: () => undefined,
     hold: (verb) => hold(fake, verb),
+    carryOutLate: () => {
+      for (const carryOut of overdue.splice(0)) carryOut();
+    },
     add,
     writes: () => calls.filter(({ verb }) => verb === 'create' || verb === 'patch' || verb === 'remove'),
   };
@@ -135,12 +142,19 @@ function travelLookups(fake: () => FakeTravel, self: () => TravelUser): TravelLo
   return { current: answer, refresh, expire: () => {}, self: async () => ({ kind: 'ok', value: self() }) };
 }
 
-function travelUsers(fake: () => FakeTravel, add: FakeTravel['add']): TravelUsers {
+function travelUsers(
+  fake: () => FakeTravel,
+  { add, overdue }: { add: FakeTravel['add']; overdue: (() => unknown)[] },
+): TravelUsers {
   const call = async <T>(made: Call, carryOut: () => TravelAnswer<T>): Promise<TravelAnswer<T>> => {
     fake().calls.push(copyOf(made));
     const trouble = await fake().trouble(made);
     if (trouble === undefined) return copyOf(carryOut());
     if (trouble === 'hang') return new Promise(() => {});
+    if (trouble === 'late') {
+      overdue.push(carryOut);
+      return { kind: 'unavailable', text: 'no answer came' };
+    }
     if (trouble !== 'lose' && trouble !== 'die') return trouble;
     carryOut();
     return trouble === 'lose' ? { kind: 'unavailable', text: 'the answer was lost' } : new Promise(() => {});
