@@ -1,7 +1,7 @@
 import { announcedOf } from '../translator/announced.ts';
 import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
-import { announceCall } from './announce-call.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
+import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';

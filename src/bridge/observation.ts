@@ -74,9 +74,7 @@ function withCreate(creates: OpenCreate[], create: OpenCreate): OpenCreate[] {
 
 /** True when two creates would make the same traveler. */
 export function isSameCreate(one: OpenCreate, other: OpenCreate): boolean {
-  return (
-    one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields)
-  );
+  return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 
 /** True when the time has come to look once more for calls that were carried out late. */

@@ -34,7 +34,9 @@ export async function spread(
   // Calls without a known outcome may have given it an address that it has no more.
   const { announced: unknown, late } = before.progress;
   const sent = [unknown?.email?.value, ...(late?.sent.email ?? [])];
-  const had = [before.observed?.email, answered, ...announced, ...sent].filter((one) => typeof one === 'string');
+  const had = [before.observed?.email, answered, ...announced, ...sent].filter(
+    (one) => typeof one === 'string',
+  );
   // By key, so that an address in two spellings is touched once.
   const freed = new Map(had.map((email) => [addressKey(email), email]));
   for (const key of has) freed.delete(key);

@@ -11,6 +11,7 @@ import {
   everything,
   faultsOf,
   lostByHand,
+  project,
   rest,
   rolesOf,
   type Story,
@@ -115,22 +116,10 @@ const eventNames = Object.keys(events);
 
 async function start(house: BridgeHouse, kind: string): Promise<Story> {
   const { from } = kinds[kind] ?? { from: undefined };
-  const story: Story =
-    from === undefined ? { house, id: '', wish: null } : await begun(house, from);
-  if (from === undefined) await begunNowhere(house);
+  const story: Story = from === undefined ? { house, id: '', wish: null } : await begun(house, from);
+  if (from === undefined) house.travel.known.customFields.push(project);
   origins.set(story, from);
   return story;
-}
-
-/** The custom field is known to the house before anybody is. */
-async function begunNowhere(house: BridgeHouse): Promise<void> {
-  house.travel.known.customFields.push({
-    id: 'cf-1',
-    name: 'Project',
-    dataType: 'text',
-    disabled: false,
-    options: [],
-  });
 }
 
 interface Case {

@@ -1,12 +1,13 @@
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
-import { type BridgeHouse, emailsOf, person } from './bridge-house.ts';
+import { type BridgeHouse, person } from './bridge-house.ts';
 import type { Call, Trouble } from './fake-travel.ts';
 
 /** The rules of the stories: a title fills a custom field. */
 export const titleMapping = { scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'cf-1' }] };
 
-const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
+/** The custom field that the title fills. */
+export const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
 
 /** A user as the identity provider knows one: null once it was deleted. */
 export type Wish = ScimResource | null;
@@ -101,8 +102,8 @@ export async function writeUnder(story: Story, { trouble, isKilled }: Fate, wish
     if (!isWrite(call)) return undefined;
     house.travel.trouble = () => undefined;
     if (!isKilled) return trouble;
-    dying();
     await house.restart();
+    dying();
     return trouble;
   };
   let isAnswered = false;
@@ -200,9 +201,4 @@ export async function lostByHand({ house, id }: Story): Promise<string[]> {
   if (!traveler.customFields?.some(({ customFieldId }) => customFieldId === 'cf-9')) faults.push('cf-9');
   if (traveler.address?.region !== 'Quebec') faults.push('region');
   return faults;
-}
-
-/** Somebody with another address. */
-export function movedTo(address: string): ScimResource {
-  return emailsOf(address);
 }
