@@ -18,7 +18,7 @@ const invalidFields = [
   { field: 'address.countryCode', code: 'country', message: 'country' },
 ];
 const call = 'PATCH /api/users/u1';
-const throttled = { kind: 'unavailable', text: `${call}: 503`, isThrottled: true } as const;
+const throttled = { kind: 'unavailable', text: `${call}: 503`, isThrottled: true, isDoubtful: true } as const;
 
 interface Row {
   title: string;
