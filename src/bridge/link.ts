@@ -197,7 +197,6 @@ function withCallsOf(task: Task, draft: Draft, { progress, applied }: Identity):
   if (!late && !progress.announced) return draft;
   const own = draft.progress.late;
   const { checkAt, sent, creates } = lateAfter(task, late, { announced, applied });
-  const own = draft.progress.late;
   const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
   return { ...draft, progress: { ...draft.progress, late: all } };
 }
