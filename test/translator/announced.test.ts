@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import type { Json } from '../../src/schema/resource.ts';
+import { type Announced, doubtLate, resolveAnnounced, withSent } from '../../src/translator/announced.ts';
+import { readField } from '../../src/translator/fields.ts';
+import type { Applied } from '../../src/translator/result.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { rulesOf } from './house.ts';
+
+const rules = rulesOf({ scimUserMapping: [] });
+const keys = ['lang', 'travelPolicyId', 'roles.guest', 'roles.organizer', 'customFields.f', 'address.city'];
+const key = fc.constantFrom(...keys);
+
+function valueAt(name: string, number: number): Json {
+  if (name.startsWith('roles.')) return true;
+  return name.startsWith('customFields.') ? [{ data: `v${number}` }] : `v${number}`;
+}
+
+const number = fc.integer({ min: 0, max: 2 });
+const value = (name: string) => fc.option(number).map((one) => (one === null ? null : valueAt(name, one)));
+
+const values = fc.record(Object.fromEntries(keys.map((name) => [name, value(name)])));
+
+const announced: fc.Arbitrary<Announced> = fc
+  .uniqueArray(key)
+  .chain((names) =>
+    fc.record(
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          fc.record({ value: value(name), before: value(name), source: fc.constant('s') }),
+        ]),
+      ),
+    ),
+  );
+
+const applied: fc.Arbitrary<Applied> = values.map((all) =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, one]) =>
+      one === null ? [] : [[name, { sent: one, answered: one, source: 's' }]],
+    ),
+  ),
+);
+
+function travelerWith(all: Record<string, Json>): TravelUser {
+  const text = (name: string) => (all[name] === null ? {} : { [name]: all[name] });
+  const roles = ['guest', 'organizer'].filter((role) => all[`roles.${role}`] === true);
+  const field = all['customFields.f'];
+  const city = all['address.city'];
+  return {
+    id: 't',
+    email: 'a@b.example',
+    archived: false,
+    createdAt: '2026-11-20T10:00:00Z',
+    ...text('lang'),
+    ...text('travelPolicyId'),
+    ...(roles.length > 0 ? { roles } : {}),
+    ...(field === null ? {} : { customFields: [{ customFieldId: 'f', values: field }] }),
+    ...(city === null ? {} : { address: { city } }),
+  } as TravelUser; // As JSON would carry it.
+}
+
+test('an announced field is owned exactly if it has the announced value, or one that was not there before', () => {
+  fc.assert(
+    fc.property(applied, announced, values, (owned, told, seen) => {
+      const observed = travelerWith(seen);
+      const after = resolveAnnounced(owned, told, { observed, rules });
+      for (const [name, field] of Object.entries(told)) {
+        const now = readField(observed, name) ?? null;
+        const [isAnnounced, isAsBefore] = [field.value, field.before].map(
+          (one) => JSON.stringify(one) === JSON.stringify(now),
+        );
+        if (isAnnounced) expect(name in after).toBe(field.value !== null);
+        else if (isAsBefore) expect(after[name]).toEqual(owned[name]);
+        else expect(name in after).toBe(field.value !== null || name in owned);
+        if (!isAnnounced && !isAsBefore && name in after) expect(after[name]?.unsure).toBe(true);
+      }
+      for (const name of keys.filter((one) => !(one in told))) expect(after[name]).toEqual(owned[name]);
+    }),
+  );
+});
+
+test('nothing is doubted of a traveler that is as it was answered', () => {
+  fc.assert(
+    fc.property(applied, announced, (owned, told) => {
+      const seen = Object.fromEntries(keys.map((name) => [name, owned[name]?.answered ?? null]));
+      const sent = withSent({}, told, owned);
+      expect(doubtLate(owned, sent, { observed: travelerWith(seen), rules })).toEqual(owned);
+    }),
+  );
+});
+
+test('whatever an earlier call sets late is doubted, and no plain field that it did not name', () => {
+  fc.assert(
+    fc.property(applied, announced, applied, (before, told, owned) => {
+      const sent = withSent({}, told, before);
+      // The late call, upon what was applied since.
+      const seen: Record<string, Json> = {};
+      for (const name of keys)
+        seen[name] = told[name]?.value ?? (name in told ? null : (owned[name]?.answered ?? null));
+      const after = doubtLate(owned, sent, { observed: travelerWith(seen), rules });
+      for (const name of keys) {
+        const isAsAnswered = JSON.stringify(seen[name]) === JSON.stringify(owned[name]?.answered ?? null);
+        expect(after[name]?.unsure === true).toBe(!isAsAnswered);
+      }
+    }),
+  );
+});
+
+test('an array that an earlier call replaced is doubted in every element, also one that it carried along or lacked', () => {
+  const owned = (name: string): Applied => ({ [name]: { sent: true, answered: true, source: 's' } });
+  const told: Announced = { 'roles.guest': { value: true, source: 's', before: null } };
+  const carried = withSent({}, told, owned('roles.organizer'));
+  const observed = travelerWith({
+    ...Object.fromEntries(keys.map((name) => [name, null])),
+    'roles.guest': true,
+    'roles.organizer': true,
+  });
+  expect(doubtLate({}, carried, { observed, rules })).toEqual({
+    'roles.guest': { sent: true, answered: true, source: null, unsure: true },
+    'roles.organizer': { sent: true, answered: true, source: null, unsure: true },
+  });
+  const later = doubtLate(owned('roles.premium'), withSent({}, told, {}), { observed, rules });
+  expect(later['roles.premium']?.unsure).toBe(true);
+});
+
+test('a call that is repeated is remembered once', () => {
+  fc.assert(
+    fc.property(applied, announced, (owned, told) => {
+      const once = withSent({}, told, owned);
+      expect(withSent(once, told, owned)).toEqual(once);
+    }),
+  );
+});
