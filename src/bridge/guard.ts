@@ -74,7 +74,7 @@ export async function mayLeave({ connection, identity, store, now }: Task): Prom
 }
 
 /** The fields without those of a guarded traveler that an IdP must not change. */
-export function guard(task: Task, { draft, fields }: Gated): Gated {
+function guard(task: Task, { draft, fields }: Gated): Gated {
   const { observed, applied } = draft;
   if (!observed || !isGuarded(observed, applied)) return { draft, fields };
   const all = [...Object.keys(applied), ...Object.keys(task.baseline ?? {}), ...Object.keys(fields)];

@@ -8,13 +8,13 @@ import { withFreeAddress } from './address.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
-import { guard, refuseOwnUser } from './guard.ts';
+import { passGates, refuseOwnUser } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { chooseAddress, withEmail } from './join.ts';
 import { withBaseline } from './ownership.ts';
 import type { Identities, References } from './ports.ts';
 import { type Resolved, resolveReferences } from './references.ts';
-import { type Draft, draftOf, type Fields, noting, type Task } from './task.ts';
+import { type Draft, draftOf, type Fields, isApproved, isHeldBefore, noting, type Task } from './task.ts';
 
 /** What the next reconciliation of one identity would come to, as far as that can be told without a call. */
 export interface Outlook {
@@ -55,9 +55,11 @@ async function outlook(task: Task): Promise<Outlook> {
 async function linkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
   const own = await refuseOwnUser(task, draft);
   if (own?.end.kind === 'state') return told(own.draft, emptyPlan);
+  if (isHeldBefore(task.identity, 'return') && !isApproved(task.identity, 'return'))
+    return told(noting(draft, findings.heldReturn()), emptyPlan);
   const addressed = await withFreeAddress(task, withBaseline(task, draft));
-  const guarded = guard(task, addressed);
-  return told(guarded.draft, planned(task, guarded.draft, guarded.fields));
+  const gated = await passGates(task, addressed);
+  return told(gated.draft, planned(task, gated.draft, gated.fields));
 }
 
 async function unlinkedOutlook(task: Task, draft: Draft): Promise<Outlook> {
