@@ -28,7 +28,7 @@ export const causeTexts = {
     approved: 'the traveler is changed as the IdP wants',
   },
   guarded: {
-    why: () => 'the traveler administers the travel service, or is the one whose credential Jetbridge uses',
+    why: () => 'the traveler administers the travel service by a role that the mapping did not give',
     discarded: 'the traveler stays as it is until the IdP changes the person again',
     approved: 'the traveler is linked to the person and changed as the IdP wants',
   },
