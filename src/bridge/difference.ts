@@ -40,7 +40,11 @@ const toldByTravelApi = [
   'rulesHeld',
   'returnHeld',
   'ownCredential',
+  'customFieldLost',
 ];
+
+/** What was decided when the IdP wrote, whatever the rules. */
+const toldByOrigin = ['movedFrom'];
 
 /** Compares two outlooks for one person. Without `from`, the new one is compared with what was sent and found last. */
 export function difference(identity: Identity, from: Outlook | undefined, to: Outlook): Difference {
@@ -98,7 +102,7 @@ function valueNow({ observed, applied }: Identity, field: FieldKey): Json {
 }
 
 function tellable({ findings }: Outlook): Finding[] {
-  return findings.filter(({ code }) => !toldByTravelApi.includes(code));
+  return findings.filter(({ code }) => !toldByTravelApi.includes(code) && !toldByOrigin.includes(code));
 }
 
 function without(some: Finding[], others: Finding[]): Finding[] {

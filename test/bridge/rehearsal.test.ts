@@ -111,6 +111,19 @@ test('a mapping that says the same changes nobody', () =>
     expect(await rehearsed(house)).toMatchObject(nothing);
   }));
 
+test('that somebody came from another connection is a finding under any mapping', () =>
+  inHouse(
+    async ({ bridge, connectionOf, findings }) => {
+      const ada = await bridge.users.create(users, person('Ada'));
+      await bridge.users.remove(users, ada.id);
+      const moved = await bridge.users.create('other', person('Ada'));
+      expect(await findings(moved.id, 'other')).toEqual(['*: movedFrom']);
+      const outcome = await bridge.rehearser.run(connectionOf('other'), { examples: 10 });
+      expect(outcome).toMatchObject({ people: 1, changed: 0, findings: [] });
+    },
+    { more: ['other'] },
+  ));
+
 test('a rule that is taken away gives its field up, and no call is made', () =>
   withHouse(async (house) => {
     await startWith(house, { scimUserMapping: [title] });
