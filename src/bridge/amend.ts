@@ -4,10 +4,10 @@ import { announcedOf } from '../translator/announced.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
-import { type Addressed, awaiting, isParkingAddress, withFreeAddress } from './address.ts';
+import { type Addressed, awaiting, isInactive, isParkingAddress, withFreeAddress } from './address.ts';
 import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
-import { isPrivileged, passGates, refuseOwnUser } from './guard.ts';
+import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
 import { lostBefore, lostValues, notingLost } from './lost-values.ts';
 import {
@@ -25,7 +25,6 @@ import {
   type Fields,
   failed,
   holding,
-  isApproved,
   isOutcomeUnknown,
   noting,
   refusing,
@@ -103,7 +102,9 @@ async function prepared(
   how: Pick<Sending, 'isFresh' | 'isAlone'>,
 ): Promise<Sending | Settled> {
   const isReset = isResetPending(task.identity, draft);
-  if (isReset && draft.observed && isPrivileged(draft.observed) && !isApproved(task.identity, 'return'))
+  if (isMovedAdmin(task, draft) && !isTakeoverApproved(task.identity))
+    return settled(holding(task, noting(draft, findings.privileged()), 'guarded'), 'held');
+  if (isReset && draft.observed && isPrivileged(draft.observed) && !isTakeoverApproved(task.identity))
     return settled(holding(task, noting(draft, findings.heldReturn()), 'return'), 'held');
   const begun = withDoubtedArchive(draft);
   const owned = isReset
@@ -119,6 +120,12 @@ function withDoubtedArchive(draft: Draft): Draft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
+}
+
+/** True for an administrator whom another connection left archived, and whom no IdP brings back unseen. */
+function isMovedAdmin({ identity }: Task, { applied, observed }: Draft): boolean {
+  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
+  return isBack && observed?.archived === true && isGuarded(observed, applied);
 }
 
 async function send(task: Task, sending: Sending, rounds: number): Promise<Settled | Gone> {

@@ -4,6 +4,7 @@ import { addressKey, claimantOf, isParkingAddress } from './address.ts';
 import type { Bases } from './basis.ts';
 import type { Connection } from './connection.ts';
 import { BridgeError } from './errors.ts';
+import { isPrivileged } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isGivenUp } from './link.ts';
 import { newIdentity } from './new-identity.ts';
@@ -153,7 +154,8 @@ function comeBack(arrivals: Arrivals, connection: Connection, back: Return): New
   const isOther = isSomebodyElse(tombstone, fresh, { isNew: true });
   // Whoever left before the traveler was reset leaves that to be done.
   const mustReset = isOther || isResetPending(tombstone, tombstone);
-  if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined)
+  const isAdmin = tombstone.observed !== undefined && isPrivileged(tombstone.observed);
+  if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
     return separate(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
   const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.surroundings.now();

@@ -1,6 +1,7 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { isInactive } from './address.ts';
 import type { Connection } from './connection.ts';
+import { isPrivileged } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
 import type { IdentityChange, Surroundings } from './ports.ts';
 import { rewritten } from './rewritten.ts';
@@ -46,7 +47,9 @@ export function claimed(
     const identity = { ...next, origin: { ...origin, resetAt: next.version } };
     return { identity, changes: [update(identity)] };
   }
-  if (onReturn === 'hold' || connection.parkingDomain === undefined) {
+  // An administrator gets no parking address.
+  const isAdmin = before.observed !== undefined && isPrivileged(before.observed);
+  if (onReturn === 'hold' || connection.parkingDomain === undefined || isAdmin) {
     const identity = { ...next, origin: { ...origin, returnAt: next.version } };
     return { identity, changes: [update(identity)] };
   }

@@ -32,6 +32,11 @@ export function isGuarded({ roles = [] }: TravelUser, applied: Draft['applied'])
   return roles.some((role) => privilegedRoles.includes(role) && !(`roles.${role}` in applied));
 }
 
+/** True when an admin lets a person have the traveler of an administrator, or of somebody who left. */
+export function isTakeoverApproved(identity: Task['identity']): boolean {
+  return isApproved(identity, 'guarded') || isApproved(identity, 'return');
+}
+
 /** Ends the reconciliation of the user whose credential the bridge uses, who is never written. */
 export async function refuseOwnUser(task: Task, draft: Draft): Promise<Settled | undefined> {
   const self = await task.connection.lookups.self();

@@ -7,7 +7,7 @@ import { addressKey, awaiting, awaitingHolder, claimantOf, holderOf, isParkingAd
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
-import { isGivenUp, linkExisting, linkOwnCreate } from './link.ts';
+import { isGivenUp, isNeverGivenTo, linkExisting, linkOwnCreate } from './link.ts';
 import { isLateCheckDue, withoutLateCalls } from './observation.ts';
 import type { TravelFailure } from './ports.ts';
 import {
@@ -143,7 +143,7 @@ export async function chooseAddress(
 /** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
 async function obstacleAt(task: Task, email: string): Promise<Identity | undefined> {
   const holder = await holderOf(task, email);
-  if (holder && !isGivenUp(holder)) return holder;
+  if (holder && (!isGivenUp(holder) || isNeverGivenTo(task, holder))) return holder;
   return claimantOf(task.store, task.connection, { email, except: task.identity.id });
 }
 

@@ -1,9 +1,10 @@
 import { announcedOf } from '../translator/announced.ts';
 import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
 import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
-import { isGuarded, mayLeave, refuseOwnUser } from './guard.ts';
+import { isGuarded, isPrivileged, mayLeave, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
 import { findOwnCreate } from './link.ts';
 import {
@@ -76,7 +77,7 @@ function rested(task: Task, draft: Draft, travelId: string): Promise<Settled> {
   const { archived } = draft.applied;
   const drifted = draft.observed && archived ? drift({ archived }, draft.observed) : [];
   const done = { ...draft, findings: [...draft.findings, ...drifted] };
-  return giveEmailUp(task, settled(done, 'synced'), travelId);
+  return giveEmailUp(task, settled(done, 'synced'), { travelId, isFresh: false });
 }
 
 async function passed(task: Task, seen: Draft, travelId: string): Promise<Settled> {
@@ -94,7 +95,7 @@ async function passed(task: Task, seen: Draft, travelId: string): Promise<Settle
 async function retired(task: Task, seen: Draft, travelId: string): Promise<Settled> {
   const done = await retire(task, seen, travelId);
   if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
-  return giveEmailUp(task, done, travelId);
+  return giveEmailUp(task, done, { travelId, isFresh: true });
 }
 
 /** A create that was announced may have been carried out: then its traveler is there, and must go. */
@@ -158,11 +159,19 @@ async function archive(task: Task, draft: Draft, travelId: string): Promise<Sett
   return unsent(sent, () => settled(noting(sent.draft, findings.forbidden('archived')), 'refused'));
 }
 
-/** An archived leaver gives the address up when it is to be somebody else's. */
-async function giveEmailUp(task: Task, { draft, end }: Settled, travelId: string): Promise<Settled> {
-  const { observed } = draft;
-  if (!observed?.archived || isParkingAddress(task.connection, observed.email)) return { draft, end };
-  const parked = (await mustGiveUp(task, observed.email)) ? parkingAddress(task, draft) : undefined;
+/** An archived leaver gives the address up when it is to be somebody else's; an administrator never does. */
+async function giveEmailUp(
+  task: Task,
+  { draft: before, end }: Settled,
+  { travelId, isFresh }: { travelId: string; isFresh: boolean },
+): Promise<Settled> {
+  if (!before.observed || !(await isToGiveUp(task, before.observed))) return { draft: before, end };
+  // Somebody may have made an administrator of the traveler.
+  const draft = isFresh ? before : await readTraveler(task, before, travelId);
+  if (draft === 'gone') return settled(unlinked(before), 'synced');
+  if ('end' in draft) return draft;
+  const parked =
+    draft.observed && (await isToGiveUp(task, draft.observed)) ? parkingAddress(task, draft) : undefined;
   if (parked === undefined) return { draft, end };
   const email = { value: parked, source: parked };
   const plan: Plan = { ...emptyPlan, set: { email } };
@@ -172,6 +181,11 @@ async function giveEmailUp(task: Task, { draft, end }: Settled, travelId: string
     draft: noting(sent.draft, findings.refused('email', parked, 'it keeps the address of a leaver')),
     end,
   }));
+}
+
+async function isToGiveUp(task: Task, { archived, email, ...others }: TravelUser): Promise<boolean> {
+  if (!archived || isParkingAddress(task.connection, email)) return false;
+  return !isPrivileged({ ...others, archived, email }) && mustGiveUp(task, email);
 }
 
 const leaseLost = { kind: 'unavailable', text: 'the lease ended before the change was sent' } as const;

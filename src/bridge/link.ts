@@ -2,21 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import { awaiting } from './address.ts';
+import { awaiting, awaitingHolder } from './address.ts';
 import { amend, type Gone } from './amend.ts';
 import { findings } from './findings.ts';
-import { isGuarded } from './guard.ts';
-import type { Identity } from './identity.ts';
+import { isGuarded, isPrivileged, isTakeoverApproved } from './guard.ts';
+import type { Identity, LateCalls } from './identity.ts';
 import { isSameCreate, lateAfter } from './observation.ts';
 import { isOwnCreate, type OpenCreate } from './own-create.ts';
 import type { IdentityChange, TravelAnswer } from './ports.ts';
 import { isResetPending } from './reset.ts';
-import { isSomebodyElse } from './somebody-else.ts';
+import { areTwoWithOneAddress, isSomebodyElse } from './somebody-else.ts';
 import {
   type Draft,
   failed,
   holding,
-  isApproved,
   noting,
   type Settled,
   settled,
@@ -103,9 +102,13 @@ export async function findOwnCreate(
   return { kind: 'ok', value: undefined };
 }
 
-/** A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead. */
-export function isGivenUp({ deletedAt, origin }: Identity): boolean {
-  return deletedAt !== undefined && !origin.givesEmailUp;
+/**
+ * A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead, which an
+ * administrator's never does.
+ */
+export function isGivenUp({ deletedAt, observed, origin }: Identity): boolean {
+  if (deletedAt === undefined) return false;
+  return !origin.givesEmailUp || (observed !== undefined && isPrivileged(observed));
 }
 
 async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
@@ -138,16 +141,20 @@ async function adopt(
   if (!tombstone && task.connection.policies.onExistingUser === 'refuse')
     return settled(noting(reserved, findings.existingUser(traveler.email)), 'pending');
   const inherited = tombstone?.applied ?? {};
-  if (isGuarded(traveler, inherited) && !isApproved(task.identity, 'guarded'))
+  if (isGuarded(traveler, inherited) && !isTakeoverApproved(task.identity))
     return settled(holding(task, noting(reserved, findings.privileged()), 'guarded'), 'held');
-  if (!tombstone) return linkTo(task, draft, { traveler, applied: {} });
+  if (!tombstone) return linkTo(task, withLateSent(draft, {}), { traveler, applied: {} });
+  if (isNeverGivenTo(task, tombstone)) {
+    const holder = { email: traveler.email, holder: tombstone };
+    return settled({ ...(await awaitingHolder(task, draft, holder)), creating: undefined }, 'pending');
+  }
   const isOther = isSomebodyElse(tombstone, task.identity);
-  if (isOther && mustSeparate(task)) return separated(task, draft, tombstone);
-  if (isOther && task.connection.policies.onReturn !== 'revive' && !isApproved(task.identity, 'return'))
+  if (isOther && mustSeparate(task) && !isPrivileged(traveler)) return separated(task, draft, tombstone);
+  if (isOther && task.connection.policies.onReturn !== 'revive' && !isTakeoverApproved(task.identity))
     return settled(holding(task, noting(reserved, findings.heldReturn()), 'return'), 'held');
   const from = releaseOf(task, tombstone);
   const mustReset = isOther || isResetPending(tombstone, tombstone);
-  const known = withCallsOf(task, draft, tombstone);
+  const known = withCallsOf(task, withLateSent(draft, {}), tombstone);
   const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
   const linked = from && (await linkTo(task, { ...draft, progress }, { traveler, applied: inherited, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
@@ -155,6 +162,18 @@ async function adopt(
     kind: 'unavailable',
     text: 'the traveler is just being archived, or linked by another identity',
   });
+}
+
+/** The draft without the values of creates of its own, which were not sent to a traveler that somebody else has made. */
+function withLateSent(draft: Draft, sent: LateCalls['sent']): Draft {
+  const { late } = draft.progress;
+  return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent } } } : draft;
+}
+
+/** True where two people had one address at the same time: the second waits until the leaver's traveler gives it up. */
+export function isNeverGivenTo(task: Task, tombstone: Identity): boolean {
+  if (mustSeparate(task) || isTakeoverApproved(task.identity)) return false;
+  return areTwoWithOneAddress(tombstone, task.identity);
 }
 
 function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {

@@ -1,20 +1,41 @@
+import { foldCase } from '../schema/fold.ts';
 import type { Identity } from './identity.ts';
+
+/** A person who may get the traveler of a tombstone. */
+type Person = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
+type Tombstone = Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection' | 'observed'>;
 
 /**
  * True when a person is not the one who left the tombstone. Two externalIds decide; without them, two who were live at
  * the same time are two people. `isNew`: the person is just being created, whatever the wall clock says.
  */
 export function isSomebodyElse(
-  tombstone: Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection'>,
-  person: Pick<Identity, 'desired' | 'createdAt' | 'connection'>,
+  tombstone: Tombstone,
+  person: Person,
   { isNew }: { isNew: boolean } = { isNew: false },
 ): boolean {
-  // An externalId belongs to one IdP.
-  const isSameIdp = tombstone.connection === person.connection;
-  const left = isSameIdp ? leaverExternalId(tombstone) : undefined;
-  const { externalId } = person.desired;
-  if (left !== undefined && typeof externalId === 'string') return left !== externalId;
-  return isSameIdp && !isNew && person.createdAt < (tombstone.deletedAt ?? 0);
+  return haveTwoExternalIds(tombstone, person) ?? (!isNew && wereLiveTogether(tombstone, person));
+}
+
+/** True for two people with one address, of whom the second never gets the traveler of the first. */
+export function areTwoWithOneAddress(tombstone: Tombstone, person: Person): boolean {
+  return haveTwoExternalIds(tombstone, person) !== false && wereLiveTogether(tombstone, person);
+}
+
+/** Undefined where the externalIds do not tell: one belongs to one IdP. */
+function haveTwoExternalIds(tombstone: Tombstone, { connection, desired }: Person): boolean | undefined {
+  const left = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
+  const { externalId } = desired;
+  return left === undefined || typeof externalId !== 'string' ? undefined : left !== externalId;
+}
+
+/** By the wall clock; it may have been set back, but nobody waits for an address before they are there. */
+function wereLiveTogether(
+  { deletedAt = 0, observed }: Tombstone,
+  { createdAt, waitingFor }: Person,
+): boolean {
+  const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
+  return hasWaited || createdAt < deletedAt;
 }
 
 /** The externalId that a leaver had when they left. */

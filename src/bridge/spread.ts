@@ -1,5 +1,6 @@
 import { addressKey } from './address.ts';
 import type { Connection } from './connection.ts';
+import { isPrivileged } from './guard.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { managerChain, managerOf, type RowsOf } from './manager-chain.ts';
 import { valuesOf } from './names.ts';
@@ -44,15 +45,27 @@ export async function spread(
     await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }
-  // Those who wait for the address look again: with somebody who waits no more, or must wait for an admin, they have no cycle.
-  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || after.hold !== undefined);
-  if (isStopped) {
-    const stopped = [before.waitingFor, observed?.email].filter((one) => one !== undefined);
-    for (const email of stopped) await shop.agenda.touchWaiting(connection.account, email, now);
+  for (const email of stoppedAt(before, after)) {
+    await shop.agenda.touchWaiting(connection.account, email, now);
     shop.wake();
   }
   if (before.travelId !== after.travelId || freed.size > 0)
     await touchReferrers(shop, before, [after.travelId, after.observed?.email, ...had]);
+}
+
+/**
+ * The addresses that others wait for in vain from now on: of somebody who waits for no address any more, or must wait for an
+ * admin, so that a swap does not come about; of an administrator, who does not give the address up.
+ */
+function stoppedAt(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
+  const isAdmin = (one: Outcome['observed']) => one !== undefined && isPrivileged(one);
+  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || hold !== undefined);
+  const isKept = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
+  const addresses = [
+    isStopped ? before.waitingFor : undefined,
+    isStopped || isKept ? observed?.email : undefined,
+  ];
+  return addresses.filter((one) => one !== undefined);
 }
 
 /** The references of an identity before a reconciliation, and what that left behind. */

@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely';
+import type { Identity } from '../bridge/identity.ts';
 import type { IdentityChange } from '../bridge/ports.ts';
 import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { eraseUnclaimed } from './erase.ts';
 import { giveEmailUp, insert, release, unlink, update } from './identity-changes.ts';
 import { keyOf, keyOfAttribute } from './keys.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** Makes the changes in their order, all or none. */
@@ -31,6 +33,7 @@ export async function commit(
 async function make(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
   switch (change.kind) {
     case 'insert':
+      if (await isReservedInVain(tx, connection, change.identity)) return false;
       await insert(tx, change.identity);
       return true;
     case 'update':
@@ -49,6 +52,29 @@ async function make(tx: Kysely<Tables>, connection: string, change: IdentityChan
     }
   }
 }
+
+/** Whether a traveler of the account got the address that an identity reserves, since that was found to be free. */
+async function isReservedInVain(
+  tx: Kysely<Tables>,
+  connection: string,
+  { creating, travelId }: Identity,
+): Promise<boolean> {
+  if (creating === undefined || travelId !== undefined) return false;
+  const [holder] = (await holderOf(tx, { connection, key: keyOf(creating) })).rows;
+  return holder !== undefined;
+}
+
+const holderOf = prepared((db, { connection, key }: { connection: string; key: string }) =>
+  db
+    .selectFrom('identity')
+    .select(sql.lit(1).as('one'))
+    .where('account', '=', db.selectFrom('connection').select('account').where('id', '=', connection))
+    .where('travel_email_key', '=', key)
+    .where('claimed', '=', sql.lit(1))
+    .where('travel_id', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .limit(sql.lit(1)),
+);
 
 /** Whether a live identity other than those being changed has one of their userNames. */
 async function isNameTaken(

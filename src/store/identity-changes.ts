@@ -150,7 +150,12 @@ export async function release(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    .set((row) => ({ ...unlinkedColumns(row), origin: toText(origin), state: 'synced' }))
+    // Where it goes to another connection, a look without a call notes the finding.
+    .set((row) => ({
+      ...unlinkedColumns(row),
+      origin: toText(origin),
+      state: origin.movedTo === undefined ? 'synced' : 'dirty',
+    }))
     .where('connection_id', '=', place.connection)
     .where('id', '=', place.id)
     .where('deleted_at', 'is not', null)

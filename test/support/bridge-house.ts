@@ -243,7 +243,7 @@ async function quiet({ db }: Database): Promise<void> {
 
 function connectionsOf(travel: FakeTravel, options: Options): Connection[] {
   const more = (options.more ?? []).map((one) =>
-    typeof one === 'string' ? { id: one, account: 'travel', travel } : one,
+    typeof one === 'string' ? { id: one, account: options.name ?? 'travel', travel } : one,
   );
   const first = { id: options.name ?? 'default', account: options.name ?? 'travel', travel };
   return [first, ...more].map((one) => connectionOf(one, options));

@@ -20,7 +20,7 @@ export type Fault = keyof typeof faults;
 /** A fixture on which a story is played; calls are counted from `begin` on. */
 export interface Stage {
   house: BridgeHouse;
-  /** From here on one call fails. */
+  /** From here on one call fails; called again, it changes nothing. */
   begin(): void;
   /** A write of an IdP. It is answered although the process that reconciles it is killed. */
   write<T>(write: () => Promise<T>): Promise<T>;
@@ -30,6 +30,8 @@ export interface Stage {
 
 export interface Story {
   options?: Parameters<typeof bridgeHouse>[0];
+  /** True: the account has a second connection, whose name is that of the first and `-other`. */
+  hasOther?: boolean;
   /** Plays the story; throws where the end is not as it must be. */
   play(stage: Stage): Promise<void>;
 }
@@ -69,8 +71,9 @@ interface Play {
 
 /** Answers whether there was such a call. */
 async function playWith(story: Story, { database, fault, call, name }: Play): Promise<boolean> {
-  const house = await bridgeHouse({ ...story.options, database, name });
-  const { stage, isReached } = stageOf(house, { fault, call });
+  const more = story.hasOther ? [`${name}-other`] : [];
+  const house = await bridgeHouse({ ...story.options, more, database, name });
+  const { stage, isReached } = stageOf(house, { fault, call, others: more });
   try {
     await story.play(stage);
   } catch (error) {
@@ -80,7 +83,7 @@ async function playWith(story: Story, { database, fault, call, name }: Play): Pr
   return isReached();
 }
 
-function stageOf(house: BridgeHouse, at: { fault: Fault; call: number }) {
+function stageOf(house: BridgeHouse, { others, ...at }: { fault: Fault; call: number; others: string[] }) {
   const { begin, isReached, killed } = trapIn(house, at);
   const restarted = async (work: Promise<unknown>): Promise<void> => {
     if (killed.isOver) return void (await work);
@@ -89,7 +92,7 @@ function stageOf(house: BridgeHouse, at: { fault: Fault; call: number }) {
     house.clock.advance(800);
     await house.restart();
     // A start imports, and takes up what was left open.
-    await house.imported();
+    for (const id of [house.connection.id, ...others]) await house.imported(house.connectionOf(id));
   };
   const stage: Stage = {
     house,
@@ -123,6 +126,7 @@ function trapIn(house: BridgeHouse, { fault, call }: Pick<Play, 'fault' | 'call'
     return left === 0;
   };
   const begin = () => {
+    if (left !== Number.POSITIVE_INFINITY) return;
     left = call;
     if (trouble === 'finish' || trouble === 'touchWaiting')
       return catchInStore(house, trouble, { isCaught, kill });

@@ -1,0 +1,331 @@
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
+import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
+import { atEveryCall, type Stage } from '../support/every-call.ts';
+
+const customField = { id: 'cf-1', name: 'Badge', dataType: 'text', disabled: false, options: [] };
+
+function withCustomField(house: BridgeHouse): void {
+  house.travel.known = { ...house.travel.known, customFields: [customField] };
+}
+
+/** Everything that somebody changed by hand at the leaver's traveler. */
+const handMade = {
+  address: { city: 'Vienna', streetAddress: 'Ring 1' },
+  currency: 'EUR',
+  dateOfBirth: '1980-01-01',
+  phoneNumber: '+4312345',
+  roles: ['premium'],
+  customFields: [{ customFieldId: 'cf-1', name: 'Badge', values: [{ data: 'secret' }] }],
+};
+
+/** What an IdP sent of the leaver, besides names and address. */
+const former: ScimResource = {
+  preferredLanguage: 'fr',
+  phoneNumbers: [{ value: '+43111111', type: 'work' }],
+  [urns.travel]: { roles: [{ value: 'organizer' }], gender: 'F', currency: 'USD' },
+};
+
+/** How somebody else under the same userName and address takes the place of a leaver. */
+const ways: Record<string, (house: BridgeHouse, write: Stage['write']) => Promise<string>> = {
+  'a POST after a DELETE': async (house, write) => {
+    const { id: connection } = house.connection;
+    const ada = await house.bridge.users.create(connection, person('Ada', { externalId: 'old', ...former }));
+    await house.bridge.users.remove(connection, ada.id);
+    alterByHand(house);
+    return (await write(() => house.bridge.users.create(connection, person('Ada', { externalId: 'new' }))))
+      .id;
+  },
+  'a PUT that reactivates': async (house, write) => {
+    const ada = await leaver(house);
+    const { id: connection } = house.connection;
+    const put = () => person('Ada', { externalId: 'new', active: true });
+    await write(() => house.bridge.users.change(connection, ada, put, 'replace'));
+    return ada;
+  },
+  'a PATCH that reactivates': async (house, write) => {
+    const ada = await leaver(house);
+    await write(() => house.patch(ada, { ...bare, externalId: 'new', active: true }));
+    return ada;
+  },
+  'a PATCH that reactivates after one that changed the externalId': async (house, write) => {
+    const ada = await leaver(house);
+    await write(() => house.patch(ada, { externalId: 'new' }));
+    await write(() => house.patch(ada, { ...bare, active: true }));
+    return ada;
+  },
+  'a PATCH that reactivates after a PUT with another externalId': async (house, write) => {
+    const ada = await leaver(house);
+    const { id: connection } = house.connection;
+    const put = () => person('Ada', { externalId: 'new', active: false });
+    await write(() => house.bridge.users.change(connection, ada, put, 'replace'));
+    await write(() => house.patch(ada, { active: true }));
+    return ada;
+  },
+};
+
+/** What a PATCH must clear to leave a user with names and address. */
+const bare = { preferredLanguage: null, phoneNumbers: [], [urns.travel]: null } as unknown as ScimResource;
+
+async function leaver(house: BridgeHouse): Promise<string> {
+  const { id: connection } = house.connection;
+  const ada = await house.bridge.users.create(connection, person('Ada', { externalId: 'old', ...former }));
+  await house.patch(ada.id, { active: false });
+  alterByHand(house);
+  return ada.id;
+}
+
+function alterByHand(house: BridgeHouse): void {
+  withCustomField(house);
+  for (const [id, traveler] of house.travel.people)
+    if (id !== 't-1' && traveler.email === addressOf('Ada'))
+      house.travel.people.set(id, {
+        ...traveler,
+        ...handMade,
+        roles: [...(traveler.roles ?? []), 'premium'],
+      });
+}
+
+function travelers({ travel }: BridgeHouse) {
+  return [...travel.people.values()].slice(1);
+}
+
+/** A traveler without empty containers, which say nothing. */
+function told(traveler: object | undefined) {
+  return Object.fromEntries(
+    Object.entries(traveler ?? {}).filter(
+      ([name, value]) =>
+        name !== 'createdAt' && JSON.stringify(value) !== '[]' && JSON.stringify(value) !== '{}',
+    ),
+  );
+}
+
+describe.each(Object.keys(ways))('%s under another externalId', (way) => {
+  const takePlace = ways[way];
+  if (!takePlace) throw new Error('there is no such way');
+
+  test('leaves nothing of the leaver at the traveler, whichever call fails', async () => {
+    const plays = await atEveryCall({
+      play: async (stage) => {
+        const { house } = stage;
+        const id = await takePlace(house, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest();
+        const [only, ...others] = travelers(house);
+        expect(others).toEqual([]);
+        expect(told(only)).toEqual({
+          ...{ id: only?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await house.identity(id)).toMatchObject({ state: 'synced', travelId: only?.id, findings: [] });
+      },
+    });
+    expect(plays).toBeGreaterThan(10);
+  }, 60_000);
+
+  test('gets a traveler of their own where the policy says so, whichever call fails', async () => {
+    await atEveryCall({
+      options: { policies: { onReturn: 'separate' } },
+      play: async (stage) => {
+        const { house } = stage;
+        const id = await takePlace(house, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest(12);
+        const [old, other, ...others] = travelers(house);
+        expect(others).toEqual([]);
+        expect(old).toMatchObject({
+          archived: true,
+          address: handMade.address,
+          email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
+        });
+        expect(told(other)).toEqual({
+          ...{ id: other?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await house.identity(id)).toMatchObject({
+          state: 'synced',
+          travelId: other?.id,
+          findings: [],
+        });
+      },
+    });
+  }, 60_000);
+
+  test('is held where the policy says so, until an approval, whichever call fails', async () => {
+    await atEveryCall({
+      options: { policies: { onReturn: 'hold' } },
+      play: async (stage) => {
+        const { house } = stage;
+        const { id: connection } = house.connection;
+        const id = await takePlace(house, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest();
+        expect(travelers(house)).toEqual([
+          expect.objectContaining({ archived: true, address: handMade.address }),
+        ]);
+        expect(await house.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+        await house.store.holds.decide(connection, { ids: [id] }, 'approved', house.clock.now());
+        await stage.rest();
+        const [only, ...others] = travelers(house);
+        expect(others).toEqual([]);
+        expect(told(only)).toEqual({
+          ...{ id: only?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await house.identity(id)).toMatchObject({ state: 'synced', findings: [] });
+      },
+    });
+  }, 60_000);
+
+  test('is left without a traveler, who stays archived, by an admin who discards it', () =>
+    inHouse(
+      async (house) => {
+        const id = await takePlace(house, (write) => write());
+        await house.pass(0);
+        await house.store.holds.decide('default', { ids: [id] }, 'discarded', house.clock.now());
+        for (let round = 0; round < 4; round += 1) await house.pass(60_000);
+        await house.imported();
+        expect(travelers(house)).toEqual([
+          expect.objectContaining({ archived: true, address: handMade.address }),
+        ]);
+      },
+      { policies: { onReturn: 'hold' } },
+    ));
+
+  test.each(['admin', 'authAdmin'])('is held where the traveler is %s, whatever the policy', async (role) => {
+    for (const onReturn of ['revive', 'separate', 'hold'] as const)
+      await inHouse(
+        async (house) => {
+          const id = await takePlace(house, async (write) => {
+            for (const [key, one] of house.travel.people)
+              if (key !== 't-1') house.travel.people.set(key, { ...one, archived: true, roles: [role] });
+            return write();
+          });
+          for (let round = 0; round < 4; round += 1) await house.pass(60_000);
+          expect(travelers(house)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
+          expect((await house.identity(id)).state).toBe('held');
+        },
+        { policies: { onReturn } },
+      );
+  });
+});
+
+test('a mandatory field that the travel API keeps is a finding, and the rest is reset', () =>
+  inHouse(async (house) => {
+    const { bridge, travel } = house;
+    const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...former }));
+    await bridge.users.remove('default', ada.id);
+    alterByHand(house);
+    travel.trouble = ({ verb, body }) =>
+      verb === 'patch' && body && 'currency' in body
+        ? { kind: 'invalid', fields: [{ field: 'currency', code: 'required', message: 'mandatory' }] }
+        : undefined;
+    const back = await bridge.users.create('default', person('Ada', { externalId: 'new' }));
+    await house.pass(60_000);
+    const [only] = travelers(house);
+    expect(told(only)).toMatchObject({ archived: false, currency: 'EUR' });
+    expect(only).not.toHaveProperty('lang');
+    expect(only).not.toHaveProperty('phoneNumber');
+    expect(await house.findings(back.id)).toEqual(['currency: refusedByTravelApi']);
+    expect(await house.bridge.settleDue()).toBe(0);
+  }));
+
+test.each([
+  ['neither has', {}, {}],
+  ['only the leaver has', { externalId: 'one' }, {}],
+  ['only the newcomer has', {}, { externalId: 'one' }],
+  ['both have the same', { externalId: 'one' }, { externalId: 'one' }],
+])(
+  'somebody is the same person where %s an externalId, and keeps what was made by hand',
+  async (_, old, now) => {
+    for (const isDelete of [true, false])
+      await inHouse(async (house) => {
+        const { bridge } = house;
+        const ada = await bridge.users.create('default', person('Ada', { ...old, ...former }));
+        if (isDelete) await bridge.users.remove('default', ada.id);
+        else await house.patch(ada.id, { active: false });
+        alterByHand(house);
+        const put = () => person('Ada', { ...now, active: true });
+        if (isDelete) await bridge.users.create('default', put());
+        else await bridge.users.change('default', ada.id, put, 'replace');
+        await house.pass(60_000);
+        const [only, ...others] = travelers(house);
+        expect(others).toEqual([]);
+        expect(only).toMatchObject({
+          archived: false,
+          roles: ['premium'],
+          customFields: handMade.customFields,
+        });
+        expect(only).toMatchObject({ address: handMade.address });
+        expect(only).not.toHaveProperty('lang');
+      });
+  },
+);
+
+describe.each([false, true])(
+  'of two live people with one address (the wall clock is set back: %s)',
+  (isSetBack) => {
+    const two = async (house: BridgeHouse, ids: [ScimResource, ScimResource] = [{}, {}]) => {
+      const { bridge } = house;
+      const one = person('Ada', { userName: 'one', ...former, ...ids[0] });
+      const first = await bridge.users.create('default', one);
+      alterByHand(house);
+      const other = person('Eve', { userName: 'two', ...emailsOf(addressOf('Ada')), ...ids[1] });
+      const second = await bridge.users.create('default', other);
+      expect(second.travelUserId).toBeUndefined();
+      if (isSetBack) house.clock.setWallClock(-3_600_000);
+      await bridge.users.remove('default', first.id);
+      for (let round = 0; round < 4; round += 1) await house.pass(60_000);
+      await house.imported();
+      return { first, second };
+    };
+
+    test.each<[string, ScimResource, ScimResource]>([
+      ['no externalIds', {}, {}],
+      ['two externalIds', { externalId: '1' }, { externalId: '2' }],
+    ])('the second, with %s, never gets the traveler of the first, who leaves', (_, ...ids) =>
+      inHouse(async (house) => {
+        const { second } = await two(house, ids);
+        expect(await house.identity(second.id)).toMatchObject({ state: 'pending', travelId: undefined });
+        expect(await house.findings(second.id)).toEqual(['email: emailHeldByLeaver']);
+        expect(travelers(house)).toEqual([
+          expect.objectContaining({
+            ...handMade,
+            archived: true,
+            firstName: 'Ada',
+            roles: expect.anything(),
+          }),
+        ]);
+        expect(await house.bridge.settleDue()).toBe(0);
+      }),
+    );
+
+    test.each<[string, object]>([
+      ['reclaimEmail', { reclaimEmail: true }],
+      ['onReturn: separate', { onReturn: 'separate' }],
+    ])('the second gets a traveler of their own where the policy is %s', (_, policies) =>
+      inHouse(
+        async (house) => {
+          const { second } = await two(house);
+          const [old, own, ...others] = travelers(house);
+          expect(others).toEqual([]);
+          expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
+          expect(told(own)).toEqual({
+            id: own?.id,
+            archived: false,
+            email: addressOf('Ada'),
+            firstName: 'Eve',
+            lastName: 'Smith',
+          });
+          expect((await house.identity(second.id)).travelId).toBe(own?.id);
+        },
+        { policies },
+      ),
+    );
+  },
+);
