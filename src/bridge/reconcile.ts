@@ -7,7 +7,17 @@ import type { Agenda, Holds, Identities, Leases, References, Surroundings, Trave
 import type { RulesChanges } from './rules-change.ts';
 import { settle, type Translated, translate } from './settle.ts';
 import { handOver, spread, touchLeftOut } from './spread.ts';
-import { draftOf, failed, holding, noting, type Settled, settled, type Task } from './task.ts';
+import {
+  type Draft,
+  draftOf,
+  failed,
+  holding,
+  isApproved,
+  noting,
+  type Settled,
+  settled,
+  type Task,
+} from './task.ts';
 
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
 const LEASE_MS = 120_000;
@@ -167,7 +177,7 @@ async function settleWith(
     const draft = noting(draftOf(identity, translated.translation), findings.heldRules());
     const waiting = { ...draft, waitingFor: identity.waitingFor };
     return {
-      settled: settled(holding(task, waiting, 'rules'), 'held'),
+      settled: settled(heldByRules(task, waiting), 'held'),
       basis: identity.rulesVersion,
       announced: [],
     };
@@ -203,6 +213,14 @@ function taskOf(
   };
 }
 
+/** Somebody who waits for another cause goes on waiting for that one. */
+function heldByRules(task: Task, draft: Draft): Draft {
+  const { hold, findings: before } = task.identity;
+  if (!hold || hold.cause === 'rules') return holding(task, draft, 'rules');
+  const kept = before.filter(({ code }) => code !== findings.heldRules().code);
+  return noting({ ...draft, hold, findings: kept }, findings.heldRules());
+}
+
 /** True while a change of rules waits for an admin, and nothing but that change brings this identity here. */
 async function areRulesHeld(
   { rulesChanges }: Workshop,
@@ -211,6 +229,9 @@ async function areRulesHeld(
 ): Promise<boolean> {
   const { rulesVersion, version, progress } = identity;
   if (rulesVersion === undefined || rulesVersion === basis.version) return false;
+  // An admin's approval of another hold is carried out at once, as a write of the IdP is.
+  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
+    return false;
   return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, basis));
 }
 

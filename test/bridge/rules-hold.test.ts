@@ -275,3 +275,25 @@ test('values that the travel API refused before are sent again without an admin'
       CROWD,
     );
   }));
+
+test('somebody who waits for another cause goes on waiting for it while rules wait, and an approval archives at once', () =>
+  withCrowd(async (house, [ada = '', bob = '']) => {
+    const roleOf = async (id: string, roles: string[]) => {
+      const traveler = await house.traveler(id);
+      if (traveler) house.travel.people.set(traveler.id, { ...traveler, roles });
+    };
+    await roleOf(ada, ['admin']);
+    const refused = { kind: 'refused' };
+    await expect(house.patch(ada, { active: false })).rejects.toMatchObject(refused);
+    house.travel.known = { ...house.travel.known, scimUserMappings: [titleRule] };
+    await follow(house);
+    await house.store.agenda.touch(users, [ada, bob], house.clock.now());
+    await house.bridge.settleDue();
+    expect((await house.identity(ada)).hold?.cause).toBe('guarded');
+    expect((await house.identity(bob)).hold?.cause).toBe('rules');
+    await expect(house.patch(ada, { active: false })).rejects.toMatchObject(refused);
+    await house.store.holds.decide(users, { ids: [ada] }, 'approved', house.clock.now());
+    await house.bridge.settleDue();
+    expect(await house.traveler(ada)).toMatchObject({ archived: true });
+    expect((await house.identity(bob)).hold?.cause).toBe('rules');
+  }, CROWD + 1));
