@@ -4,7 +4,7 @@ import { announcedOf } from '../translator/announced.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
-import { type Addressed, awaiting, isInactive, isParkingAddress, withFreeAddress } from './address.ts';
+import { type Addressed, addressKey, awaiting, isInactive, isParkingAddress, withFreeAddress } from './address.ts';
 import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
@@ -110,9 +110,22 @@ async function prepared(
   const owned = isReset
     ? { draft: { ...begun, applied: resettingApplied(begun) }, fields: task.translation.fields }
     : withBaseline(task, begun);
-  const addressed = await withFreeAddress(task, owned);
+  const addressed = await withoutForeignAddress(task, await withFreeAddress(task, owned));
+  if ('end' in addressed) return addressed;
   const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
   return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
+}
+
+/** An address that is waited for is not sent again while a traveler whom the bridge does not know has it. */
+async function withoutForeignAddress(task: Task, { draft, fields }: Addressed): Promise<Addressed | Settled> {
+  const email = fields.email;
+  const wanted = email?.kind === 'value' ? String(email.value) : undefined;
+  const isWaiting = wanted !== undefined && task.identity.waitingFor === addressKey(wanted);
+  if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
+  const holders = await task.connection.travel.byEmail([wanted]);
+  if (holders.kind !== 'ok') return failed(draft, holders);
+  if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
+  return { draft: awaiting(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
 /** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */

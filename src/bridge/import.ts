@@ -70,11 +70,11 @@ export function importer(shop: Shop): Importer {
       const missing = await shop.imports.missing(connection.id, look.since);
       const share = { known: seen + missing.length, seen };
       const isTooSmall = !acceptMissing && isBelow(share, connection.minimumShare);
-      incomplete.set(connection.id, isTooSmall);
       if (isTooSmall) alarm(shop, connection, share);
       else if (imported.complete) await concludeAbsence(shop, look, missing);
       await shop.agenda.touchOpen(connection.id, shop.surroundings.now());
       shop.wake();
+      incomplete.set(connection.id, isTooSmall);
       return isTooSmall ? { ...imported, incomplete: share } : imported;
     },
     incomplete: () => incomplete,

@@ -155,9 +155,8 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
       traffic.calm();
       if (!isDead) await stopBridge();
       clock.forward();
-      traffic.forgetPages();
       await startBridge();
-      await atRest(running().url, arrangement, traffic);
+      await atRest(running().url, traffic);
     },
     identity: async (connection, id) => {
       if (!isDead) await stopBridge();
@@ -227,22 +226,17 @@ interface Traffic {
   isUnderWay(): boolean;
   /** When the last call came that is no question for events. */
   lastCall(): number;
-  /** How many lists of travelers were asked for since `forgetPages`. */
-  pages(): number;
-  forgetPages(): void;
 }
 
 /** What passes the proxy, and what becomes of it. */
 function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => void): Traffic {
   let queue: (Trouble | 'pass')[] = [];
   let last = performance.now();
-  let pages = 0;
   proxy.decide(({ method, path, body }) => {
     if (/^\/api\/events/.test(path)) return 'pass';
     last = performance.now();
     counts.calls += 1;
     if (method !== 'GET') counts.writes += 1;
-    if (method === 'GET' && /^\/api\/users\?(?!.*emails)/.test(path)) pages += 1;
     const next = queue.shift() ?? 'pass';
     if (next !== 'pass') counts.failures += 1;
     note(`    ${method} ${path} ${body} ${next}`);
@@ -256,10 +250,6 @@ function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => v
     },
     isUnderWay: () => proxy.underWay() > 0 || proxy.held() > 0,
     lastCall: () => last,
-    pages: () => pages,
-    forgetPages: () => {
-      pages = 0;
-    },
   };
 }
 
@@ -279,24 +269,27 @@ function fateOf(trouble: Trouble | 'pass', method: string): Fate {
   }
 }
 
-/** Nobody is dirty, both connections have read everybody, and no call comes any more. */
-async function atRest(url: string, { travel }: Arrangement, traffic: Traffic): Promise<void> {
+/** Nobody is dirty, the import of both connections is over, and no call comes any more. */
+async function atRest(url: string, traffic: Traffic): Promise<void> {
   const deadline = performance.now() + REST_MS;
   let quietSince = performance.now();
   for (;;) {
-    const dirty = await dirtyOf(url);
-    const isRead = travel === 'embedded' || traffic.pages() >= connections.length;
-    const isBusy = dirty.length > 0 || !isRead || traffic.isUnderWay();
+    const { dirty, imported } = await progressOf(url);
+    const isBusy = dirty.length > 0 || imported < connections.length || traffic.isUnderWay();
     if (isBusy) quietSince = performance.now();
     if (performance.now() - Math.max(quietSince, traffic.lastCall()) > QUIET_MS) return;
     if (performance.now() > deadline)
-      throw new Error(`it does not come to rest: ${dirty.join(', ') || 'nobody is dirty'}`);
+      throw new Error(`it does not come to rest: ${dirty.join(', ') || 'nobody is dirty'}, ${imported} imported`);
     await delay(25);
   }
 }
 
-/** The lines of the metrics that count dirty identities. */
-async function dirtyOf(url: string): Promise<string[]> {
+/** The lines of the metrics that count dirty identities, and how many connections an import has ended for. */
+async function progressOf(url: string): Promise<{ dirty: string[]; imported: number }> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  return [...metrics.matchAll(/^jetbridge_identities\{.*state="dirty"\} [1-9].*$/gm)].map(([line]) => line);
+  const lines = (pattern: RegExp) => [...metrics.matchAll(pattern)].map(([line]) => line);
+  return {
+    dirty: lines(/^jetbridge_identities\{.*state="dirty"\} [1-9].*$/gm),
+    imported: lines(/^jetbridge_import_incomplete\{.*$/gm).length,
+  };
 }
