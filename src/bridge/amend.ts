@@ -4,7 +4,14 @@ import { announcedOf } from '../translator/announced.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
-import { type Addressed, addressKey, awaiting, isInactive, isParkingAddress, withFreeAddress } from './address.ts';
+import {
+  type Addressed,
+  addressKey,
+  awaiting,
+  isInactive,
+  isParkingAddress,
+  withFreeAddress,
+} from './address.ts';
 import { announceCall } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';

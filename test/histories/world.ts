@@ -279,7 +279,9 @@ async function atRest(url: string, traffic: Traffic): Promise<void> {
     if (isBusy) quietSince = performance.now();
     if (performance.now() - Math.max(quietSince, traffic.lastCall()) > QUIET_MS) return;
     if (performance.now() > deadline)
-      throw new Error(`it does not come to rest: ${dirty.join(', ') || 'nobody is dirty'}, ${imported} imported`);
+      throw new Error(
+        `it does not come to rest: ${dirty.join(', ') || 'nobody is dirty'}, ${imported} imported`,
+      );
     await delay(25);
   }
 }
