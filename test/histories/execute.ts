@@ -142,7 +142,8 @@ async function write(
       await send('DELETE', undefined);
       return;
     case 'move':
-      if (await send('DELETE', undefined))
+      // A guarded person, whose DELETE was refused, stays where they are.
+      if ((await send('DELETE', undefined)) && !person.present)
         await send('POST', { ...wish, manager: undefined }, otherThan(present.connection));
       return;
     case 'update':
