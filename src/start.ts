@@ -121,7 +121,11 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await Promise.race([endWork(door.server, built, background), surroundings.wait(STOP_MS)]);
+      const ended = new AbortController();
+      const late = surroundings.wait(STOP_MS, ended.signal);
+      await Promise.race([endWork(door.server, built, background), late]);
+      // A timer that is left would keep the process alive.
+      ended.abort();
       for (const one of connected) one.close();
       await inner?.close();
       await ground.close();

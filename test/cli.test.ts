@@ -285,7 +285,7 @@ ada@corp.example
   lang: nothing → "fr"
   Job title: "Buyer" → "BUYER"
   + email "ada@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
-  - lang "de": This is no language that the travel service knows: English or French. [languageUnsupported]
+  - lang "de": The travel service speaks English and French. [languageUnsupported]
 
 bob\\u{202e}@corp.example
   lang: nothing → "fr"

@@ -100,17 +100,17 @@ async function watch(
   pairs: { traveler: TravelUser; identity: KnownTraveler | undefined }[],
 ): Promise<boolean> {
   let areAllRead = true;
-  const seen: { id: string; observed: TravelUser | undefined }[] = [];
+  const seen: string[] = [];
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
     if (identity.observed === undefined) {
       // It must be read before the next plan, as something unknown was sent: to fill it in here would hide that.
-      seen.push({ id: identity.id, observed: undefined });
+      seen.push(identity.id);
       await shop.agenda.touch(connection.id, [identity.id], shop.surroundings.now());
       continue;
     }
     if (isDeepStrictEqual(identity.observed, traveler)) {
-      seen.push({ id: identity.id, observed: traveler });
+      seen.push(identity.id);
       continue;
     }
     const answer = await connection.travel.read(traveler.id);
@@ -120,15 +120,16 @@ async function watch(
     }
     const observed = answer.kind === 'ok' ? answer.value : undefined;
     if (observed && isDeepStrictEqual(identity.observed, observed)) {
-      seen.push({ id: identity.id, observed });
+      seen.push(identity.id);
       continue;
     }
-    await shop.imports.observe(connection.id, [{ id: identity.id, observed }], since);
+    const { id, observed: known } = identity;
+    await shop.imports.observe(connection.id, [{ id, observed, before: known }], since);
     await shop.agenda.touch(connection.id, [identity.id], shop.surroundings.now());
     if (observed) await freed(shop, connection, { before: identity, traveler: observed });
     shop.wake();
   }
-  await shop.imports.observe(connection.id, seen, since);
+  await shop.imports.markSeen(connection.id, seen, since);
   return areAllRead;
 }
 

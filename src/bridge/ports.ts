@@ -215,6 +215,15 @@ export interface MissingTraveler {
   claimed: boolean;
 }
 
+/** What was seen of the traveler of an identity. */
+export interface Seen {
+  id: string;
+  /** Undefined: the traveler must be read before the next plan. */
+  observed: TravelUser | undefined;
+  /** What was known before the look. */
+  before?: TravelUser;
+}
+
 /** What an import needs to know and keep. */
 export interface Imports {
   /** Identities of this connection for these travelers, claimed or not. */
@@ -225,12 +234,11 @@ export interface Imports {
   openCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
-  /** Keeps what was seen of claimed identities that nobody holds; undefined: it must be read before the next plan. */
-  observe(
-    connection: string,
-    seen: { id: string; observed: TravelUser | undefined }[],
-    seenAt: number,
-  ): Promise<void>;
+  /**
+   * Keeps what was seen of claimed identities. Of those who are held, or are not as before the look any more, nothing is
+   * known then, also after the attempt that is under way if they are touched.
+   */
+  observe(connection: string, seen: Seen[], seenAt: number): Promise<void>;
   /** Notes that the travelers of identities were seen, and changes nothing else. */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Live identities whose traveler an import begun at `since` did not see. */

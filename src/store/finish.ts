@@ -89,13 +89,31 @@ async function write(
 type Columns = ReturnType<typeof outcomeColumns>;
 
 const written = prepared((db, blanks: Held & Columns & { known: number }) => {
-  const { connection, id, token, known, state, next_attempt_at } = blanks;
+  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = blanks;
   return db
     .updateTable('identity')
     .set((row) => {
       const isCurrent = row('revision', '=', known);
+      // Somebody doubted meanwhile what the attempt knows of the traveler: the next one reads.
+      const ifDoubted = row
+        .case()
+        .when(
+          row.and([
+            row('revision', '<>', known),
+            row('travel_id', 'is not', null),
+            row('observed', 'is', null),
+          ]),
+        );
       return {
         ...pick(blanks, outcomeColumnNames),
+        observed: ifDoubted
+          .then(null)
+          .else(row.cast<string | null>(row.val(observed), 'text'))
+          .end(),
+        travel_email_key: ifDoubted
+          .then(null)
+          .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
+          .end(),
         state: row.case().when(isCurrent).then(state).else('dirty').end(),
         next_attempt_at: row
           .case()

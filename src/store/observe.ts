@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
+import type { Seen } from '../bridge/ports.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { batches } from './batches.ts';
 import { observedColumns } from './identity-row.ts';
@@ -8,11 +9,14 @@ import type { Tables } from './tables.ts';
 
 /** What an import saw of identities, and when. */
 interface Sight {
-  seen: { id: string; observed: TravelUser | undefined }[];
+  seen: Seen[];
   seenAt: number;
 }
 
-/** Keeps what was seen of those whom nobody holds: whoever holds one knows better. All count as seen. */
+/**
+ * Keeps what was seen. Of those whom somebody holds, or of whom something newer is known than before the look, nothing is
+ * known then: a touch makes the next attempt read them. All count as seen.
+ */
 export async function observe(
   db: Kysely<Tables>,
   connection: string,
@@ -23,25 +27,25 @@ export async function observe(
   }
 }
 
-/** Those who are as they were are marked in one statement: that is nearly everybody, every time. */
 async function observeBatch(tx: Kysely<Tables>, connection: string, { seen, seenAt }: Sight): Promise<void> {
   const ids = seen.map(({ id }) => id);
   const rows = await tx
     .selectFrom('identity')
-    .select(['id', 'observed'])
+    .select(['id', 'observed', 'lease_until'])
     .where('connection_id', '=', connection)
     .where('id', 'in', ids)
     .execute();
-  const before = new Map(rows.map(({ id, observed }) => [id, observed]));
-  for (const { id, observed } of seen) {
-    const kept = before.get(id);
-    if (kept === undefined || isSame(kept, observed)) continue;
+  const kept = new Map(rows.map((row) => [row.id, row]));
+  for (const one of seen) {
+    const row = kept.get(one.id);
+    if (!row || isSame(row.observed, one.observed)) continue;
+    const isHeld = row.lease_until !== null && row.lease_until > seenAt;
+    const isOutdated = one.before !== undefined && !isSame(row.observed, one.before);
     await tx
       .updateTable('identity')
-      .set(observedColumns(observed))
+      .set(observedColumns(isHeld || isOutdated ? undefined : one.observed))
       .where('connection_id', '=', connection)
-      .where('id', '=', id)
-      .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', seenAt)]))
+      .where('id', '=', one.id)
       .execute();
   }
   const mark = tx.updateTable('identity').set({ seen_at: seenAt });

@@ -15,7 +15,7 @@ export function readLanguage(raw: Json): Reading {
   if (language) return { value: language };
   return unusable(
     'languageUnsupported',
-    'This is no language that the travel service knows: English or French.',
+    'The travel service speaks English and French.',
     'Set the preferred language to en or fr in the identity provider, or language.default in the mapping.',
   );
 }

@@ -1,5 +1,6 @@
 import { addressOf, type BridgeHouse, emailsOf, inHouse, person } from '../support/bridge-house.ts';
 import { atEveryCall } from '../support/every-call.ts';
+import { holdingFirst } from '../support/holding-first.ts';
 
 const more = { more: ['other'] };
 
@@ -9,28 +10,6 @@ function travelers({ travel }: BridgeHouse) {
 
 async function rest(house: BridgeHouse, rounds = 4): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await house.pass(31_000);
-}
-
-/** Holds the first call back until all the rest is done. */
-function holdingFirst<Values extends unknown[], T>(real: (...values: Values) => Promise<T>) {
-  let isFirst = true;
-  let release = () => {};
-  let arrive = () => {};
-  const reached = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const held = async (...values: Values): Promise<T> => {
-    if (isFirst) {
-      isFirst = false;
-      arrive();
-      await released;
-    }
-    return real(...values);
-  };
-  return { held, reached, release: () => release() };
 }
 
 const steps: Record<string, (house: BridgeHouse) => { reached: Promise<void>; release(): void }> = {

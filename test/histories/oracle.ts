@@ -78,12 +78,24 @@ export function remember(scene: Scene): void {
         ...old,
         ...seen(traveler, scene),
         isActiveByHand: !traveler.archived,
+        isUncertain: old.isUncertain || isRenamed(old, ledger),
       });
     else memory.set(traveler.id, unlinkedTraveler(traveler, scene));
   }
   ledger.memory = memory;
   ledger.events = [];
   ledger.rulesBefore = new Set(ledger.rules);
+}
+
+/** Which externalId a leaver had depends on whether a write between two rests had been carried out. */
+function isRenamed({ owner }: Remembered, { events }: Ledger): boolean {
+  return events.some(
+    (event) =>
+      event.kind === 'wish' &&
+      event.person === owner?.person &&
+      event.wish !== undefined &&
+      event.wish.externalId !== owner.externalId,
+  );
 }
 
 function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remembered {
@@ -193,8 +205,9 @@ function linkFaults({ people, links, travelers, ledger }: Scene): string[] {
       faults.push(`p${index}: is linked to ${id}, which is not there`);
     const other = people.find((one) => one.index < index && links.get(one.index) === id);
     if (other) faults.push(`p${index}: shares the traveler ${id} with p${other.index}`);
-    const owner = ledger.memory.get(id)?.owner;
+    const { owner, isUncertain } = ledger.memory.get(id) ?? {};
     const isOther =
+      !isUncertain &&
       owner?.person === index &&
       owner.connection === present.connection &&
       owner.externalId !== present.wish.externalId;

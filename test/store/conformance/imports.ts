@@ -123,12 +123,23 @@ export function describeImports(open: Open): void {
       expect((await read('a')).observed).toBeUndefined();
     });
 
-    it('leaves alone whom somebody holds', async () => {
-      const { add, imports, leases, read } = await house(open);
+    it('knows nothing any more of whom somebody holds, also after an attempt that was touched', async () => {
+      const { add, agenda, imports, leases, read } = await house(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
       await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
-      expect((await read('a')).observed?.email).toBe('a@x');
+      expect((await read('a')).observed).toBeUndefined();
+      await agenda.touch('okta', ['a'], NOW);
+      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'));
+      expect((await read('a')).observed).toBeUndefined();
+    });
+
+    it('knows nothing any more of who is not as before the look', async () => {
+      const { add, imports, read } = await house(open);
+      await add(person('a', { travelId: 't1', observed: traveler('t1', 'newer@x') }));
+      const look = { id: 'a', observed: traveler('t1', 'b@x'), before: traveler('t1', 'a@x') };
+      await imports.observe('okta', [look], at);
+      expect((await read('a')).observed).toBeUndefined();
     });
   });
 
