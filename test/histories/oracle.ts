@@ -73,18 +73,26 @@ export function remember(scene: Scene): void {
     const person = people.find(({ index }) => links.get(index) === traveler.id);
     const old = ledger.memory.get(traveler.id);
     if (person?.present) memory.set(traveler.id, rememberedOf(traveler, person, scene));
-    else if (old)
-      memory.set(traveler.id, {
-        ...old,
-        ...seen(traveler, scene),
-        isActiveByHand: !traveler.archived,
-        isUncertain: old.isUncertain || isRenamed(old, ledger),
-      });
+    else if (old) memory.set(traveler.id, leftBehind(traveler, old, scene));
     else memory.set(traveler.id, unlinkedTraveler(traveler, scene));
   }
   ledger.memory = memory;
   ledger.events = [];
   ledger.rulesBefore = new Set(ledger.rules);
+}
+
+/** The traveler of somebody who has left, or of nobody. */
+function leftBehind(traveler: TravelUser, old: Remembered, scene: Scene): Remembered {
+  const { people, ledger } = scene;
+  const owner = people.find(({ index }) => index === old.owner?.person);
+  const last = owner ? rememberedOf(traveler, owner, scene).wanted : old.wanted;
+  return {
+    ...old,
+    ...seen(traveler, scene),
+    wanted: last,
+    isActiveByHand: !traveler.archived,
+    isUncertain: old.isUncertain || isRenamed(old, ledger),
+  };
 }
 
 /** Which externalId a leaver had depends on whether a write between two rests had been carried out. */
