@@ -134,7 +134,8 @@ async function underLease(shop: Shop, connection: Connection, held: Held): Promi
   const outcome = toOutcome(shop, identity, { settled, translated, rulesVersion: basis });
   note(shop, { identity, settled });
   shop.surroundings.checkpoint('beforeOutcome');
-  const kept = await shop.leases.finish(connection.id, identity.id, token, identity.revision, outcome);
+  const { id, revision, observed } = identity;
+  const kept = await shop.leases.finish(connection.id, id, token, revision, outcome, observed !== undefined);
   if (kept === 'taken') {
     return giveUp(shop, held, 'another identity was linked to the same traveler');
   }
