@@ -101,12 +101,17 @@ describe('the adapter and the embedded travel service', () => {
 
   test('agree on which addresses are the same', async () => {
     const { users } = house;
+    // The compatibility form of a number such as \u2156 has a slash, which the travel service takes in no address.
+    const twoAddressable = twoSpellings.filter((words) =>
+      words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word)),
+    );
     await fc.assert(
-      fc.asyncProperty(twoSpellings, async (words) => {
+      fc.asyncProperty(twoAddressable, async (words) => {
         const [one, other] = words.map((word) => `x${word}x@corp.example`) as [string, string];
         const areSame = areSameWithoutCase(one, other);
         const made = await users.create({ email: one });
-        const id = made.kind === 'ok' ? made.value.id : '';
+        if (made.kind !== 'ok') throw new Error(`${one}: ${JSON.stringify(made)}`);
+        const { id } = made.value;
         expect(await users.byEmail([other])).toMatchObject({ kind: 'ok', value: areSame ? [{ id }] : [] });
         const second = await users.create({ email: other });
         expect(second.kind).toBe(areSame ? 'conflict' : 'ok');
