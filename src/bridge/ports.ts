@@ -140,7 +140,6 @@ export interface Leases {
   /**
    * Keeps the outcome and gives the lease back. `moved`: kept, but the revision was raised meanwhile, so it stays dirty;
    * `lost`: the token no longer holds, nothing was kept; `taken`: another identity of the account is linked to that traveler, nothing was kept.
-   * `hadObserved`: the attempt began with an observation, so one that was made unknown meanwhile stays unknown.
    */
   finish(
     connection: string,
@@ -148,7 +147,6 @@ export interface Leases {
     token: string,
     revision: number,
     outcome: Outcome,
-    hadObserved?: boolean,
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
   /** Gives the lease back with nothing changed. */
   release(connection: string, id: string, token: string): Promise<void>;

@@ -134,8 +134,7 @@ async function underLease(shop: Shop, connection: Connection, held: Held): Promi
   const outcome = toOutcome(shop, identity, { settled, translated, rulesVersion: basis });
   note(shop, { identity, settled });
   shop.surroundings.checkpoint('beforeOutcome');
-  const { id, revision, observed } = identity;
-  const kept = await shop.leases.finish(connection.id, id, token, revision, outcome, observed !== undefined);
+  const kept = await shop.leases.finish(connection.id, identity.id, token, identity.revision, outcome);
   if (kept === 'taken') {
     return giveUp(shop, held, 'another identity was linked to the same traveler');
   }

@@ -59,7 +59,9 @@ export async function spread(
  */
 function stoppedAt(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
   const isAdmin = (one: Outcome['observed']) => one !== undefined && isPrivileged(one);
-  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || hold !== undefined);
+  // Only news is told: who waits for the same address is touched too, and that is also the identity itself.
+  const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
+  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
   const isKept = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
   const addresses = [
     isStopped ? before.waitingFor : undefined,

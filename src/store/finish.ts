@@ -18,8 +18,6 @@ export interface Held {
 interface Reached {
   revision: number;
   outcome: Outcome;
-  /** The attempt began with an observation, so one that is gone now was doubted meanwhile. */
-  hadObserved: boolean;
 }
 
 /**
@@ -82,18 +80,16 @@ const linkOf = prepared((db, { connection, id, token }: Held) =>
 async function write(
   tx: Kysely<Tables>,
   held: Held,
-  { revision, outcome, hadObserved }: Reached,
+  { revision, outcome }: Reached,
 ): Promise<{ revision: number } | undefined> {
-  const [row] = (
-    await written(tx, { ...held, ...outcomeColumns(outcome), known: revision, had: hadObserved ? 1 : 0 })
-  ).rows;
+  const [row] = (await written(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
   return row;
 }
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-const written = prepared((db, blanks: Held & Columns & { known: number; had: number }) => {
-  const { connection, id, token, known, had, state, next_attempt_at, observed, travel_email_key } = blanks;
+const written = prepared((db, blanks: Held & Columns & { known: number }) => {
+  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = blanks;
   return db
     .updateTable('identity')
     .set((row) => {
@@ -104,7 +100,7 @@ const written = prepared((db, blanks: Held & Columns & { known: number; had: num
         .when(
           row.and([
             row('revision', '<>', known),
-            row(row.cast<number>(row.val(had), 'integer'), '=', 1),
+            row('travel_id', 'is not', null),
             row('observed', 'is', null),
           ]),
         );

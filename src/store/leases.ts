@@ -26,8 +26,8 @@ export function leases(database: Database): Leases {
         .set({ waiting_for: keyOf(email) })
         .execute();
     },
-    finish: (connection, id, token, revision, outcome: Outcome, hadObserved = false) =>
-      finish(database, { connection, id, token }, { revision, outcome, hadObserved }),
+    finish: (connection, id, token, revision, outcome: Outcome) =>
+      finish(database, { connection, id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
       await held(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },

@@ -293,3 +293,17 @@ test('a DELETE archives a traveler whom somebody un-archived by hand, whatever w
     await house.bridge.users.remove(users, ada.id);
     expect(await house.traveler(ada.id)).toMatchObject({ archived: true });
   }));
+
+test('an administrator who waits for an address and is deactivated is at rest until an admin decides', () =>
+  inAllowingHouse(async (house) => {
+    const { bridge, travel } = house;
+    await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await change(house, ada.id, emailsOf(addressOf('Bob')));
+    await byHand(house, ada.id, { roles: ['admin'] });
+    await expect(change(house, ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.calls.length = 0;
+    await bridge.settleDue();
+    expect(await house.identity(ada.id)).toMatchObject(held);
+    expect(travel.calls.length).toBeLessThan(3);
+  }));

@@ -130,7 +130,7 @@ export function describeImports(open: Open): void {
       await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
       await agenda.touch('okta', ['a'], NOW);
-      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'), true);
+      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'));
       expect((await read('a')).observed).toBeUndefined();
     });
 
