@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
-import { announcedOf } from '../translator/announced.ts';
-import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan, toMergePatch } from '../translator/plan.ts';
+import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/travel-user.ts';
+import type { CustomFieldValue } from '../translator/travel-user.ts';
 import {
   type Addressed,
   addressKey,
@@ -12,7 +11,7 @@ import {
   isParkingAddress,
   withFreeAddress,
 } from './address.ts';
-import { announceCall } from './announce-call.ts';
+import { announcedPatch } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
@@ -166,32 +165,29 @@ async function send(task: Task, sending: Sending, rounds: number): Promise<Settl
   return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
 }
 
-/** One announced patch; answers what is left to do. */
+/** Sends one patch; answers what is left to do. */
 async function sendPlan(
   task: Task,
   sending: Sending,
   { travelId, plan: next }: { travelId: string; plan: Plan },
 ): Promise<Settled | Gone | Sending> {
   const { draft, fields, omit } = sending;
-  const announced = announcedOf(next, draft.applied, draft.observed);
-  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
-  if (!(await announceCall(task, told)))
-    return failed(draft, { kind: 'unavailable', text: 'the lease ended before the change was sent' });
-  task.checkpoint('beforeSend');
-  const body = toMergePatch(next, draft.observed, omit);
-  const answer = await task.connection.travel.patch(travelId, body);
-  task.checkpoint('afterSend');
-  if (answer.kind === 'ok') {
+  const sent = await announcedPatch(task, draft, { travelId, plan: next, omit });
+  if (!('failure' in sent)) {
     // The answer shows the whole traveler, and so what was changed by hand meanwhile.
-    const known = kept(told, next, answer.value);
-    const answered = correctingDrift(task, known);
+    const answered = correctingDrift(task, sent.draft);
     const done = notingLost({ draft: answered, fields }, omit);
     // The gates have not been passed for what drifted.
-    const isFresh = isDeepStrictEqual(answered.progress, known.progress);
+    const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
     return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
   }
-  const { lost, failure } = await lostValues(task, answer, { plan: next, body, current: draft.observed });
-  const tried: Sending = { ...sending, draft: told, omit: [...omit, ...lost] };
+  const { body } = sent;
+  const { lost, failure } = await lostValues(task, sent.failure, {
+    plan: next,
+    body,
+    current: draft.observed,
+  });
+  const tried: Sending = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
   return failure ? await leftOver(task, tried, { plan: next, body, failure }) : tried;
 }
 
@@ -218,10 +214,6 @@ function deactivationOf(whole: Plan): Plan {
   const { archived } = whole.set;
   if (archived?.value !== true) return whole;
   return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
-}
-
-function kept(draft: Draft, next: Plan, answer: TravelUser): Draft {
-  return withKnownOutcome({ ...draft, applied: keep(draft.applied, next, answer), observed: answer });
 }
 
 /** What to do after a failed patch: stop, or go on with what is left. */

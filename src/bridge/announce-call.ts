@@ -1,4 +1,12 @@
-import type { Draft, Task } from './task.ts';
+import type { JsonObject } from '../schema/resource.ts';
+import { announcedOf } from '../translator/announced.ts';
+import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import type { CustomFieldValue } from '../translator/travel-user.ts';
+import type { TravelFailure } from './ports.ts';
+import { type Draft, type Task, withKnownOutcome } from './task.ts';
+
+/** Why a call was not made: another attempt may have begun. */
+export const leaseLost: TravelFailure = { kind: 'unavailable', text: 'the lease ended before the next call' };
 
 /**
  * Commits what the draft announces before a call to its traveler is made. A traveler that was found in this attempt is
@@ -12,4 +20,33 @@ export async function announceCall(
   const isLinked = travelId === undefined || travelId === identity.travelId;
   const news = isLinked ? { progress } : { travelId, applied, progress };
   return (await store.leases.announce(connection.id, identity.id, token, news)) === 'done';
+}
+
+/** What a patch is made of. */
+interface Patch {
+  travelId: string;
+  plan: Plan;
+  /** Values of custom fields that are left out. */
+  omit?: readonly CustomFieldValue[];
+}
+
+/** A draft that knows what the patch came to; after a failure, one that still announces it. */
+export type Patched = { draft: Draft } | { draft: Draft; failure: TravelFailure; body: JsonObject };
+
+/** Sends one patch to a traveler, announced before. */
+export async function announcedPatch(
+  task: Task,
+  draft: Draft,
+  { travelId, plan, omit = [] }: Patch,
+): Promise<Patched> {
+  const announced = announcedOf(plan, draft.applied, draft.observed);
+  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
+  const body = toMergePatch(plan, draft.observed, omit);
+  if (!(await announceCall(task, told))) return { draft, failure: leaseLost, body };
+  task.checkpoint('beforeSend');
+  const answer = await task.connection.travel.patch(travelId, body);
+  task.checkpoint('afterSend');
+  if (answer.kind !== 'ok') return { draft: told, failure: answer, body };
+  const applied = keep(draft.applied, plan, answer.value);
+  return { draft: withKnownOutcome({ ...told, applied, observed: answer.value }) };
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
 import type { Finding } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
 import { addressKey, awaiting, awaitingHolder, claimantOf, holderOf, isParkingAddress } from './address.ts';
 import { amend, type Gone } from './amend.ts';
+import { leaseLost } from './announce-call.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { isGivenUp, isNeverGivenTo, linkExisting, linkOwnCreate } from './link.ts';
@@ -21,6 +21,7 @@ import {
   settled,
   type Task,
   withKnownOutcome,
+  withTraveler,
 } from './task.ts';
 
 const ROUNDS = 6;
@@ -85,14 +86,15 @@ async function create(task: Task, draft: Draft, { rounds, free }: Round): Promis
   const announcement = await announce(task, announced, email);
   if (announcement === 'taken')
     return create(task, awaitingTaken(addressed, email), { rounds: rounds - 1, free });
-  if (announcement === 'lost')
-    return failed(addressed, { kind: 'unavailable', text: 'the lease ended before the create was sent' });
+  if (announcement === 'lost') return failed(addressed, leaseLost);
   task.checkpoint('beforeSend');
   const body = toCreate(next);
   const answer = await task.connection.travel.create(body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok')
-    return amend(task, madeAs(announced, keep({}, next, answer.value), answer.value), { isFresh: true });
+    return amend(task, withTraveler(announced, answer.value, keep({}, next, answer.value)), {
+      isFresh: true,
+    });
   return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next, body });
 }
 
@@ -130,14 +132,27 @@ export async function chooseAddress(
     const refused = draft.refused.email;
     if (refused?.value === email && refused.basis === task.basis.version) continue;
     if (isTaken(draft, email)) continue;
-    const isFirst = waiting.waitingFor === undefined;
-    if (isFirst && (await obstacleAt(task, email)))
-      await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email);
-    const holder = await obstacleAt(task, email);
+    const holder = await obstacleWaitedFor(task, waiting, email);
     if (!holder) return { draft: waiting, email };
     waiting = await awaitingHolder(task, waiting, { email, holder });
   }
   return { draft: waiting, email: undefined };
+}
+
+/**
+ * Who keeps the identity from an address. Where it waits for no other address, the wait for this one is noted before a second
+ * look: whoever gives the address up from then on makes this identity dirty.
+ */
+async function obstacleWaitedFor(
+  task: Task,
+  { waitingFor }: Draft,
+  email: string,
+): Promise<Identity | undefined> {
+  const { connection, identity, token, store } = task;
+  const obstacle = await obstacleAt(task, email);
+  if (!obstacle || waitingFor !== undefined) return obstacle;
+  await store.leases.waitFor(connection.id, identity.id, token, email);
+  return obstacleAt(task, email);
 }
 
 /** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
@@ -170,16 +185,6 @@ export function withEmail(task: Task, email: string): Fields {
   const wanted = task.translation.fields.email;
   const source = wanted?.kind === 'value' ? wanted.source : email;
   return { ...task.translation.fields, email: { kind: 'value', value: email, source } };
-}
-
-function madeAs(draft: Draft, applied: Draft['applied'], traveler: TravelUser): Draft {
-  return withKnownOutcome({
-    ...draft,
-    travelId: traveler.id,
-    observed: traveler,
-    applied,
-    creating: undefined,
-  });
 }
 
 interface Failed {

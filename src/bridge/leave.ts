@@ -1,8 +1,7 @@
-import { announcedOf } from '../translator/announced.ts';
-import { drift, emptyPlan, keep, type Plan, toMergePatch } from '../translator/plan.ts';
+import { drift, emptyPlan, keep, type Plan } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './address.ts';
-import { announceCall } from './announce-call.ts';
+import { announceCall, announcedPatch, leaseLost } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, mayLeave, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
@@ -154,9 +153,9 @@ async function archive(task: Task, draft: Draft, travelId: string): Promise<Sett
       },
       'synced',
     );
-  const sent = await patch(task, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
-  if (!('failure' in sent)) return settled(sent, 'synced');
-  return unsent(sent, () => settled(noting(sent.draft, findings.forbidden('archived')), 'refused'));
+  const sent = await announcedPatch(task, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
+  if (!('failure' in sent)) return settled({ ...sent.draft, creating: undefined }, 'synced');
+  return unsent(sent, (known) => settled(noting(known, findings.forbidden('archived')), 'refused'));
 }
 
 /** An archived leaver gives the address up when it is to be somebody else's; an administrator never does. */
@@ -175,10 +174,10 @@ async function giveEmailUp(
   if (parked === undefined) return { draft, end };
   const email = { value: parked, source: parked };
   const plan: Plan = { ...emptyPlan, set: { email } };
-  const sent = await patch(task, draft, { travelId, plan });
-  if (!('failure' in sent)) return { draft: sent, end };
-  return unsent(sent, () => ({
-    draft: noting(sent.draft, findings.refused('email', parked, 'it keeps the address of a leaver')),
+  const sent = await announcedPatch(task, draft, { travelId, plan });
+  if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
+  return unsent(sent, (known) => ({
+    draft: noting(known, findings.refused('email', parked, 'it keeps the address of a leaver')),
     end,
   }));
 }
@@ -188,45 +187,22 @@ async function isToGiveUp(task: Task, { archived, email, ...others }: TravelUser
   return !isPrivileged({ ...others, archived, email }) && mustGiveUp(task, email);
 }
 
-const leaseLost = { kind: 'unavailable', text: 'the lease ended before the change was sent' } as const;
-
-interface Unsent {
-  draft: Draft;
-  failure: TravelFailure;
-}
-
 /** What becomes of a tombstone whose traveler could not be changed. */
-function unsent({ draft, failure }: Unsent, refused: () => Settled): Settled {
+function unsent(
+  { draft, failure }: { draft: Draft; failure: TravelFailure },
+  refused: (draft: Draft) => Settled,
+): Settled {
   switch (failure.kind) {
     case 'notFound':
       return settled(unlinked(draft), 'synced');
     case 'forbidden':
     case 'invalid':
     case 'conflict':
-      return refused();
+      return refused(withKnownOutcome(draft));
     case 'unauthorized':
     case 'unavailable':
-      return failed(draft, failure);
+      return failed(isOutcomeUnknown(failure) ? draft : withKnownOutcome(draft), failure);
   }
-}
-
-/** One announced patch; the draft knows what it came to. */
-async function patch(
-  task: Task,
-  draft: Draft,
-  { travelId, plan }: { travelId: string; plan: Plan },
-): Promise<Draft | Unsent> {
-  const announced = announcedOf(plan, draft.applied, draft.observed);
-  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
-  if (!(await announceCall(task, told))) return { draft, failure: leaseLost };
-  task.checkpoint('beforeSend');
-  const answer = await task.connection.travel.patch(travelId, toMergePatch(plan, draft.observed));
-  task.checkpoint('afterSend');
-  if (answer.kind === 'ok') {
-    const applied = keep(draft.applied, plan, answer.value);
-    return withKnownOutcome({ ...told, creating: undefined, observed: answer.value, applied });
-  }
-  return { draft: isOutcomeUnknown(answer) ? told : withKnownOutcome(told), failure: answer };
 }
 
 function unlinked(draft: Draft): Draft {

@@ -4,6 +4,7 @@ import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 import { awaiting, awaitingHolder } from './address.ts';
 import { amend, type Gone } from './amend.ts';
+import { leaseLost } from './announce-call.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved } from './guard.ts';
 import type { Identity, LateCalls } from './identity.ts';
@@ -20,7 +21,7 @@ import {
   type Settled,
   settled,
   type Task,
-  withKnownOutcome,
+  withTraveler,
 } from './task.ts';
 
 /** Whether a traveler that has the wanted address can become this identity's. */
@@ -193,20 +194,13 @@ async function linkTo(
   draft: Draft,
   { traveler, applied, from }: { traveler: TravelUser; applied: Applied; from?: Release },
 ): Promise<Settled | Gone | 'taken'> {
-  const linked: Draft = withKnownOutcome({
-    ...draft,
-    travelId: traveler.id,
-    observed: traveler,
-    applied,
-    creating: undefined,
-  });
+  const linked = withTraveler(draft, traveler, applied);
   // Before the first patch: of two who find one traveler at the same moment, one must not write it.
   const { connection, identity, token, store } = task;
   const news = { travelId: traveler.id, applied, progress: linked.progress, from };
   const link = await store.leases.announce(connection.id, identity.id, token, news);
   if (link === 'taken') return 'taken';
-  if (link === 'lost')
-    return failed(draft, { kind: 'unavailable', text: 'the lease ended before the link was made' });
+  if (link === 'lost') return failed(draft, leaseLost);
   return amend(task, linked, { isFresh: true });
 }
 

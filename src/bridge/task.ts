@@ -1,4 +1,5 @@
-import type { FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
+import type { Applied, FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
 import type { Basis } from './basis.ts';
 import type { Connection } from './connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
@@ -94,6 +95,12 @@ export function isHeldBefore({ hold, progress, version }: Identity, cause: HoldC
 export function withKnownOutcome(draft: Draft): Draft {
   const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;
   return { ...draft, progress };
+}
+
+/** The draft of an identity whose traveler was just made or found, with what is applied to it. */
+export function withTraveler(draft: Draft, traveler: TravelUser, applied: Applied): Draft {
+  const linked = { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
+  return withKnownOutcome(linked);
 }
 
 /** True for a failure that may hide a success: no answer came, or one that does not tell. */

@@ -149,7 +149,7 @@ function isAdmin({ roles = [] }: TravelUser): boolean {
   return roles.includes('admin');
 }
 
-/** SCIM changes neither the email nor the roles of an admin, and does not archive one. */
+/** SCIM changes neither the email nor the roles of an admin, and does not archive one; who returns is un-archived. */
 function guardFaults(traveler: TravelUser, { ledger }: Scene): string[] {
   const memory = ledger.memory.get(traveler.id);
   if (!memory?.isAdmin || !isAdmin(traveler)) return [];
@@ -160,7 +160,9 @@ function guardFaults(traveler: TravelUser, { ledger }: Scene): string[] {
   const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
     (field) => {
       const value = fieldValue(traveler, field, ledger.catalog);
-      return value === memory.fields[field] || isEdited(field) ? [] : [`${field} is ${value ?? 'nothing'}`];
+      const isReturn = field === 'archived' && value === 'false';
+      if (value === memory.fields[field] || isReturn || isEdited(field)) return [];
+      return [`${field} is ${value ?? 'nothing'}`];
     },
   );
   if (traveler.email !== memory.email && !isEdited('email')) faults.push(`email is ${traveler.email}`);

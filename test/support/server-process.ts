@@ -57,7 +57,8 @@ export async function startServer(
   const arm = async (later: Doom) => {
     const armed = once(child, 'message');
     child.send(textOf(later));
-    await armed;
+    // It may have died already, at the point that was named before.
+    await Promise.race([armed, process.exited]);
   };
   return { ...process, url, pid: child.pid ?? 0, arm };
 }
