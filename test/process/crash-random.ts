@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type Arrangement,
   inProcessHouse,
@@ -11,6 +8,7 @@ import {
 } from '../support/process-house.ts';
 import { type Person, stranger, type Wish, type Write, wishFor } from '../support/remembering-idp.ts';
 import { type Random, seeded } from '../support/seeded.ts';
+import { settingsFile } from '../support/settings-file.ts';
 
 /** More of them on demand: JETBRIDGE_CRASH_ROUNDS, and JETBRIDGE_CRASH_SEED for others. */
 const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
@@ -48,15 +46,11 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
 
 /** More than half of the people leave at some time: here nobody is to be held for that. */
 async function withoutSafetyValve(story: (environment: Record<string, string>) => Promise<void>) {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-settings-'));
+  const settings = settingsFile({}, { default: { policies: { safetyValve: false } } });
   try {
-    const settings = join(directory, 'jetbridge.json');
-    const mapping = join(__dirname, '..', '..', 'config', 'mappings', 'default.json');
-    const connections = { default: { mapping, policies: { safetyValve: false } } };
-    writeFileSync(settings, JSON.stringify({ connections }));
-    await story({ JETBRIDGE_CONFIG: settings });
+    await story({ JETBRIDGE_CONFIG: settings.path });
   } finally {
-    rmSync(directory, { recursive: true });
+    settings.remove();
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -8,6 +8,7 @@ import { jetbridge } from '../support/jetbridge.ts';
 import { kill } from '../support/process-house.ts';
 import { seeded } from '../support/seeded.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { settingsFile } from '../support/settings-file.ts';
 import { openReceiver } from '../travel/webhooks/receiver.ts';
 
 /** Starting processes takes long on a busy machine. */
@@ -27,18 +28,13 @@ afterEach(async () => {
 function ground(environment: Record<string, string> = {}) {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-webhooks-'));
   closing.push(() => rmSync(data, { recursive: true }));
-  const settings = join(data, 'settings.json');
-  const mapping = join(__dirname, '..', '..', 'config', 'mappings', 'default.json');
-  const connections = { default: { mapping } };
-  writeFileSync(
-    settings,
-    JSON.stringify({ connections, travelService: { webhooks: { allowPrivate: true } } }),
-  );
+  const settings = settingsFile({ travelService: { webhooks: { allowPrivate: true } } });
+  closing.push(settings.remove);
   return {
     data,
     start: async () => {
       const server = await startServer({
-        ...{ JETBRIDGE_DATA: data, JETBRIDGE_CONFIG: settings },
+        ...{ JETBRIDGE_DATA: data, JETBRIDGE_CONFIG: settings.path },
         ...{ SCIM_TOKEN: 'the-token-of-the-identity-provider', TRAVEL_API_KEY: KEY, ...environment },
       });
       closing.unshift(() => kill(server));
