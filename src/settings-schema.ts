@@ -152,6 +152,13 @@ const noProvider = { error: told('is no https URL', 'Give e.g. "https://login.ex
 
 const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
 
+const adminAddress = z
+  .string()
+  .regex(
+    /^[^\s@]{1,64}@[^\s@]{1,255}$/,
+    told('is no address', 'Give the email of an admin of the travel service, e.g. "ada@corp.example".'),
+  );
+
 const openid = z
   .strictObject({
     issuer: providerUrl.describe('The provider, exactly as the claim "iss" of its tokens has it.'),
@@ -159,8 +166,19 @@ const openid = z
     jwksUri: providerUrl
       .optional()
       .describe('Where its keys are. Default: as <issuer>/.well-known/openid-configuration tells.'),
+    verifiedClaim: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A claim that says, as email_verified does, that the address is verified; for Entra ID "xms_edov".',
+      ),
+    subjects: z
+      .record(z.string().min(1), adminAddress)
+      .optional()
+      .describe('Addresses of admins by the claim "sub" of their tokens, whatever email the tokens have.'),
   })
-  .describe('An OpenID provider whose access tokens are credentials of the admin with that email.');
+  .describe('An OpenID provider whose access tokens are credentials of the admin with that verified email.');
 
 const webhooks = z
   .strictObject({

@@ -272,6 +272,19 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'settings.json travelService.openid.audience: is missing. Write a string.',
     ],
     [
+      'a subject of a provider without an address',
+      {
+        files: {
+          'settings.json': {
+            travelService: {
+              openid: { issuer: 'https://idp.example', audience: 'x', subjects: { s1: 'ada' } },
+            },
+          },
+        },
+      },
+      'settings.json travelService.openid.subjects.s1: is no address. Give the email of an admin of the travel service, e.g. "ada@corp.example".',
+    ],
+    [
       'a settings file that is not there',
       { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },
       '/nowhere/jetbridge.json $: does not exist. Create it, or correct JETBRIDGE_CONFIG.',

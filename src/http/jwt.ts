@@ -1,8 +1,8 @@
 import {
   createLocalJWKSet,
-  createRemoteJWKSet,
   decodeJwt,
   errors,
+  type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
@@ -18,20 +18,33 @@ export const CLOCK_TOLERANCE_S = 60;
 /** What a JSON Web Token says. */
 export type Claims = JWTPayload;
 
-/** The claims of a token, when it was signed with one of the keys, is of now, and is as expected; else it throws (RFC 7519 §7.2). */
-export async function verifiedClaims(
+/** What a verified token says, and its media type (RFC 7515 §4.1.9) in lower case, without `application/`. */
+export interface VerifiedToken {
+  claims: Claims;
+  type: string | undefined;
+}
+
+/** Verifies that a token was signed with one of the keys, is valid now, and is as expected; else it throws (RFC 7519 §7.2). */
+export async function verifyToken(
   token: string,
   keys: Keys,
   { now, ...expected }: Pick<JWTVerifyOptions, 'issuer' | 'subject' | 'audience'> & { now: number },
-): Promise<Claims> {
-  const { payload } = await jwtVerify(token, keys, {
+): Promise<VerifiedToken> {
+  const { payload, protectedHeader } = await jwtVerify(token, keys, {
     ...expected,
     algorithms,
     requiredClaims: ['exp', 'sub'],
     clockTolerance: CLOCK_TOLERANCE_S,
     currentDate: new Date(now),
   });
-  return payload;
+  const { typ } = protectedHeader;
+  const type =
+    typ === undefined
+      ? undefined
+      : String(typ)
+          .toLowerCase()
+          .replace(/^application\//, '');
+  return { claims: payload, type };
 }
 
 /** Whom a token says it is about; not to be believed before it is verified. */
@@ -54,53 +67,18 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** How long an answer may take, how long keys are taken for current, and how long after a failure nobody asks again. */
-const TIMEOUT_MS = 3_000;
-const FRESH_MS = 10 * 60_000;
-const RETRY_MS = 5_000;
-
-/** The keys of a JWKS (RFC 7517 §5) at an address, which is looked up when a key is first needed. */
-export function remoteKeys(addressOf: () => Promise<string>, now: () => number): Keys {
-  let keys: Promise<Keys> | undefined;
-  let retryAt = 0;
-  const open = async () => {
-    const options = { timeoutDuration: TIMEOUT_MS, cacheMaxAge: FRESH_MS };
-    return createRemoteJWKSet(new URL(await addressOf()), options);
-  };
-  return async (header, token) => {
-    const left = retryAt - now();
-    // It is longer than that only after the clock was set back.
-    if (left > 0 && left <= RETRY_MS) throw new KeysUnavailable('the keys could not be had some seconds ago');
-    keys ??= open();
-    try {
-      return await (await keys)(header, token);
-    } catch (error) {
-      if (isAnswered(error)) throw error;
-      keys = undefined;
-      retryAt = now() + RETRY_MS;
-      throw new KeysUnavailable('the keys cannot be had', { cause: error });
-    }
-  };
-}
-
 /** The keys of a JWKS that is at hand. */
 export function localKeys(jwks: { keys: object[] }): Keys {
   return createLocalJWKSet(jwks);
 }
 
-/** The keys are there, but not the one that was asked for. */
-function isAnswered(error: unknown): boolean {
-  return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+/** The keys of what should be a JWKS (RFC 7517 §5); throws where it is none. */
+export function parsedKeys(json: unknown): Keys {
+  // createLocalJWKSet checks what it is given.
+  return createLocalJWKSet(json as JSONWebKeySet);
 }
 
-/** Where an OpenID provider says that its keys are (OpenID Connect Discovery 1.0 §4). */
-export async function discoveredKeys(issuer: string): Promise<string> {
-  const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
-  if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
-  const { issuer: named, jwks_uri: uri } = Object(await answer.json());
-  // "The issuer value returned MUST be identical to the Issuer URL that was used" (§4.3)
-  if (named !== issuer) throw new Error(`${url} is of another issuer`);
-  if (typeof uri !== 'string') throw new Error(`${url} names no jwks_uri`);
-  return uri;
+/** Whether an error says that none of the keys at hand is the one a token names. */
+export function isUnknownKey(error: unknown): boolean {
+  return error instanceof errors.JWKSNoMatchingKey;
 }

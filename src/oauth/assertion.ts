@@ -1,12 +1,6 @@
 import { hashSecret } from '../http/bearer.ts';
-import {
-  CLOCK_TOLERANCE_S,
-  type Keys,
-  KeysUnavailable,
-  localKeys,
-  remoteKeys,
-  verifiedClaims,
-} from '../http/jwt.ts';
+import { CLOCK_TOLERANCE_S, type Keys, KeysUnavailable, localKeys, verifyToken } from '../http/jwt.ts';
+import { remoteKeys } from '../http/remote-keys.ts';
 import { invalidClient } from './errors.ts';
 import type { Assertions, Proof } from './ports.ts';
 
@@ -37,13 +31,14 @@ export function assertionCheck({ assertions, audience, now, log }: AssertionDeps
   };
   return async (client, assertion) => {
     const expected = { issuer: client.id, subject: client.id, audience, now: now() };
-    const verified = verifiedClaims(assertion, keysOf(client.proof), expected);
-    const { exp = 0, jti } = await verified.catch((error: unknown) => {
+    const verified = verifyToken(assertion, keysOf(client.proof), expected);
+    const { claims } = await verified.catch((error: unknown) => {
       // Without a cause it was told some seconds ago.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
       throw invalidClient(error);
     });
+    const { exp = 0, jti } = claims;
     if (exp > now() / 1000 + LONGEST_S) throw invalidClient();
     // A signature can be written in several ways; what was signed cannot.
     const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;

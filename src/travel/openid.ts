@@ -1,13 +1,22 @@
-import { type Claims, discoveredKeys, KeysUnavailable, remoteKeys, verifiedClaims } from '../http/jwt.ts';
+import { type Claims, KeysUnavailable, type VerifiedToken, verifyToken } from '../http/jwt.ts';
+import { discoveredKeys, remoteKeys } from '../http/remote-keys.ts';
 import { adminWithEmail } from './admins.ts';
 import type { Credentials, TravelReading } from './ports.ts';
 
-/** The OpenID provider whose tokens are taken, and what they are checked with. */
-export interface OpenidDeps {
+/** The OpenID provider whose access tokens are taken, and how a token leads to an admin. */
+export interface OpenidProvider {
   issuer: string;
   audience: string;
   /** Undefined: as the provider's discovery document tells. */
   jwksUri?: string | undefined;
+  /** A claim that says, beside `email_verified`, that the address belongs to the subject. */
+  verifiedClaim?: string | undefined;
+  /** The admin's address by the subject of the token, whatever its other claims say. */
+  subjects?: Record<string, string> | undefined;
+}
+
+/** What the tokens of a provider are checked with. */
+export interface OpenidDeps extends OpenidProvider {
   reading: TravelReading;
   now(): number;
   log: { warn(fields: object, message: string): void };
@@ -16,12 +25,13 @@ export interface OpenidDeps {
 /** Three parts of base64url, the first of which is a JSON object (RFC 7515 §7.1). */
 const jwt = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
-/** Tokens of an OpenID provider as credentials: each is that of the admin with its email. */
-export function openidCredentials({ issuer, audience, jwksUri, reading, now, log }: OpenidDeps): Credentials {
+/** Access tokens of an OpenID provider as credentials: each is that of the admin with its subject or its verified email. */
+export function openidCredentials({ reading, now, log, ...provider }: OpenidDeps): Credentials {
+  const { issuer, audience, jwksUri } = provider;
   const keys = remoteKeys(async () => jwksUri ?? discoveredKeys(issuer), now);
-  const claimsOf = async (token: string) => {
+  const verified = async (token: string) => {
     try {
-      return await verifiedClaims(token, keys, { issuer, audience, now: now() });
+      return await verifyToken(token, keys, { issuer, audience, now: now() });
     } catch (error) {
       // Without a cause it was told some seconds ago. Why a token is refused is its bearer's business.
       if (error instanceof KeysUnavailable && error.cause)
@@ -30,16 +40,47 @@ export function openidCredentials({ issuer, audience, jwksUri, reading, now, log
     }
   };
   return async (token) => {
-    const claims = jwt.test(token) ? await claimsOf(token) : undefined;
-    const email = claims && verifiedEmail(claims);
+    const known = jwt.test(token) ? await verified(token) : undefined;
+    if (!known || !isAccessToken(known)) return undefined;
+    const email = emailOf(known.claims, provider);
     const admin = email === undefined ? undefined : await adminWithEmail(reading, email);
-    return admin && { userId: admin.id, credential: `openid:${String(claims?.sub).slice(0, 255)}` };
+    return admin && { userId: admin.id, credential: `openid:${String(known.claims.sub).slice(0, 255)}` };
   };
 }
 
-/** An address that the provider says is not verified may be anybody's (OpenID Connect Core 1.0 §5.1). */
-function verifiedEmail({ email, email_verified: verified }: Claims): string | undefined {
-  const isRefused = verified === false || verified === 'false';
+/** The types of access tokens: none, the one of every JWT, and that of RFC 9068. Each other kind of token names its own (RFC 8725 §3.11). */
+const accessTypes = [undefined, 'jwt', 'at+jwt'];
+
+/**
+ * Claims of ID tokens (OpenID Connect Core 1.0 §3.3.2.11, FAPI 1.0 Part 2 §5.1) and of logout tokens (OpenID Connect
+ * Back-Channel Logout 1.0 §2.4), which have the audience of a client and are shown to browsers.
+ */
+const foreignClaims = ['at_hash', 'c_hash', 's_hash', 'events'];
+
+/** Claims that access tokens have (RFC 9068 §2.2.3; Okta and Entra ID write `scp`). */
+const accessClaims = ['scope', 'scp', 'azp'];
+
+/** A `nonce` is that of an ID token, unless the type or a claim says that this is an access token: Keycloak puts it into both. */
+function isAccessToken({ type, claims }: VerifiedToken): boolean {
+  const has = (name: string) => Object.hasOwn(claims, name);
+  if (!accessTypes.includes(type) || foreignClaims.some(has)) return false;
+  return !has('nonce') || type === 'at+jwt' || accessClaims.some(has);
+}
+
+/** The address of the admin whose token it is: an address that is not verified may be anybody's (OpenID Connect Core 1.0 §5.7). */
+function emailOf(claims: Claims, { verifiedClaim, subjects = {} }: OpenidProvider): string | undefined {
+  const { sub, email } = claims;
+  if (sub !== undefined && Object.hasOwn(subjects, sub)) return subjects[sub];
+  const isVerified = trueValues.includes(claims['email_verified']) || isVerifiedBy(claims, verifiedClaim);
   const isAddress = typeof email === 'string' && /^[^\s\p{C}]{1,320}$/u.test(email);
-  return isAddress && !isRefused ? email : undefined;
+  return isAddress && isVerified ? email : undefined;
+}
+
+/** Some providers write the boolean as text. */
+const trueValues: unknown[] = [true, 'true'];
+
+/** Entra ID documents `xms_edov` as a boolean, and writes 1 as well. */
+function isVerifiedBy(claims: Claims, name: string | undefined): boolean {
+  const value = name !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return trueValues.includes(value) || value === 1 || value === '1';
 }

@@ -10,8 +10,8 @@ export interface OpenidProvider {
   issuer: string;
   /** The paths that were asked for. */
   asked: string[];
-  /** A token of the admin with that address, with other claims where given. */
-  token(email: string, other?: SomeClaims, algorithm?: string): Promise<string>;
+  /** A token of the admin with that verified address; with other claims and members of the header where given. */
+  token(email: string, other?: SomeClaims, algorithm?: string, header?: object): Promise<string>;
   /** From now on it answers this in place of its documents, or does not answer. */
   answerWith(answer: { status: number; body: string } | 'nothing' | undefined): void;
   /** Signs with other keys from now on. */
@@ -43,13 +43,13 @@ export async function openidProvider(): Promise<OpenidProvider> {
   return {
     issuer,
     asked,
-    token: async (email, other = {}, algorithm = 'RS256') => {
+    token: async (email, other = {}, algorithm = 'RS256', header = {}) => {
       const key = keys.find(({ jwk }) => jwk.alg === algorithm);
       if (!key) throw new Error(`no key for ${algorithm}`);
       const seconds = Math.floor(Date.now() / 1000);
-      const claims = { iss: issuer, aud: AUDIENCE, sub: 's1', email, exp: seconds + 300, ...other };
-      const token = new SignJWT(claims as JWTPayload);
-      return token.setProtectedHeader({ alg: algorithm, kid: key.jwk.kid }).sign(key.privateKey);
+      const claims = { iss: issuer, aud: AUDIENCE, sub: 's1', email, email_verified: true };
+      const token = new SignJWT({ ...claims, exp: seconds + 300, ...other } as JWTPayload);
+      return token.setProtectedHeader({ alg: algorithm, kid: key.jwk.kid, ...header }).sign(key.privateKey);
     },
     answerWith: (answer) => {
       instead = answer;

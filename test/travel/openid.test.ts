@@ -1,5 +1,6 @@
+import { createServer } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
-import { openidCredentials } from '../../src/travel/openid.ts';
+import { type OpenidProvider as OpenidSettings, openidCredentials } from '../../src/travel/openid.ts';
 import {
   AUDIENCE,
   type OpenidProvider,
@@ -29,7 +30,7 @@ afterEach(async () => {
   await house.close();
 });
 
-const open = (more: { issuer?: string; jwksUri?: string } = {}) =>
+const open = (more: Partial<OpenidSettings> = {}) =>
   openidCredentials({
     issuer: provider.issuer,
     audience: AUDIENCE,
@@ -81,6 +82,9 @@ describe('a token is refused', () => {
     ['whose email is no text', () => ({ email: [EMAIL] })],
     ['whose email is not verified', () => ({ email_verified: false })],
     ['whose email is not verified, as some spell it', () => ({ email_verified: 'false' })],
+    ['whose email nobody says is verified', () => ({ email_verified: undefined })],
+    ['whose email is verified in no known way', () => ({ email_verified: 'yes' })],
+    ['whose email another claim says is verified', () => ({ email_verified: undefined, xms_edov: true })],
     ['of somebody whom the travel service does not know', () => ({ email: 'eve@corp.example' })],
   ])('%s', async (_title, other) => {
     const admit = open();
@@ -122,6 +126,198 @@ describe('a token is refused', () => {
     for (const token of ['travel_abc', 'a.b.c', 'eyJ.x', `eyJ${'x'.repeat(9_000)}`])
       expect(await admit(token)).toBeUndefined();
     expect(provider.asked).toEqual([]);
+  });
+});
+
+describe('the address of a token counts when', () => {
+  const unverified = { email_verified: undefined };
+
+  it.each<[string, SomeClaims]>([
+    ['email_verified is true', { email_verified: true }],
+    ['email_verified is the text "true"', { email_verified: 'true' }],
+    ['the claim of the settings is true', { ...unverified, xms_edov: true }],
+    ['the claim of the settings is the text "true"', { ...unverified, xms_edov: 'true' }],
+    ['the claim of the settings is 1', { ...unverified, xms_edov: 1 }],
+    ['the claim of the settings is the text "1"', { ...unverified, xms_edov: '1' }],
+    ['the claim of the settings is true and email_verified false', { email_verified: false, xms_edov: true }],
+  ])('%s', async (_title, claims) => {
+    const admit = open({ verifiedClaim: 'xms_edov' });
+    expect(await admit(await provider.token(EMAIL, claims))).toMatchObject({ userId: ada });
+  });
+
+  it.each<[string, SomeClaims]>([
+    ['is missing', unverified],
+    ['is false', { ...unverified, xms_edov: false }],
+    ['is the text "false"', { ...unverified, xms_edov: 'false' }],
+    ['is 0', { ...unverified, xms_edov: 0 }],
+    ['is a list', { ...unverified, xms_edov: [true] }],
+  ])('it does not when the claim of the settings %s', async (_title, claims) => {
+    const admit = open({ verifiedClaim: 'xms_edov' });
+    expect(await admit(await provider.token(EMAIL, claims))).toBeUndefined();
+  });
+
+  it('it does not when the claim of the settings is named like a member of every object', async () => {
+    for (const verifiedClaim of ['constructor', '__proto__', 'toString'])
+      expect(await open({ verifiedClaim })(await provider.token(EMAIL, unverified))).toBeUndefined();
+  });
+});
+
+describe('a subject of the settings', () => {
+  it('is the admin that is named there, whatever address the token has', async () => {
+    const admit = open({ subjects: { s1: 'ADA@corp.example' } });
+    for (const claims of [{ email: undefined }, { email: 'eve@corp.example', email_verified: false }])
+      expect(await admit(await provider.token(EMAIL, claims))).toEqual({
+        userId: ada,
+        credential: 'openid:s1',
+      });
+  });
+
+  it('does not become somebody else by a verified address', async () => {
+    await house.make('/users', { email: 'bo@corp.example', roles: ['admin'] });
+    const admit = open({ subjects: { s1: EMAIL } });
+    expect(await admit(await provider.token('bo@corp.example'))).toMatchObject({ userId: ada });
+  });
+
+  it('is compared exactly, and those who are not in the settings need a verified address', async () => {
+    const admit = open({ subjects: { s1: EMAIL } });
+    for (const sub of ['S1', 's1 ', 'constructor', '__proto__']) {
+      expect(await admit(await provider.token(EMAIL, { sub, email_verified: undefined }))).toBeUndefined();
+      expect(await admit(await provider.token(EMAIL, { sub }))).toMatchObject({ userId: ada });
+    }
+  });
+
+  it('who is no admin is not let in', async () => {
+    await house.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
+    expect(
+      await open({ subjects: { s1: 'guest@corp.example' } })(await provider.token(EMAIL)),
+    ).toBeUndefined();
+  });
+});
+
+it('addresses are compared as NFC in lower case, and in no other way', async () => {
+  const zoe = await house.make('/users', { email: 'zo\u00eb@corp.example', roles: ['admin'] });
+  const admit = open();
+  for (const email of ['ZOE\u0308@corp.example', 'zo\u00eb@CORP.example'])
+    expect(await admit(await provider.token(email))).toMatchObject({ userId: zoe.id });
+  for (const email of ['zoe@corp.example', '\uff5ao\u00eb@corp.example', 'a\ufb01@corp.example', ` ${EMAIL}`])
+    expect(await admit(await provider.token(email))).toBeUndefined();
+});
+
+describe('of the tokens that a provider makes, access tokens are taken:', () => {
+  it.each<[string, object, SomeClaims]>([
+    ['without a type', {}, {}],
+    ['of the type JWT', { typ: 'JWT' }, {}],
+    ['of the type at+jwt', { typ: 'at+jwt' }, {}],
+    ['of the type application/at+jwt, in any case', { typ: 'application/AT+jwt' }, {}],
+    ['with a nonce and the type at+jwt', { typ: 'at+jwt' }, { nonce: 'n' }],
+    ['with a nonce and a scope', {}, { nonce: 'n', scope: 'openid travel' }],
+    ['with a nonce and scp', {}, { nonce: 'n', scp: ['travel'] }],
+    ['with a nonce and azp', {}, { nonce: 'n', azp: 'client' }],
+  ])('one %s', async (_title, header, claims) => {
+    expect(await open()(await provider.token(EMAIL, claims, 'RS256', header))).toMatchObject({ userId: ada });
+  });
+
+  it.each<[string, object, SomeClaims]>([
+    ['a logout token', { typ: 'logout+jwt' }, {}],
+    ['a logout token by its full media type', { typ: 'application/logout+JWT' }, {}],
+    ['a logout token that says JWT', { typ: 'JWT' }, { events: {} }],
+    ['a security event', { typ: 'secevent+jwt' }, {}],
+    ['a proof of possession', { typ: 'dpop+jwt' }, {}],
+    ['a token whose type is no text', { typ: 5 }, {}],
+    ['an ID token with at_hash', {}, { at_hash: 'h', scope: 'openid' }],
+    ['an ID token with c_hash', { typ: 'at+jwt' }, { c_hash: 'h' }],
+    ['an ID token with s_hash', {}, { s_hash: 'h' }],
+    ['an ID token with a nonce', { typ: 'JWT' }, { nonce: 'n' }],
+  ])('%s is refused', async (_title, header, claims) => {
+    const admit = open({ subjects: { s1: EMAIL } });
+    expect(await admit(await provider.token(EMAIL, claims, 'RS256', header))).toBeUndefined();
+    expect(await admit(await provider.token(EMAIL))).toBeDefined();
+  });
+});
+
+describe('keys that were read', () => {
+  const MINUTE = 60_000;
+
+  it('stay in use when a token with an unknown kid comes while the provider is down', async () => {
+    const admit = open();
+    const token = await provider.token(EMAIL);
+    const unknown = await provider.token(EMAIL, {}, 'RS256', { kid: 'unknown' });
+    expect(await admit(token)).toBeDefined();
+    provider.answerWith({ status: 503, body: '' });
+    shift = MINUTE;
+    provider.asked.length = 0;
+    for (let round = 0; round < 3; round += 1) {
+      expect(await admit(unknown)).toBeUndefined();
+      expect(await admit(token)).toBeDefined();
+    }
+    expect(provider.asked).toEqual(['/keys']);
+    expect(warned).toHaveLength(1);
+  });
+
+  it('serve for an hour while the provider is down, and no longer', async () => {
+    const admit = open();
+    const token = await provider.token(EMAIL, { exp: seconds() + 24 * 3_600 });
+    expect(await admit(token)).toBeDefined();
+    provider.answerWith({ status: 503, body: '' });
+    shift = 59 * MINUTE;
+    expect(await admit(token)).toBeDefined();
+    shift = 61 * MINUTE;
+    expect(await admit(token)).toBeUndefined();
+    provider.answerWith(undefined);
+    shift += 5_000;
+    expect(await admit(token)).toBeDefined();
+  });
+
+  it('are read again for an unknown kid, at most twice a minute', async () => {
+    const admit = open();
+    expect(await admit(await provider.token(EMAIL))).toBeDefined();
+    const old = await provider.token(EMAIL);
+    await provider.rotate();
+    const token = await provider.token(EMAIL);
+    provider.asked.length = 0;
+    expect(await admit(token)).toBeUndefined();
+    expect(provider.asked).toEqual([]);
+    shift = 30_000;
+    expect(await admit(token)).toBeDefined();
+    expect(await admit(old)).toBeUndefined();
+    expect(provider.asked).toEqual(['/keys']);
+  });
+
+  it('are read once for many tokens that come at once', async () => {
+    const admit = open();
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token(EMAIL)));
+    const admitted = await Promise.all(tokens.map(admit));
+    expect(admitted.every((one) => one?.userId === ada)).toBe(true);
+    expect(provider.asked).toEqual(['/.well-known/openid-configuration', '/keys']);
+  });
+
+  it.each([
+    ['is taken at 1 MB', 1024 * 1024, true],
+    ['is refused above 1 MB', 1024 * 1024 + 1, false],
+  ])('come in an answer that %s', async (_title, size, isTaken) => {
+    const jwksUri = `${provider.issuer}/keys`;
+    const body = await (await fetch(jwksUri)).text();
+    provider.answerWith({ status: 200, body: body + ' '.repeat(size - body.length) });
+    expect((await open({ jwksUri })(await provider.token(EMAIL))) !== undefined).toBe(isTaken);
+    expect(warned).toHaveLength(isTaken ? 0 : 1);
+  });
+
+  it('come in an answer without an end, of which no more than some megabytes are sent', async () => {
+    let sent = 0;
+    const endless = createServer((_request, response) => {
+      const write = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, ' '))) sent += 65_536;
+      };
+      response.on('drain', write);
+      write();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    const jwksUri = `http://127.0.0.1:${Object(endless.address()).port}/keys`;
+    expect(await open({ jwksUri })(await provider.token(EMAIL))).toBeUndefined();
+    expect(warned).toHaveLength(1);
+    await new Promise((resolve) => endless.close(resolve));
+    // What the sockets of both sides hold comes on top.
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 });
 
@@ -177,6 +373,12 @@ describe('in the running service', () => {
     const good = await whoami(await provider.token('admin@jetbridge.local'));
     expect([good.status, Object(await good.json()).data.email]).toEqual([200, 'admin@jetbridge.local']);
     expect((await whoami(await provider.token(EMAIL))).status).toBe(401);
+    const unverified = { email_verified: undefined };
+    expect((await whoami(await provider.token('admin@jetbridge.local', unverified))).status).toBe(401);
+    const logout = { typ: 'logout+jwt' };
+    expect((await whoami(await provider.token('admin@jetbridge.local', {}, 'RS256', logout))).status).toBe(
+      401,
+    );
     await provider.rotate();
     provider.answerWith({ status: 500, body: '' });
     const bad = await whoami(await provider.token('admin@jetbridge.local'));
