@@ -1,5 +1,6 @@
 import { foldCase } from '../schema/fold.ts';
 import type { Finding, Wanted } from '../translator/result.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged } from './guard.ts';
@@ -54,11 +55,39 @@ export async function withFreeAddress(task: Task, { draft: before, fields }: Add
   await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email.value);
   const holder = await obstacleTo(task, draft, email.value);
   if (!holder) return { draft, fields };
-  const waiting = await awaitingHolder(task, draft, { email: email.value, holder });
-  const step = await stepAside(task, waiting, { email: email.value, holder });
-  const now: Wanted =
-    step.email === undefined ? { kind: 'kept' } : { kind: 'value', value: step.email, source: email.source };
-  return { draft: step.draft, fields: { ...fields, email: now } };
+  return withoutHeldAddress(task, { draft, fields }, { email: email.value, holder });
+}
+
+/** An address, and the identity whose traveler has it. */
+interface HeldAddress {
+  email: string;
+  holder: Identity;
+}
+
+/** The fields without an address that the holder has; in a cycle, with another address to take meanwhile. */
+export async function withoutHeldAddress(
+  task: Task,
+  { draft, fields }: Addressed,
+  held: HeldAddress,
+): Promise<Addressed> {
+  const waiting = await awaitingHolder(task, draft, held);
+  const step = await stepAside(task, waiting, held);
+  const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
+  const email: Wanted =
+    step.email === undefined ? { kind: 'kept' } : { kind: 'value', value: step.email, source };
+  return { draft: step.draft, fields: { ...fields, email } };
+}
+
+/** The claimed identity, other than the task's own, of the first of these travelers that has one. */
+export async function identityOf(
+  { connection, identity, store }: Task,
+  travelers: TravelUser[],
+): Promise<Identity | undefined> {
+  for (const { id } of travelers) {
+    const holder = await store.identities.holder(connection.account, { travelId: id });
+    if (holder && holder.id !== identity.id) return holder;
+  }
+  return undefined;
 }
 
 /** The draft that remembers, while the traveler has a parking address, which address it had before. */
@@ -74,7 +103,7 @@ function withPlaceToReturn({ connection }: Task, draft: Draft): Draft {
 async function stepAside(
   task: Task,
   draft: Draft,
-  { email, holder }: { email: string; holder: Identity },
+  { email, holder }: HeldAddress,
 ): Promise<{ draft: Draft; email?: string | undefined }> {
   const { observed } = draft;
   if (!observed || isGuarded(observed, draft.applied)) return { draft };
@@ -180,7 +209,7 @@ export function awaiting(draft: Draft, email: string, finding: Finding = finding
 export async function awaitingHolder(
   task: Task,
   draft: Draft,
-  { email, holder }: { email: string; holder: Identity },
+  { email, holder }: HeldAddress,
 ): Promise<Draft> {
   if (!isInactive(holder)) return awaiting(draft, email);
   if (task.connection.policies.reclaimEmail) await task.enqueue(holder);

@@ -7,9 +7,11 @@ import {
   type Addressed,
   addressKey,
   awaiting,
+  identityOf,
   isInactive,
   isParkingAddress,
   withFreeAddress,
+  withoutHeldAddress,
 } from './address.ts';
 import { announcedPatch } from './announce-call.ts';
 import { findings } from './findings.ts';
@@ -122,7 +124,10 @@ async function prepared(
   return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
 }
 
-/** An address that is waited for is not sent again while a traveler whom the bridge does not know has it. */
+/**
+ * An address that is waited for is not sent again while a traveler has it whom the bridge does not know, or whose address it
+ * has not seen since an attempt that died.
+ */
 async function withoutForeignAddress(task: Task, { draft, fields }: Addressed): Promise<Addressed | Settled> {
   const email = fields.email;
   const wanted = email?.kind === 'value' ? String(email.value) : undefined;
@@ -131,6 +136,8 @@ async function withoutForeignAddress(task: Task, { draft, fields }: Addressed): 
   const holders = await task.connection.travel.byEmail([wanted]);
   if (holders.kind !== 'ok') return failed(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
+  const holder = await identityOf(task, holders.value);
+  if (holder) return withoutHeldAddress(task, { draft, fields }, { email: wanted, holder });
   return { draft: awaiting(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
@@ -267,6 +274,9 @@ async function withoutTakenEmail(task: Task, sending: Sending, email: string): P
   await store.leases.waitFor(connection.id, identity.id, token, email);
   const holders = await connection.travel.byEmail([email]);
   if (holders.kind !== 'ok') return failed(awaiting(draft, email), holders);
+  const holder = await identityOf(task, holders.value);
+  if (holder)
+    return { ...sending, ...(await withoutHeldAddress(task, { draft, fields }, { email, holder })) };
   const isFree = holders.value.length === 0;
   if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);

@@ -135,6 +135,19 @@ test('two people swap their addresses in the same moment', () =>
     expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
   }));
 
+test('two people swap their addresses in the same moment, when neither traveler’s address is known', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass, store, clock } = house;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    const unknown = [ada, bob].map(({ id }) => ({ id, observed: undefined }));
+    await store.imports.observe(users, unknown, clock.now());
+    await Promise.all([patch(ada.id, emailsOf(addressOf('Bob'))), patch(bob.id, emailsOf(addressOf('Ada')))]);
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(house)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await house.findings(ada.id)), ...(await house.findings(bob.id))]).toEqual([]);
+  }));
+
 test('two people swap addresses whose lower case is not NFC', () =>
   inHouse(async (house) => {
     const { bridge, patch, pass } = house;

@@ -64,9 +64,9 @@ function ringOf(person: Person, scene: Scene): number[] | undefined {
   return undefined;
 }
 
-/** An address that was set by hand stays until the IdP writes another one, or it is corrected. */
+/** An address that was set by hand stays until the IdP writes a new one, or it is corrected. */
 function isDriftKept(
-  { index }: Person,
+  { index, present }: Person,
   { id, email }: TravelUser,
   { ledger: { events, drift, edits } }: Scene,
 ): boolean {
@@ -79,10 +79,10 @@ function isDriftKept(
     (event) =>
       event.kind === 'wish' &&
       event.person === index &&
-      event.wish &&
-      // A return inherits what was applied.
+      // A return inherits what was applied; a change back to an address that was applied may be none.
       event.before &&
-      event.before.email !== event.wish.email,
+      event.isNewEmail &&
+      event.wish?.email === present?.wish.email,
   );
   return !isWritten;
 }

@@ -11,6 +11,8 @@ export type Event =
       verb: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
       wish: Wish | undefined;
       before: Wish | undefined;
+      /** The person never wanted this address before. */
+      isNewEmail: boolean;
     }
   | { kind: 'edit'; traveler: string; field: Field | 'email'; value: Value }
   | { kind: 'stranger'; traveler: string; person: number; values: Partial<Record<Field, Value>> }
@@ -58,6 +60,8 @@ const CORRECTIONS = 3;
 interface Track {
   /** Values of others that may still be there. */
   drift: Set<Value>;
+  /** The values set by hand that a new value of the IdP replaces, if that one is ever sent. */
+  replaced: Set<Value>;
   owned: boolean;
   wanted: Value;
   /** Whether the wanted value may be there. */
@@ -115,6 +119,7 @@ function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { is
   const isDrifted = memory !== undefined && !(owned && value === wanted);
   return {
     drift: new Set(isDrifted ? [value] : []),
+    replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
     isWantedAllowed: !isDrifted || isNewRule,
@@ -132,6 +137,7 @@ function stranger(track: Track, value: Value): void {
 }
 
 function edit(track: Track, value: Value, { drift }: History, isExhausted: boolean): void {
+  track.replaced = new Set();
   if (!track.owned) {
     track.drift = new Set([value]);
     if (track.isChanged && track.isWantedAllowed) return;
@@ -191,7 +197,13 @@ function want(track: Track, value: Value): void {
   }
   if (value === track.wanted) return;
   Object.assign(track, { isWantedAllowed: true, isChanged: true, wanted: value });
-  if (!track.seen.has(value)) track.drift = new Set();
+  if (track.seen.has(value)) {
+    // The value between the two may never have been sent.
+    track.drift = new Set([...track.drift, ...track.replaced]);
+  } else {
+    track.replaced = track.drift;
+    track.drift = new Set();
+  }
   track.seen.add(value);
   if (value === undefined && track.foreignStart) track.drift.add(track.foreignStart.value);
 }

@@ -108,9 +108,10 @@ async function play(
 function noteWish(ledger: Ledger, person: Person, before: Wish | undefined, verb: Write['verb']): void {
   const { index, present, lastConnection: connection } = person;
   const wish = present?.wish;
-  ledger.events.push({ kind: 'wish', person: index, connection, verb, wish, before });
-  if (!wish) return;
   const emails = ledger.emails.get(index) ?? new Set();
+  const isNewEmail = wish !== undefined && !emails.has(wish.email);
+  ledger.events.push({ kind: 'wish', person: index, connection, verb, wish, before, isNewEmail });
+  if (!wish) return;
   ledger.emails.set(index, emails.add(wish.email).add(wish.userName));
 }
 
