@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { areaOf, struckPath } from './area.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { defaultHeaders } from './response-headers.ts';
 import { RequestScope, scopeOf } from './scope.ts';
 
 /** What the express app of the process needs. */
@@ -40,6 +41,7 @@ function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
     const scope = new RequestScope(acceptedId(request.headers['x-request-id']) ?? newId(), log);
     response.locals['scope'] = scope;
     response.setHeader('X-Request-Id', scope.id);
+    for (const [name, value] of Object.entries(defaultHeaders)) response.setHeader(name, value);
     const { method, path } = request;
     const isQuery = request.url.includes('?');
     // "close" comes once, after the answer or when the client went away before it.

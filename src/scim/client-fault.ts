@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { defaultHeaders } from '../http/response-headers.ts';
 import { badRequest, errorBody, ScimError } from './scim-error.ts';
 import { MEDIA_TYPE } from './send.ts';
 
@@ -45,7 +46,11 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
   const body = errorBody(
     new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.'),
   );
-  const headers = { 'Content-Type': MEDIA_TYPE, 'Content-Length': Buffer.byteLength(body) };
+  const headers = {
+    ...defaultHeaders,
+    'Content-Type': MEDIA_TYPE,
+    'Content-Length': Buffer.byteLength(body),
+  };
   response.writeHead(417, headers).end(body);
 }
 
@@ -53,6 +58,7 @@ function answerTo(error: ScimError, date: Date): string {
   const body = errorBody(error);
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    ...Object.entries(defaultHeaders).map(([name, value]) => `${name}: ${value}`),
     `Content-Type: ${MEDIA_TYPE}`,
     `Date: ${date.toUTCString()}`,
     'Connection: close',

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Router } from 'express';
 import SCIMMY from 'scimmy';
 import { SCIMMYRouters } from 'scimmy-routers';
+import { REVALIDATE } from '../http/response-headers.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
 import { etagOf } from './conditions.ts';
@@ -126,6 +127,7 @@ function known(context: ScimContext, answer: Answer): string | undefined {
 /** What SCIMMYRouters sends; undefined is 204. */
 function shown({ response }: ScimContext, { json, version, location }: Answer): string | undefined {
   response.setHeader('ETag', etagOf(version));
+  response.setHeader('Cache-Control', REVALIDATE);
   // meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1)
   if (json !== undefined) response.setHeader('Content-Location', location);
   return json;

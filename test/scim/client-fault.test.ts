@@ -38,6 +38,8 @@ test.each([
   const [head = '', body = ''] = seen.sent.split('\r\n\r\n');
   expect(head.split('\r\n')).toEqual([
     `HTTP/1.1 ${status}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
     'Content-Type: application/scim+json',
     'Date: Fri, 20 Nov 2026 10:00:00 GMT',
     'Connection: close',
