@@ -5,6 +5,7 @@ import type { AlertSettings } from './alerts.ts';
 import type { Policies } from './bridge/policies.ts';
 import { type Credentials, credentialFaults } from './credential-faults.ts';
 import { readJsonFile } from './json-file.ts';
+import { isSafeUrl } from './safe-url.ts';
 import { type Fault, SettingsFault, shownPath } from './settings-fault.ts';
 import { type connectionSchema, environmentSchema, settingsSchema } from './settings-schema.ts';
 import { type Mapping, parseMapping } from './translator/mapping.ts';
@@ -70,6 +71,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
     complete({ id, connection, file, present, url, faults }),
   );
+  if (variables.success && !variables.data.TRAVEL_API_INSECURE)
+    faults.push(...plainTravelFaults(url, written?.connections ?? {}, shownPath(file)));
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
   const alerts = written && alertSettings(written.alerts, { file: shownPath(file), present, faults });
   if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
@@ -89,6 +92,28 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     travelService: written.travelService,
     ...transport,
   };
+}
+
+/** Where a travel API would be asked by plain HTTP over a network: its credential, and who travels where, can be read there. */
+function plainTravelFaults(url: string, connections: Record<string, Written>, file: string): Fault[] {
+  const places = [
+    { file: 'environment', path: 'TRAVEL_API_URL', url },
+    ...Object.entries(connections).map(([id, { travelApi }]) => ({
+      file,
+      path: `connections.${id}.travelApi.url`,
+      url: travelApi.url ?? 'embedded',
+    })),
+  ];
+  const problem = 'is plain HTTP to another machine, so the credential can be read on the way';
+  const remedy = 'Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.';
+  return places
+    .filter((place) => isPlainTravelUrl(place.url))
+    .map((place) => ({ file: place.file, path: place.path, problem, remedy }));
+}
+
+/** Whether what is sent to a travel API can be read on its way. */
+export function isPlainTravelUrl(url: string): boolean {
+  return url !== 'embedded' && !isSafeUrl(url);
 }
 
 const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

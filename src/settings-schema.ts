@@ -50,7 +50,7 @@ const travelApi = z.strictObject({
   url: travelUrl
     .optional()
     .describe(
-      'Base URL of the travel API, without /api; "embedded" for the one that comes along. Default: TRAVEL_API_URL.',
+      'Base URL of the travel API, without /api; "embedded" for the one that comes along. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
     ),
   keyEnv: variable.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
   account: z
@@ -289,6 +289,7 @@ export const environmentSchema = z.object({
     })
     .optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
+  TRAVEL_API_INSECURE: yesOrNo.default(false),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: told('is no level of the log', 'Give one of fatal, error, warn, info, debug, trace and silent.'),

@@ -4,6 +4,7 @@ import { certificateFiles } from './support/certificate.ts';
 import { eventually } from './support/eventually.ts';
 import { folder, jetbridge, type Served, serve } from './support/jetbridge.ts';
 import { shownCertificate } from './support/plain-and-tls.ts';
+import { settingsFile } from './support/settings-file.ts';
 import { travelAdmin } from './support/travel-admin.ts';
 
 const home = join(__dirname, '..');
@@ -126,6 +127,22 @@ describe('check', () => {
     expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
+  });
+
+  it('refuses a travel API by plain HTTP over a network, unless that is allowed, and then tells so', async () => {
+    // A mapping that names nothing of the travel service: nobody is asked.
+    const settings = settingsFile({}, { default: { mapping: join(home, 'config/mappings/default.json') } });
+    const environment = {
+      JETBRIDGE_CONFIG: settings.path,
+      TRAVEL_API_URL: 'http://travel.example.com',
+      TRAVEL_API_KEY: 'key-of-the-travel-service',
+    };
+    const refused = await jetbridge(['check'], environment);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('set TRAVEL_API_INSECURE=true')]);
+    const allowed = await jetbridge(['check'], { ...environment, TRAVEL_API_INSECURE: 'true' });
+    settings.remove();
+    expect([allowed.code, allowed.err]).toEqual([0, '']);
+    expect(allowed.out).toContain('plain HTTP   to it, as TRAVEL_API_INSECURE allows');
   });
 
   it('tells how requests may come', async () => {

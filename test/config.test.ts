@@ -54,6 +54,21 @@ function mapped(mapping: unknown): Record<string, unknown> {
 }
 
 describe('settings without a fault', () => {
+  it.each([
+    ['on this machine by plain HTTP', 'http://127.0.0.1:8081', undefined],
+    ['on this machine by its name', 'http://localhost:8081', undefined],
+    ['on this machine by IPv6', 'http://[::1]:8081', undefined],
+    ['by HTTPS', 'https://travel.example.com', undefined],
+    ['on another machine by plain HTTP where that is allowed', 'http://travel.example.com', 'true'],
+  ])('a travel API may be %s', (_title, url, allowed) => {
+    const environment = {
+      TRAVEL_API_KEY: secret,
+      ...(allowed === undefined ? {} : { TRAVEL_API_INSECURE: allowed }),
+    };
+    expect(faultsOf({ files: one({}), environment: { ...environment, TRAVEL_API_URL: url } })).toEqual([]);
+    expect(faultsOf({ files: one({ travelApi: { url } }), environment })).toEqual([]);
+  });
+
   it('nothing needs to be set', () => {
     const settings = readSettings({}, home);
     expect(settings).toMatchObject({ port: 8080, host: '127.0.0.1', data: './data', writeBudgetMs: 800 });
@@ -191,6 +206,27 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'a travel API without a scheme',
       { environment: { TRAVEL_API_URL: 'travel.example.com', TRAVEL_API_KEY: secret } },
       'environment TRAVEL_API_URL: is no URL. Give "embedded", or e.g. "https://travel.example.com".',
+    ],
+    [
+      'a travel API on another machine by plain HTTP',
+      {
+        files: one({}),
+        environment: { TRAVEL_API_URL: 'http://travel.example.com', TRAVEL_API_KEY: secret },
+      },
+      'environment TRAVEL_API_URL: is plain HTTP to another machine, so the credential can be read on the way. Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.',
+    ],
+    [
+      'a travel API of a connection by plain HTTP',
+      {
+        files: one({ travelApi: { url: 'http://10.0.0.7:8080' } }),
+        environment: { TRAVEL_API_KEY: secret, TRAVEL_API_INSECURE: 'false' },
+      },
+      'settings.json connections.default.travelApi.url: is plain HTTP to another machine, so the credential can be read on the way. Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.',
+    ],
+    [
+      'a permission for plain HTTP that is neither true nor false',
+      { environment: { TRAVEL_API_INSECURE: 'maybe' } },
+      'environment TRAVEL_API_INSECURE: is neither true nor false. Give true or false.',
     ],
     [
       'a travel API without a credential',

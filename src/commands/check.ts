@@ -1,5 +1,5 @@
 import { readLookups } from '../beside.ts';
-import { type ConnectionSettings, readSettings, type Settings } from '../config.ts';
+import { type ConnectionSettings, isPlainTravelUrl, readSettings, type Settings } from '../config.ts';
 import { type Fault, SettingsFault } from '../settings-fault.ts';
 import { hasDatabase } from '../store/database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
@@ -23,6 +23,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
       [
         `connection ${id}`,
         `  travel API   ${shownUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
+        ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
         `  SCIM token   ${tokenText(id, scimToken)}`,
         `  mapping      ${mapping.scimUserMapping.length} rules of its own`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
