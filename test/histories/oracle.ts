@@ -91,7 +91,7 @@ function leftBehind(traveler: TravelUser, old: Remembered, scene: Scene): Rememb
     ...seen(traveler, scene),
     wanted: last,
     isActiveByHand: !traveler.archived,
-    isUncertain: old.isUncertain || isRenamed(old, ledger),
+    isUncertain: old.isUncertain || isRenamed(old, ledger) || hasLeftBesideNewRule(old, ledger),
   };
 }
 
@@ -103,6 +103,15 @@ function isRenamed({ owner }: Remembered, { events }: Ledger): boolean {
       event.person === owner?.person &&
       event.wish !== undefined &&
       event.wish.externalId !== owner.externalId,
+  );
+}
+
+/** A leaver may have gone before a new rule made a field theirs. */
+function hasLeftBesideNewRule({ owner }: Remembered, { events, rules, rulesBefore }: Ledger): boolean {
+  const isNewRule = [...rules].some((rule) => !rulesBefore.has(rule));
+  return (
+    isNewRule &&
+    events.some((event) => event.kind === 'wish' && event.person === owner?.person && !event.wish)
   );
 }
 
