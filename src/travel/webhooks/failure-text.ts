@@ -1,6 +1,14 @@
 import { codeOf } from './error-code.ts';
 import { PrivateAddress } from './guard.ts';
 
+/** A receiver that sends interim answers and no final one. */
+export class TooManyInterim extends Error {
+  constructor(limit: number) {
+    super(`more than ${limit} interim (1xx) answers came before the final one`);
+    this.name = 'TooManyInterim';
+  }
+}
+
 const texts = new Map([
   ['ENOTFOUND', 'the host is not known'],
   ['ENODATA', 'the host is not known'],
@@ -18,6 +26,7 @@ const texts = new Map([
 /** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
 export function failureText(error: unknown): string {
   if (error instanceof PrivateAddress) return 'the host leads to a private address';
+  if (error instanceof TooManyInterim) return error.message;
   const code = codeOf(error);
   const known = texts.get(code);
   if (known) return known;

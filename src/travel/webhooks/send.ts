@@ -1,7 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { codeOf } from './error-code.ts';
-import { failureText } from './failure-text.ts';
+import { failureText, TooManyInterim } from './failure-text.ts';
 import { guarded } from './guard.ts';
 import type { Resolve } from './lookup.ts';
 
@@ -9,6 +9,8 @@ import type { Resolve } from './lookup.ts';
 const TIMEOUT_MS = 10_000;
 /** So much of an answer is read, so that the connection can be used again; nobody looks at it. */
 const MOST_BYTES = 16 * 1024;
+/** Interim answers (RFC 9110 §15.2) may come in any number, and reading them takes the time of the whole process. */
+const MAX_INTERIM = 10;
 
 /** What sending takes of the world. */
 export interface SendingGround {
@@ -103,6 +105,11 @@ function attempt(
         ? https.request(to, { ...options, agent: secure })
         : http.request(to, { ...options, agent: plain });
       request.on('error', (error) => fail(error, request));
+      let interim = 0;
+      request.on('information', () => {
+        interim += 1;
+        if (interim > MAX_INTERIM) request.destroy(new TooManyInterim(MAX_INTERIM));
+      });
       request.on('response', (response) => {
         const { statusCode: status = 0, headers: answered } = response;
         drain(response, () =>

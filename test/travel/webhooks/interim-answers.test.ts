@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { deskOf, names } from './desk.ts';
+
+const desk = deskOf();
+const created = { events: ['costCenter.created'] };
+
+/** A receiver that answers each request by this text, again and again until the connection is closed; then by `end`. */
+interface Talker {
+  url: string;
+  /** How many bytes were written to closed and open connections. */
+  written(): number;
+}
+
+let servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers) server.close();
+  servers = [];
+});
+
+async function talker(answer: (socket: Socket) => void): Promise<Talker> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    // The other side goes away in the middle.
+    socket.on('error', () => {});
+    socket.once('data', () => answer(socket));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${Object(server.address()).port}/`,
+    written: () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
+  };
+}
+
+function endlessly(text: string): (socket: Socket) => void {
+  return (socket) => {
+    const chunk = text.repeat(100);
+    const write = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', write);
+    write();
+  };
+}
+
+test.each([
+  ['100 Continue'],
+  ['102 Processing'],
+  ['103 Early Hints\r\nLink: </a>; rel=preload'],
+  ['199 Whatever'],
+])('a receiver that answers "%s" without an end is left, and others are served', async (head) => {
+  const endless = await talker(endlessly(`HTTP/1.1 ${head}\r\n\r\n`));
+  const other = await desk.receiver();
+  const { id } = await desk.webhook({ url: endless.url, ...created });
+  await desk.webhook({ url: other.url, ...created });
+  await desk.happen('one');
+  // The clock of the test stands still: no time-out ends the exchange.
+  await desk.settle();
+  expect(await desk.deliveries(id)).toMatchObject([
+    {
+      status: 'pending',
+      attempts: [{ error: 'more than 10 interim (1xx) answers came before the final one' }],
+    },
+  ]);
+  expect(names(other)).toEqual(['one']);
+  // The buffers of both sockets, and no more.
+  expect(endless.written()).toBeLessThan(16 * 1024 * 1024);
+});
+
+test('some interim answers before the final one do no harm', async () => {
+  const polite = await talker((socket) => {
+    socket.end(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(10)}HTTP/1.1 204 No Content\r\n\r\n`);
+  });
+  const { id } = await desk.webhook({ url: polite.url, ...created });
+  await desk.happen('one');
+  await desk.settle();
+  expect(await desk.deliveries(id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 204 }] }]);
+});
