@@ -14,13 +14,20 @@ export interface CertificateFiles {
   remove(): void;
 }
 
-/** Makes a certificate for localhost and 127.0.0.1, valid now unless told otherwise. */
-export async function certificateFiles(days: { from?: number; to?: number } = {}): Promise<CertificateFiles> {
+interface Wanted {
+  /** When it is valid, in days from now. */
+  from?: number;
+  to?: number;
+  keyType?: 'ec' | 'rsa';
+}
+
+/** Makes a certificate for localhost and 127.0.0.1, valid now and with an EC key unless told otherwise. */
+export async function certificateFiles(wanted: Wanted = {}): Promise<CertificateFiles> {
   const place = folder();
   const cert = join(place.path, 'cert.pem');
   const key = join(place.path, 'key.pem');
   const write = async () => {
-    const made = await pair(days);
+    const made = await pair(wanted);
     writeFileSync(cert, made.cert);
     writeFileSync(key, made.private);
     return made.cert;
@@ -30,9 +37,9 @@ export async function certificateFiles(days: { from?: number; to?: number } = {}
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function pair({ from = -1, to = 30 }: { from?: number; to?: number }) {
+function pair({ from = -1, to = 30, keyType = 'ec' }: Wanted) {
   return generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
+    keyType,
     algorithm: 'sha256',
     notBeforeDate: new Date(Date.now() + from * DAY_MS),
     notAfterDate: new Date(Date.now() + to * DAY_MS),
