@@ -8,18 +8,28 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
+ * The wire server of Azure, which every virtual machine there reaches, and which hands out its configuration; the
+ * address is public by the registries, and no other network can use it.
+ */
+const AZURE_WIRE_SERVER = '168.63.129.16';
+
+/**
  * Whether an address is one of the Internet: not private, loopback, link-local, multicast or of any other special use,
  * and not such a one written inside an IPv6 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const one = ipaddr.parse(address);
-  if (one instanceof ipaddr.IPv4) return one.range() === 'unicast';
+  if (one instanceof ipaddr.IPv4) return isPublicIPv4(one);
   // A zone is a network next to this machine (RFC 4007 §6).
   if (one.zoneId) return false;
   const inner = embedded(one);
-  if (inner) return inner.range() === 'unicast';
+  if (inner) return isPublicIPv4(inner);
   return one.match(globalUnicast) && one.range() === 'unicast';
+}
+
+function isPublicIPv4(address: InstanceType<typeof ipaddr.IPv4>): boolean {
+  return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
 }
 
 /** The IPv4 address to which an IPv6 address leads in the end. */

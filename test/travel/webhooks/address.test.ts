@@ -6,6 +6,8 @@ const inner = [
   // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1'],
   ...['100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255', '169.254.0.1', '169.254.169.254'],
+  // The wire server of Azure, which tells its virtual machines their secrets at a public address
+  '168.63.129.16',
   ...['192.0.0.8', '192.0.2.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1'],
   ...['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
   // IPv6: the same
@@ -14,10 +16,21 @@ const inner = [
   // Addresses inside of addresses: mapped, compatible, translated, NAT64, 6to4
   ...['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::127.0.0.1', '::ffff:0:10.0.0.1'],
   ...['64:ff9b::127.0.0.1', '64:ff9b::10.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::1'],
+  ...['::ffff:168.63.129.16', '64:ff9b::168.63.129.16', '2002:a83f:8110::1'],
   ...['2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101::1', '2002:a9fe:a9fe::1'],
 ];
 const outer = [
-  ...['1.1.1.1', '8.8.8.8', '93.184.216.34', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1'],
+  ...[
+    '1.1.1.1',
+    '8.8.8.8',
+    '93.184.216.34',
+    '172.15.255.255',
+    '172.32.0.1',
+    '168.63.129.15',
+    '168.63.129.17',
+    '100.63.255.255',
+    '100.128.0.1',
+  ],
   ...['2606:4700::1111', '2a00:1450:4001::1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1'],
 ];
 
@@ -67,6 +80,7 @@ const spellings = [
     '[fe80::1]',
     '[fd00::1]',
   ],
+  ...['168.63.129.16', '2822734096', '0xa83f8110', '168.63.33040', '[::ffff:168.63.129.16]'],
   ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]', '[ff02::1]', '[2001:db8::1]'],
   ...['localhost', 'LOCALHOST', 'localhost.', 'a.b.localhost', 'ｌocalhost', 'loc%61lhost'],
 ];
@@ -216,3 +230,18 @@ test('the look-up answers one address, or all where all are wanted', async () =>
   expect(await ask(true)).toEqual([null, found.slice(0, 2)]);
   expect(() => guarded(new URL('http://[::1]/'), async () => found, false)).toThrow(PrivateAddress);
 });
+
+// By the look-up alone: were it broken, nothing would be connected to all the same.
+test.each([[['168.63.129.16']], [['93.184.216.34', '168.63.129.16']], [['::ffff:a83f:8110']]])(
+  'a name that leads to the wire server of Azure (%j) is refused by the look-up',
+  async (addresses) => {
+    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const lookup = guarded(new URL('http://hooks.example.com/'), async () => found, false);
+    for (const all of [false, true]) {
+      const error = await new Promise((resolve) =>
+        lookup('hooks.example.com', { all }, (refusal) => resolve(refusal)),
+      );
+      expect(error).toBeInstanceOf(PrivateAddress);
+    }
+  },
+);
