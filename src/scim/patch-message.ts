@@ -16,13 +16,13 @@ export interface Operation {
 
 /**
  * Reads the body of a PATCH. "Each operation object MUST have exactly one "op" member" (RFC 7644 §3.5.2); its case and
- * that of all names is forgiven, and so are missing `schemas`, which legacy clients leave out.
+ * that of all names is forgiven, and so are missing `schemas`, which legacy clients leave out. An empty list of operations
+ * changes nothing: Microsoft's validator sends one.
  */
 export function parsePatch(body: JsonObject): Operation[] {
   checkSchemas(ownValue(body, 'schemas'));
   const operations = ownValue(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations must be an array.');
-  if (operations.length === 0) throw badRequest('invalidValue', 'Operations must not be empty.');
   return operations.map(parseOperation);
 }
 

@@ -350,7 +350,7 @@ export const idioms: Idiom[] = [
     { operations: [{ OP: 'replace', Path: 'title', Value: 'T' }] },
     { title: 'T' },
   ],
-  [84, 'no operations', full, patchOp(), { error: 'invalidValue' }],
+  [84, 'no operations', full, patchOp(), {}],
   [
     85,
     'Title, UserName, EMAILS',

@@ -1,0 +1,57 @@
+import { patchOp } from '../support/scim-house.ts';
+import { type ScimService, scimService } from '../support/scim-service.ts';
+
+/** Microsoft's SCIM validator sends a PATCH whose list of operations is empty. */
+let scim: ScimService;
+beforeEach(async () => {
+  scim = await scimService();
+});
+afterEach(() => scim.close());
+
+test('a PATCH without operations answers 200 with the unchanged user', async () => {
+  const { body: user } = await scim.send('POST', '/Users', { userName: 'ada', title: 'Lead' });
+  const patched = await scim.send('PATCH', `/Users/${user.id}`, patchOp());
+  expect([patched.status, patched.headers.get('etag')]).toEqual([200, user.meta.version]);
+  expect(patched.body).toEqual(user);
+  expect((await scim.send('GET', `/Users/${user.id}`)).body).toEqual(user);
+});
+
+test('a PATCH without operations answers 204 for a group, and the group is unchanged', async () => {
+  const members = [{ value: 'somebody' }];
+  const { body: group } = await scim.send('POST', '/Groups', { displayName: 'Crew', members });
+  const patched = await scim.send('PATCH', `/Groups/${group.id}`, patchOp());
+  expect([patched.status, patched.body, patched.headers.get('etag')]).toEqual([
+    204,
+    undefined,
+    group.meta.version,
+  ]);
+  expect((await scim.send('GET', `/Groups/${group.id}`)).body).toEqual(group);
+});
+
+test('it is answered like any PATCH without effect', async () => {
+  const { body: user } = await scim.send('POST', '/Users', { userName: 'ada', title: 'Lead' });
+  const path = `/Users/${user.id}`;
+  const same = await scim.send('PATCH', path, patchOp({ op: 'replace', path: 'title', value: 'Lead' }));
+  const empty = await scim.send('PATCH', path, patchOp());
+  expect([empty.status, empty.body]).toEqual([same.status, same.body]);
+  const some = await scim.send('PATCH', `${path}?attributes=title`, patchOp());
+  expect(some.body).toEqual({ schemas: user.schemas, id: user.id, title: 'Lead' });
+});
+
+test('it obeys conditions and finds nobody who is not there', async () => {
+  const { body: user } = await scim.send('POST', '/Users', { userName: 'ada' });
+  const path = `/Users/${user.id}`;
+  expect((await scim.send('PATCH', path, patchOp(), { 'If-Match': 'W/"99"' })).status).toBe(412);
+  expect((await scim.send('PATCH', '/Users/nobody', patchOp())).status).toBe(404);
+  expect((await scim.send('PATCH', '/Groups/nobody', patchOp())).status).toBe(404);
+});
+
+test('Operations must still be there, and an array', async () => {
+  const { body: user } = await scim.send('POST', '/Users', { userName: 'ada' });
+  const { schemas } = patchOp();
+  for (const body of [{ schemas }, { schemas, Operations: null }, { schemas, Operations: {} }])
+    expect((await scim.send('PATCH', `/Users/${user.id}`, body)).body).toMatchObject({
+      status: '400',
+      scimType: 'invalidSyntax',
+    });
+});
