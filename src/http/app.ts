@@ -38,6 +38,7 @@ function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
   const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();
+    request.url = withoutDoubledSlashes(request.url);
     const scope = new RequestScope(acceptedId(request.headers['x-request-id']) ?? newId(), log);
     response.locals['scope'] = scope;
     response.setHeader('X-Request-Id', scope.id);
@@ -56,6 +57,17 @@ function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
     });
     next(hasHost(request) ? undefined : withoutHost());
   };
+}
+
+/**
+ * Merges doubled slashes in the paths that identity providers build from a base URL, which administrators often end with a
+ * slash. Other paths stay as they are, so that a proxy that guards `/admin` by its prefix sees the path that is served.
+ */
+function withoutDoubledSlashes(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  if (!path.startsWith('/') || !path.includes('//')) return url;
+  const merged = path.replace(/\/{2,}/g, '/');
+  return /^\/(scim\/|oauth\/token\b)/i.test(merged) ? `${merged}${url.slice(path.length)}` : url;
 }
 
 /** "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host header field" (RFC 9112 §3.2). */
