@@ -2,7 +2,7 @@
 export interface Attribute {
   name: string;
   /** `any` is that of an attribute no schema declares; /Schemas never shows it. */
-  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex' | 'any';
+  type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex' | 'any';
   multiValued: boolean;
   description: string;
   required: boolean;

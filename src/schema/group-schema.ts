@@ -8,6 +8,8 @@ export const groupSchema: Schema = {
   description: 'A group of users.',
   attributes: [
     attribute('displayName', 'The name of the group.', { required: true, uniqueness: 'server' }),
+    // Every resource has it without a schema (RFC 7643 §3.1); Entra ID maps only what a schema lists.
+    attribute('externalId', 'The id that the client knows the group by.', { caseExact: true }),
     complex('members', 'The members of the group.', {
       multiValued: true,
       subAttributes: [

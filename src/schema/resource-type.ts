@@ -1,5 +1,6 @@
 import { type Attribute, findAttribute, type Schema } from './attribute.ts';
 import { commonAttributes } from './common-attributes.ts';
+import { discoverySchemas } from './discovery-schemas.ts';
 import { enterpriseSchema } from './enterprise-schema.ts';
 import type { AttributePath } from './expression.ts';
 import { groupSchema } from './group-schema.ts';
@@ -50,9 +51,15 @@ export function resolve(
   const folded = urn?.toLowerCase();
   if (folded === undefined || folded === type.schema.id.toLowerCase()) return resolveCore(type, name);
   const extension = type.extensions.find(({ id }) => id.toLowerCase() === folded);
-  if (!extension) return { urn, attribute: undefined, name };
-  return inExtension(extension, name);
+  if (extension) return inExtension(extension, name);
+  if (!baseSchemas.has(folded)) return { urn, attribute: undefined, name };
+  // The base schema of another resource type is no extension of this one: the name is an unknown core attribute.
+  const unknown = [urn, name].filter((part) => part !== undefined).join(':');
+  return { urn: undefined, attribute: undefined, name: unknown };
 }
+
+/** The base schemas of all resource types, in lower case. */
+const baseSchemas = new Set([userSchema, groupSchema, ...discoverySchemas].map(({ id }) => id.toLowerCase()));
 
 function resolveCore(type: ResourceType, name: string | undefined): Resolved {
   if (name === undefined) return { urn: undefined, attribute: undefined, name };

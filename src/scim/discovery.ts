@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express';
+import { discoverySchemas } from '../schema/discovery-schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { ScimContext } from './context.ts';
@@ -9,7 +10,7 @@ import { sendScim } from './send.ts';
 import { serviceProviderConfig } from './service-provider-config.ts';
 
 const types = [userType, groupType];
-const schemas = types.flatMap(({ schema, extensions }) => [schema, ...extensions]);
+const schemas = [...types.flatMap(({ schema, extensions }) => [schema, ...extensions]), ...discoverySchemas];
 
 /** The discovery endpoints (RFC 7644 §4), said by the same tables that the service works with. */
 export function discoveryRoutes(contextOf: (request: Request) => ScimContext): Router {
@@ -58,6 +59,7 @@ function sendAll(response: Response, bodies: JsonObject[]): void {
 /** meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1) */
 function sendOne(response: Response, body: Described): void {
   response.setHeader('Content-Location', body.meta.location);
+  response.setHeader('Location', body.meta.location);
   sendScim(response, JSON.stringify(body));
 }
 

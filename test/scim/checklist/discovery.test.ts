@@ -92,7 +92,7 @@ test('14. a ResourceType has name, endpoint, schema, schemaExtensions[{schema,re
 
 test('15. GET /Schemas is a 200 ListResponse, /Schemas/{urn} is 200, an unknown one 404', async () => {
   const { status, body } = await scim.send('GET', '/Schemas');
-  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 4]);
+  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 7]);
   for (const schema of body.Resources) {
     expect(schema.schemas).toEqual(['urn:ietf:params:scim:schemas:core:2.0:Schema']);
     const one = await scim.send('GET', `/Schemas/${schema.id}`);
