@@ -51,7 +51,22 @@ function elements(attribute: Attribute, value: Json): Json[] | undefined {
     if (Array.isArray(element)) throw wrongType(attribute, 'an array of values');
     return single(attribute, element) ?? [];
   });
-  return kept.length > 0 ? onePrimary(kept) : undefined;
+  // Folded twice: equal elements keep their primary, and with one primary less others can become equal.
+  return kept.length > 0 ? withoutEqual(onePrimary(withoutEqual(kept))) : undefined;
+}
+
+/** The elements without those that are equal to an earlier one in every sub-attribute. */
+export function withoutEqual(elements: Json[]): Json[] {
+  if (elements.length < 2) return elements;
+  const seen = new Set<string>();
+  return elements.filter((element) => {
+    const text = JSON.stringify(isObject(element) ? Object.entries(element).sort(byName) : element);
+    return !seen.has(text) && seen.add(text);
+  });
+}
+
+function byName([one]: [string, Json], [other]: [string, Json]): number {
+  return one < other ? -1 : 1;
 }
 
 /** "The primary attribute value true MUST appear no more than once" (RFC 7643 §2.4): the first one keeps it. */

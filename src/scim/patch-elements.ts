@@ -3,7 +3,7 @@ import { elementMatches } from '../schema/evaluate.ts';
 import type { Filter } from '../schema/expression.ts';
 import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
-import { isUnassigned, MAX_ELEMENTS, normalizeValue } from '../schema/values.ts';
+import { isUnassigned, MAX_ELEMENTS, normalizeValue, withoutEqual } from '../schema/values.ts';
 import { criteriaOf } from './patch-criteria.ts';
 import { changePart } from './patch-parts.ts';
 import { isSame } from './same-element.ts';
@@ -27,7 +27,9 @@ export function changeElements(
   if (changed.length > MAX_ELEMENTS)
     throw badRequest('invalidValue', `${attribute.name} has too many values.`);
   const kept = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
-  return kept.length > 0 ? kept : undefined;
+  // What no schema declares is kept verbatim.
+  const distinct = attribute.type === 'any' ? kept : withoutEqual(kept);
+  return distinct.length > 0 ? distinct : undefined;
 }
 
 /** With a value, only what it lists goes, as Entra means it; RFC 7644 §3.5.2.2 knows no value here. */

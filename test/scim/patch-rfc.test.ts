@@ -10,6 +10,7 @@ const OTHER = 'urn:example:params:scim:schemas:extension:acme:2.0:User';
 const work = { value: 'a@x', type: 'work', primary: true };
 const home = { value: 'b@x', type: 'home' };
 const office = { type: 'work', streetAddress: '1 Main', locality: 'Paris' };
+const annex = { type: 'work', streetAddress: '3 Back', locality: 'Metz' };
 const flat = { type: 'home', streetAddress: '2 Side', locality: 'Lyon' };
 
 let house: ScimHouse;
@@ -331,15 +332,16 @@ describe('§3.5.2.3 replace', () => {
     ],
     [
       '"a value selection filter … that matches one or more values: all matching record values SHALL be replaced"',
-      { addresses: [office, flat, office] },
+      { addresses: [office, flat, annex] },
       [replace('addresses[type eq "work"]', { locality: 'Nice' })],
-      { addresses: [{ type: 'work', locality: 'Nice' }, flat, { type: 'work', locality: 'Nice' }] },
+      // Both are replaced; as they are equal then, they are folded.
+      { addresses: [{ type: 'work', locality: 'Nice' }, flat] },
     ],
     [
       '"… and a specific sub-attribute: the matching sub-attribute of all matching records is replaced"',
-      { addresses: [office, flat, office] },
+      { addresses: [office, flat, annex] },
       [replace('addresses[type eq "work"].locality', 'Nice')],
-      { addresses: [{ ...office, locality: 'Nice' }, flat, { ...office, locality: 'Nice' }] },
+      { addresses: [{ ...office, locality: 'Nice' }, flat, { ...annex, locality: 'Nice' }] },
     ],
     [
       'a filter on type that matches nothing makes the value (docs/architecture.md, SCIM requests)',
