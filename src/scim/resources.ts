@@ -97,8 +97,6 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
         if (id !== undefined)
           return shown(context, await endpoint.replace(context, checked(id), { body, query }));
         const created = await endpoint.create(context, body, query);
-        // "the URI of the created resource SHALL include the "Location" header" (RFC 7644 §3.3)
-        context.response.location(created.location);
         return shown(context, created);
       });
     }
@@ -120,7 +118,7 @@ function known(context: ScimContext, answer: Answer): string | undefined {
   const isKnown = context.conditions.has(answer.version);
   const body = shown(context, answer);
   if (!isKnown) return body;
-  context.response.status(304);
+  context.response.status(304).removeHeader('Location');
   return undefined;
 }
 
@@ -128,8 +126,12 @@ function known(context: ScimContext, answer: Answer): string | undefined {
 function shown({ response }: ScimContext, { json, version, location }: Answer): string | undefined {
   response.setHeader('ETag', etagOf(version));
   response.setHeader('Cache-Control', REVALIDATE);
-  // meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1)
-  if (json !== undefined) response.setHeader('Content-Location', location);
+  if (json !== undefined) {
+    // meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1)
+    response.setHeader('Content-Location', location);
+    // Required in a 201 (RFC 7644 §3.3); the RFC's examples have it in a 200 as well (§3.4.1, §3.5.1).
+    response.setHeader('Location', location);
+  }
   return json;
 }
 

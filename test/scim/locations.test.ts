@@ -1,0 +1,50 @@
+import { patchOp } from '../support/scim-house.ts';
+import { type ScimService, scimService } from '../support/scim-service.ts';
+
+let scim: ScimService;
+beforeAll(async () => {
+  scim = await scimService();
+});
+afterAll(() => scim.close());
+
+/** The status of a response, and which of the two headers name the location of the resource. */
+async function located(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
+  const answer = await scim.send(method, path, body, headers);
+  const names = ['location', 'content-location'].filter((name) => answer.headers.has(name));
+  for (const name of names.filter(() => answer.body !== undefined))
+    expect(answer.headers.get(name)).toBe(answer.body.meta.location);
+  return [answer.status, names];
+}
+
+const both = ['location', 'content-location'];
+
+test('every response with a user has Location beside Content-Location (RFC 7644 §3.4.1, §3.5.1)', async () => {
+  const { body } = await scim.send('POST', '/Users', { userName: 'located' });
+  const path = `/Users/${body.id}`;
+  expect(await located('POST', '/Users', { userName: 'located 2' })).toEqual([201, both]);
+  expect(await located('GET', path)).toEqual([200, both]);
+  expect(await located('HEAD', path)).toEqual([200, both]);
+  expect(await located('PUT', path, { userName: 'located', title: 'a' })).toEqual([200, both]);
+  const operation = { op: 'replace', path: 'title', value: 'b' };
+  expect(await located('PATCH', path, patchOp(operation))).toEqual([200, both]);
+  const ifNoneMatch = { 'If-None-Match': '*' };
+  expect(await located('GET', path, undefined, ifNoneMatch)).toEqual([304, ['content-location']]);
+});
+
+test('every response with a group has Location beside Content-Location; a 204 has neither', async () => {
+  const { body } = await scim.send('POST', '/Groups', { displayName: 'located' });
+  const path = `/Groups/${body.id}`;
+  expect(await located('GET', path)).toEqual([200, both]);
+  expect(await located('PUT', path, { displayName: 'located' })).toEqual([200, both]);
+  const operation = { op: 'replace', path: 'displayName', value: 'relocated' };
+  expect(await located('PATCH', `${path}?attributes=id,meta`, patchOp(operation))).toEqual([200, both]);
+  expect(await located('PATCH', path, patchOp(operation))).toEqual([204, []]);
+});
+
+test.each([
+  '/ServiceProviderConfig',
+  '/ResourceTypes/User',
+  '/Schemas/urn:ietf:params:scim:schemas:core:2.0:User',
+])('GET %s has both headers', async (path) => {
+  expect(await located('GET', path)).toEqual([200, both]);
+});
