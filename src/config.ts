@@ -38,6 +38,8 @@ export interface Settings extends TransportSettings {
   data: string;
   /** JETBRIDGE_KEY, which encrypts what must be read back; undefined: the one in the data folder. */
   key: string | undefined;
+  /** JETBRIDGE_KEY_PREVIOUS, which opens what was encrypted before the key was changed. */
+  previousKey: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   connections: ConnectionSettings[];
@@ -83,6 +85,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     publicUrl: data.PUBLIC_URL,
     data: data.JETBRIDGE_DATA,
     key: data.JETBRIDGE_KEY,
+    previousKey: data.JETBRIDGE_KEY_PREVIOUS,
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
     connections: connections.map(({ settings }) => settings),

@@ -269,6 +269,10 @@ const proxies = z
 
 const port = told('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
 
+const sealingKey = z.string().refine((key) => readKey(key) !== undefined, {
+  error: told('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
+});
+
 /** The environment, with empty variables taken away. */
 export const environmentSchema = z.object({
   PORT: z
@@ -282,12 +286,8 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
-  JETBRIDGE_KEY: z
-    .string()
-    .refine((key) => readKey(key) !== undefined, {
-      error: told('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
-    })
-    .optional(),
+  JETBRIDGE_KEY: sealingKey.optional(),
+  JETBRIDGE_KEY_PREVIOUS: sealingKey.optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   TRAVEL_API_INSECURE: yesOrNo.default(false),
   LOG_LEVEL: z

@@ -25,6 +25,7 @@ import { addressesOf, isLoopback } from './http/proxies.ts';
 import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
+import { renewSecrets, sealingKeyOf } from './sealing-keys.ts';
 import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
 import { repairTimes } from './store/clock-repair.ts';
@@ -32,7 +33,6 @@ import { ensureConnection } from './store/connections.ts';
 import { type Database, openEmbedded } from './store/database.ts';
 import { deliveryQueue } from './store/delivery-queue.ts';
 import { requestLog } from './store/request-log.ts';
-import { keyInFolder, readKey } from './store/sealing-key.ts';
 import { type Tokens, tokens } from './store/tokens.ts';
 import { WriteHealth } from './store/write-health.ts';
 import { realSurroundings, wait } from './surroundings.ts';
@@ -188,6 +188,10 @@ function runAll(
 async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
+  await renewSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = bridgeStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
@@ -386,8 +390,7 @@ export async function openTravel(
   if (!first) return undefined;
   const { openid, webhooks } = settings.travelService;
   const chosenKey = first.travelApi.key;
-  const sealingKey = (settings.key && readKey(settings.key)) || keyInFolder(settings.data);
-  const secured = { sealingKey, privateReceivers: webhooks.allowPrivate };
+  const secured = { sealingKey: sealingKeyOf(settings), privateReceivers: webhooks.allowPrivate };
   const { publicUrl } = settings;
   return embeddedTravel({ database, chosenKey, openid, onChange, log, keeper, publicUrl, ...secured });
 }

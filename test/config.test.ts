@@ -157,6 +157,11 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'environment JETBRIDGE_KEY: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
     ],
     [
+      'a previous key that is none',
+      { environment: { JETBRIDGE_KEY_PREVIOUS: 'secret' } },
+      'environment JETBRIDGE_KEY_PREVIOUS: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
+    ],
+    [
       'alarms without the secret to sign them with',
       { files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x') } },
       'settings.json alerts.secretEnv: names ALERTS_WEBHOOK_SECRET, which is not set. ' +

@@ -81,6 +81,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     publicUrl: undefined,
     data,
     key: undefined,
+    previousKey: undefined,
     logLevel: 'silent',
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',

@@ -41,6 +41,42 @@ export async function secretsOf(
     .flatMap((row) => sealed.open(row.sealed, placeOf({ type, id })) ?? []);
 }
 
+/** Whether any secret is kept. */
+export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
+  return (await db.selectFrom('travel_secret').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Encrypts with the current key what only the previous one opens, all of it or nothing. Answers how many secrets that
+ * was, and how many that still hold neither key opens; with any of these nothing is written.
+ */
+export async function resealSecrets(
+  db: Kysely<Tables>,
+  { current, previous }: { current: Sealed; previous: Sealed | undefined },
+  now: number,
+): Promise<{ resealed: number; unreadable: number }> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await tx.selectFrom('travel_secret').selectAll().execute();
+    const old = rows.filter((row) => current.open(row.sealed, placeOf(row)) === undefined);
+    const opened = old.map((row) => ({ row, text: previous?.open(row.sealed, placeOf(row)) }));
+    const unreadable = opened.filter(({ row, text }) => text === undefined && (row.until ?? now + 1) > now);
+    if (unreadable.length > 0) return { resealed: 0, unreadable: unreadable.length };
+    let resealed = 0;
+    for (const { row, text } of opened) {
+      if (text === undefined) continue;
+      await tx
+        .updateTable('travel_secret')
+        .set({ sealed: current.seal(text, placeOf(row)) })
+        .where('type', '=', row.type)
+        .where('id', '=', row.id)
+        .where('sealed', '=', row.sealed)
+        .execute();
+      resealed += 1;
+    }
+    return { resealed, unreadable: 0 };
+  });
+}
+
 /** Removes at most so many secrets that ended before a time. */
 export async function expireSecrets(db: Kysely<Tables>, before: number, limit: number): Promise<number> {
   const { numDeletedRows } = await db
