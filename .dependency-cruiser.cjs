@@ -62,7 +62,7 @@ module.exports = {
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
-    packages('oauth/', 'express|@types/express|express-rate-limit'),
+    packages('oauth/', 'express|@types/express'),
     packages('travel/sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),

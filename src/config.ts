@@ -11,6 +11,7 @@ import { type connectionSchema, environmentSchema, settingsSchema } from './sett
 import { type Mapping, parseMapping } from './translator/mapping.ts';
 import { faultsOf } from './translator/mapping-faults.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
+import { weaknessOf } from './weak-secret.ts';
 
 type Written = z.infer<typeof connectionSchema>;
 
@@ -134,10 +135,11 @@ function alertSettings(
     faults.push({ file, path: 'alerts.secretEnv', problem, remedy });
     return undefined;
   }
-  if (!webhookSecret.test(secret)) {
-    const problem = 'is no secret of a webhook';
-    faults.push({ file: 'environment', path: secretEnv, problem, remedy });
-  }
+  const weakness = weaknessOf(secret.replace(/^whsec_/, ''));
+  const problem = webhookSecret.test(secret)
+    ? weakness && `${weakness}, so it could be guessed`
+    : 'is no secret of a webhook';
+  if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
   return { webhookUrl, secret };
 }
 

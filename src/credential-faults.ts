@@ -1,4 +1,5 @@
 import type { Fault } from './settings-fault.ts';
+import { weaknessOf } from './weak-secret.ts';
 
 /** What a connection shows who it is by, and where that comes from. */
 export interface Credentials {
@@ -56,8 +57,10 @@ function secretFaults(name: string, value: string): Fault[] {
   const at = { file: 'environment', path: name };
   const remedy = 'Give one as "openssl rand -hex 32" prints it.';
   if (value.length < SHORTEST) return [{ ...at, problem: `has less than ${SHORTEST} characters`, remedy }];
-  if (/^[\w.~+/-]+=*$/.test(value)) return [];
-  return [{ ...at, problem: 'has characters that a bearer token cannot have', remedy }];
+  if (!/^[\w.~+/-]+=*$/.test(value))
+    return [{ ...at, problem: 'has characters that a bearer token cannot have', remedy }];
+  const weakness = weaknessOf(value);
+  return weakness === undefined ? [] : [{ ...at, problem: `${weakness}, so it could be guessed`, remedy }];
 }
 
 /** The token alone selects the connection (docs/architecture.md, Connections). */

@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from './config.ts';
 import { hashSecret, newSecret } from './http/bearer.ts';
+import type { RefusalDeps } from './http/failed-authentication.ts';
 import { apiKeys } from './store/api-keys.ts';
 import type { Database } from './store/database.ts';
 import { deliveryQueue } from './store/delivery-queue.ts';
@@ -51,13 +52,15 @@ interface Ground {
   openid?: Settings['travelService']['openid'];
   /** Of the request log; undefined: nothing is recorded. */
   keeper?: Keeper | undefined;
+  /** Undefined: failed authentication is not counted. */
+  refusals?: RefusalDeps | undefined;
   /** Where clients find the service, if the operator says so. */
   publicUrl?: string | undefined;
 }
 
 /** Opens the embedded travel service; at the very first start it gets its first admin. */
 export async function embeddedTravel(ground: Ground): Promise<Embedded> {
-  const { database, chosenKey, log, keeper, publicUrl } = ground;
+  const { database, chosenKey, log, keeper, publicUrl, refusals } = ground;
   const sealed = sealing(ground.sealingKey);
   const store = travelResources(database, sealed);
   const keys = apiKeys(database);
@@ -72,7 +75,10 @@ export async function embeddedTravel(ground: Ground): Promise<Embedded> {
   ]);
   const { surroundings, delivering, run } = withWebhooks(ground, store, sealed);
   return {
-    app: travelApp({ ...surroundings, credentials, log, keeper, publicUrl, webhooks: delivering.routes }),
+    app: travelApp({
+      ...surroundings,
+      ...{ credentials, log, keeper, publicUrl, refusals, webhooks: delivering.routes },
+    }),
     bridgeKey,
     run,
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
@@ -133,9 +139,9 @@ function accessTokens(database: Database): Credentials {
 
 /** The first kind of credential that knows a token decides. */
 function anyOf(kinds: Credentials[]): Credentials {
-  return async (token) => {
+  return async (token, onRefused) => {
     for (const admit of kinds) {
-      const admission = await admit(token);
+      const admission = await admit(token, onRefused);
       if (admission) return admission;
     }
     return undefined;

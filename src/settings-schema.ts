@@ -3,6 +3,7 @@ import { isProxyEntry } from './http/proxies.ts';
 import { isSafeUrl } from './safe-url.ts';
 import { readKey } from './store/sealing-key.ts';
 import { told } from './translator/mapping-faults.ts';
+import { weaknessOf } from './weak-secret.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
 function whole(min: number, max: number, example: number) {
@@ -286,7 +287,15 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
-  JETBRIDGE_KEY: sealingKey.optional(),
+  JETBRIDGE_KEY: sealingKey
+    .refine((key) => readKey(key) === undefined || weaknessOf(key.trim()) === undefined, {
+      error: told(
+        'repeats itself or has too few different characters, so it could be guessed',
+        'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
+      ),
+    })
+    .optional(),
+  // Not refused when weak, as that is why it is being replaced.
   JETBRIDGE_KEY_PREVIOUS: sealingKey.optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   TRAVEL_API_INSECURE: yesOrNo.default(false),

@@ -1,26 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
-import { Gauge } from 'prom-client';
-import { oauthRoutes, scimAccess } from './access.ts';
+import { oauthRoutes, refusalsOf, scimAccess } from './access.ts';
 import { alertSender } from './alerts.ts';
 import { LONGEST_MS } from './bridge/backoff.ts';
 import { type Bridge, type BridgeStore, bridge } from './bridge/bridge.ts';
 import { holdAlarms } from './bridge/hold-alarms.ts';
 import type { Identity } from './bridge/identity.ts';
-import type { Imported, Importer, ImportOptions } from './bridge/import.ts';
+import type { Imported, ImportOptions } from './bridge/import.ts';
 import { isLookedUp } from './bridge/looked-up.ts';
-import { pauseReasons } from './bridge/pause.ts';
 import type { Surroundings, TravelFailure } from './bridge/ports.ts';
 import type { Settings } from './config.ts';
 import { type Connected, connect } from './connections.ts';
 import { type Embedded, embeddedTravel } from './embedded.ts';
+import {
+  countHolds,
+  countIdentities,
+  countMappingFaults,
+  countPauses,
+  countStaleLookups,
+  measureImports,
+  measureWrites,
+} from './gauges.ts';
 import { type HttpDeps, httpApp } from './http/app.ts';
 import { hashSecret, newSecret } from './http/bearer.ts';
+import type { RefusalDeps } from './http/failed-authentication.ts';
 import { healthRoutes } from './http/health.ts';
 import { type Arrival, arrivals, httpsDoor } from './http/https.ts';
 import { newLog } from './http/log.ts';
-import { type HttpMetrics, httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
+import { httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
 import { addressesOf, isLoopback } from './http/proxies.ts';
 import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
@@ -76,6 +84,7 @@ interface Ground {
   store: BridgeStore;
   tokens: Tokens;
   embedded: Embedded | undefined;
+  refusals: ReturnType<typeof refusalsOf>;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
   notices: { onChange(type: string): void };
   /** Writes the rest of the request log, and closes the database. */
@@ -211,7 +220,9 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     log,
   });
   const notices: Ground['notices'] = { onChange: () => {} };
-  const embedded = await openTravel({ settings, database, log, keeper }, (type) => notices.onChange(type));
+  const refusals = refusalsOf(database);
+  const known = { settings, database, log, keeper, refusals: refusals.travel };
+  const embedded = await openTravel(known, (type) => notices.onChange(type));
   return {
     settings,
     log,
@@ -221,6 +232,7 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     store,
     tokens: kept,
     embedded,
+    refusals,
     notices,
     close: async () => {
       await Promise.all([keeper.close(), writes.stop()]);
@@ -235,13 +247,14 @@ function named(connected: Connected[], id: string): Connected {
   return one;
 }
 
-function httpDeps({ log, surroundings, store, writes }: Ground): HttpDeps {
+function httpDeps({ settings, log, surroundings, store, writes }: Ground): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   countIdentities(metrics, store);
   measureWrites(metrics, writes);
   countHolds(metrics, store);
-  return { log, metrics, newId: surroundings.newId, now: () => performance.now() };
+  const isTrusted = addressesOf(settings.trustedProxies);
+  return { log, metrics, newId: surroundings.newId, now: () => performance.now(), isTrusted };
 }
 
 /** The paths of docs/architecture.md, Folders. */
@@ -249,24 +262,23 @@ function application(
   ground: Ground,
   { deps, built, url }: { deps: HttpDeps; built: Bridge; url: string },
 ): Express {
-  const { settings, database, writes, embedded } = ground;
+  const { settings, database, writes, embedded, refusals } = ground;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAccess(ground);
-  const isTrusted = addressesOf(settings.trustedProxies);
-  const arrivalOf = arrivals(isTrusted, isLoopback);
+  const arrivalOf = arrivals(addressesOf(settings.trustedProxies), isLoopback);
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
   const publicUrl = (request: Request) => chosenUrl ?? askedUrl(request, arrivalOf(request)) ?? url;
   const isRequired = settings.requireHttps;
   return httpApp(deps, (app) => {
-    app.set('trust proxy', isTrusted);
     // Each layer that a request passes costs: none where all that comes is in plain and from this machine.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(httpsDoor({ arrivalOf, refuse: refusePlain, isRequired }));
     // First what is asked most.
-    app.use('/scim/v2', scimApp({ users: built.users, groups: built.groups, authenticate, publicUrl }));
+    const { users, groups } = built;
+    app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
-    app.use('/oauth/token', oauthRoutes(ground, chosenUrl ?? url));
-    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics));
+    app.use('/oauth/token', oauthRoutes({ ...ground, limit: refusals.limit }, chosenUrl ?? url));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics, { now: deps.now, wait }));
   });
 }
 
@@ -275,99 +287,6 @@ function askedUrl({ headers }: Request, arrival: Arrival): string | undefined {
   const { host } = headers;
   const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
   return isHost ? `${arrival === 'https' ? 'https' : 'http'}://${host}` : undefined;
-}
-
-function countIdentities({ registry }: HttpMetrics, { agenda }: BridgeStore): void {
-  new Gauge({
-    name: 'jetbridge_identities',
-    help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
-    labelNames: ['connection', 'state'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, state, count } of await agenda.counts())
-        this.set({ connection, state }, count);
-    },
-  });
-}
-
-function measureImports({ registry }: HttpMetrics, importer: Importer): void {
-  new Gauge({
-    name: 'jetbridge_import_incomplete',
-    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
-    labelNames: ['connection'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [connection, isIncomplete] of importer.incomplete())
-        this.set({ connection }, isIncomplete ? 1 : 0);
-    },
-  });
-}
-
-/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
-function countPauses({ registry }: HttpMetrics, { pauses }: Bridge): void {
-  new Gauge({
-    name: 'jetbridge_travel_api_paused',
-    help: 'Whether the calls of a connection to its travel API pause, by reason.',
-    labelNames: ['connection', 'reason'],
-    registers: [registry],
-    collect() {
-      for (const { connection, reason } of pauses())
-        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
-    },
-  });
-}
-
-function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: Bridge): void {
-  new Gauge({
-    name: 'jetbridge_mapping_faults',
-    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
-    labelNames: ['connection'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
-    },
-  });
-}
-
-function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
-  new Gauge({
-    name: 'jetbridge_store_writes_failing',
-    help: '1 while the database cannot be written, as on a full disk; else 0.',
-    registers: [registry],
-    collect() {
-      this.set(writes.failure() === undefined ? 0 : 1);
-    },
-  });
-}
-
-function countHolds({ registry }: HttpMetrics, { holds }: BridgeStore): void {
-  new Gauge({
-    name: 'jetbridge_held',
-    help: 'People whose changes wait for an admin, by connection and cause.',
-    labelNames: ['connection', 'cause'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
-    },
-  });
-}
-
-function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
-  new Gauge({
-    name: 'jetbridge_lookup_stale',
-    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
-    labelNames: ['connection', 'part'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { connection, staleLookups } of connected)
-        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
-    },
-  });
 }
 
 /** The default connection's first token, unless there is one, or the operator chose it. */
@@ -382,7 +301,16 @@ async function firstToken(kept: Tokens, { connections }: Settings): Promise<stri
 
 /** The embedded travel service, when a connection uses it. */
 export async function openTravel(
-  { settings, database, log, keeper }: Pick<Ground, 'settings' | 'database' | 'log'> & { keeper?: Keeper },
+  {
+    settings,
+    database,
+    log,
+    keeper,
+    refusals,
+  }: Pick<Ground, 'settings' | 'database' | 'log'> & {
+    keeper?: Keeper;
+    refusals?: RefusalDeps;
+  },
   onChange: (type: string) => void,
 ): Promise<Embedded | undefined> {
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
@@ -392,5 +320,8 @@ export async function openTravel(
   const chosenKey = first.travelApi.key;
   const secured = { sealingKey: sealingKeyOf(settings), privateReceivers: webhooks.allowPrivate };
   const { publicUrl } = settings;
-  return embeddedTravel({ database, chosenKey, openid, onChange, log, keeper, publicUrl, ...secured });
+  return embeddedTravel({
+    ...{ database, chosenKey, openid, onChange, log, keeper, publicUrl, refusals },
+    ...secured,
+  });
 }

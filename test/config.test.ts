@@ -93,7 +93,8 @@ describe('settings without a fault', () => {
   });
 
   it('JETBRIDGE_KEY is 32 bytes in hexadecimal or base64', () => {
-    for (const key of ['0f'.repeat(32), Buffer.alloc(32, 7).toString('base64')]) {
+    const bytes = Buffer.from('thirty-two bytes that are a key.');
+    for (const key of [bytes.toString('hex'), bytes.toString('base64')]) {
       expect(readSettings({ JETBRIDGE_KEY: key }, home).key).toBe(key);
     }
     expect(readSettings({}, home).key).toBeUndefined();
@@ -255,6 +256,42 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'a token that could be guessed',
       { environment: { SCIM_TOKEN: 'secret' } },
       'environment SCIM_TOKEN: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    ...[
+      ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'has fewer than 6 different characters'],
+      ['abcdeabcdeedcbaabcdeaabb', 'has fewer than 6 different characters'],
+      ['abcdefghabcdefgh', 'repeats its first 8 characters'],
+      ['password1password1password1pass', 'repeats its first 9 characters'],
+    ].flatMap(([value = '', weakness]): [string, Given, string][] =>
+      ['SCIM_TOKEN', 'TRAVEL_API_KEY'].map((name) => [
+        `${name}=${value}`,
+        { environment: { [name]: value } },
+        `environment ${name}: ${weakness}, so it could be guessed. Give one as "openssl rand -hex 32" prints it.`,
+      ]),
+    ),
+    [
+      'a weak token of another connection',
+      {
+        files: { 'map.json': {}, ...one({ scimTokenEnv: 'ACME_TOKEN' }) },
+        environment: { ACME_TOKEN: 'xyxyxyxyxyxyxyxyxyxyxyxyxyxyxyxy' },
+      },
+      'environment ACME_TOKEN: has fewer than 6 different characters, so it could be guessed. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    ...['0f'.repeat(32), '0123456789abcdef'.repeat(4), Buffer.alloc(32, 7).toString('base64')].map(
+      (key): [string, Given, string] => [
+        `JETBRIDGE_KEY=${key}`,
+        { environment: { JETBRIDGE_KEY: key } },
+        'environment JETBRIDGE_KEY: repeats itself or has too few different characters, so it could be guessed. Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
+      ],
+    ),
+    [
+      'a weak secret of alarms',
+      {
+        files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x') },
+        environment: { ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(33, 'abc').toString('base64')}` },
+      },
+      'environment ALERTS_WEBHOOK_SECRET: has fewer than 6 different characters, so it could be guessed. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
     ],
     [
       'a token that no header can carry',

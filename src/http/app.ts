@@ -2,8 +2,9 @@ import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { areaOf, struckPath } from './area.ts';
+import { areaOf, struckNames, struckPath } from './area.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { type Addresses, clientAddress } from './proxies.ts';
 import { defaultHeaders } from './response-headers.ts';
 import { RequestScope, scopeOf } from './scope.ts';
 
@@ -14,6 +15,8 @@ export interface HttpDeps {
   newId(): string;
   /** Milliseconds, of any clock that only goes forward. */
   now(): number;
+  /** The proxies whose `X-Forwarded-For` is believed. */
+  isTrusted?: Addresses;
 }
 
 /** The express app that all wings hang in: a scope, a log line and a measurement for every request. */
@@ -33,25 +36,28 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   return app;
 }
 
-function withScope({ log, metrics, newId, now }: HttpDeps): RequestHandler {
+function withScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
   // Looking for secrets in every line costs more than the line; what stands in these is chosen here.
   const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();
     request.url = withoutDoubledSlashes(request.url);
-    const scope = new RequestScope(acceptedId(request.headers['x-request-id']) ?? newId(), log);
+    const id = acceptedId(request.headers['x-request-id']) ?? newId();
+    const scope = new RequestScope({ id, address: clientAddress(request, isTrusted) }, log);
     response.locals['scope'] = scope;
     response.setHeader('X-Request-Id', scope.id);
     for (const [name, value] of Object.entries(defaultHeaders)) response.setHeader(name, value);
     const { method, path } = request;
     const isQuery = request.url.includes('?');
+    const { address } = scope;
     // "close" comes once, after the answer or when the client went away before it.
     response.once('close', () => {
       const ms = now() - began;
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.observe({ area: areaOf(path), method, status, seconds: ms / 1000 });
-      const query = isQuery ? Object.keys(request.query) : [];
-      const facts = { method, path: struckPath(path), query, status, ms: Math.round(ms) };
+      const query = isQuery ? struckNames(Object.keys(request.query)) : [];
+      const isFound = (status >= 200 && status < 300) || status === 304;
+      const facts = { method, path: struckPath(path, isFound), query, status, ms: Math.round(ms), address };
       const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
       lines[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });

@@ -67,6 +67,14 @@ export class KeysUnavailable extends Error {
   }
 }
 
+/** Why a token was not verified, for the log: by the library's codes, as its messages may quote the token. */
+export function verificationFault(error: unknown): string {
+  if (error instanceof KeysUnavailable) return 'its keys cannot be had';
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+    return `its claim ${error.claim} is missing or wrong`;
+  return error instanceof errors.JOSEError ? error.code : 'it cannot be verified';
+}
+
 /** The keys of a JWKS that is at hand. */
 export function localKeys(jwks: { keys: object[] }): Keys {
   return createLocalJWKSet(jwks);

@@ -48,9 +48,30 @@ export function measureProcess({ registry }: HttpMetrics): void {
   collectDefaultMetrics({ register: registry });
 }
 
-/** GET /metrics, for Prometheus. */
-export function metricsRoutes({ registry }: HttpMetrics): Router {
+/** What the metrics are computed by; `now` is in milliseconds and never goes back. */
+export interface MetricsClock {
+  now(): number;
+  wait(ms: number): Promise<void>;
+}
+
+/** The least time between two computations, in milliseconds: each asks the database, and anybody may ask for them. */
+const EVERY_MS = 1_000;
+
+/**
+ * GET /metrics, for Prometheus; computed at most once a second. Requests that come sooner wait for the next computation,
+ * which is one for all of them, so that no answer is older than its request.
+ */
+export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsClock): Router {
+  let next: Promise<string> | undefined;
+  let nextAt = now();
+  const compute = async () => {
+    await (nextAt > now() ? wait(nextAt - now()) : undefined);
+    next = undefined;
+    nextAt = now() + EVERY_MS;
+    return registry.metrics();
+  };
   return Router().get('/metrics', async (_request, response) => {
-    response.type(registry.contentType).send(await registry.metrics());
+    next ??= compute();
+    response.type(registry.contentType).send(await next);
   });
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** Tells whether an address, as a socket has it, belongs to those meant. */
@@ -29,6 +30,48 @@ export function addressesOf(entries: string[]): Addresses {
 
 /** The addresses of this machine that no other can have. */
 export const isLoopback = addressesOf(['loopback']);
+
+/**
+ * The address of the client: the socket's, or where that is a trusted proxy's, the last address in `X-Forwarded-For` that
+ * is none. What an untrusted peer writes there is its own claim and is not read. IPv4-mapped IPv6 addresses are IPv4.
+ */
+export function clientAddress(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  isTrusted: Addresses,
+): string {
+  let address = withoutMapping(socket.remoteAddress ?? '');
+  if (!isTrusted(address)) return address;
+  for (const hop of String(headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .reverse()) {
+    const named = hopAddress(hop);
+    if (named === undefined) return address;
+    address = named;
+    if (!isTrusted(address)) return address;
+  }
+  return address;
+}
+
+/** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, as a client has all of that. */
+export function addressGroup(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const one = ipaddr.process(address);
+  return one instanceof ipaddr.IPv6 ? one.parts.slice(0, 4).join(':') : one.toString();
+}
+
+/** The text of most sockets for both families, without parsing it. */
+function withoutMapping(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
+}
+
+/** One entry of `X-Forwarded-For`. Some proxies add the port; a zone is local to them. Undefined: it cannot be read. */
+function hopAddress(hop: string): string | undefined {
+  const text = hop.trim();
+  const bare =
+    /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
+  const [address = ''] = bare.split('%');
+  return isAddress(address) ? ipaddr.process(address).toString() : undefined;
+}
 
 /** Not what ipaddr.js reads beside the usual forms: numbers without dots, octal and shortened ones. */
 function isAddress(entry: string): boolean {

@@ -4,11 +4,17 @@ import type { Logger } from 'pino';
 /** What the one line that tells of a request says beside what every line says; no personal data. */
 export interface RequestNotes {
   connection?: string;
+  /** Kind and id of the credential: `token:<id>`, `apiKey:<id>`, `oauth:<client>`; never its text. */
+  credential?: string | undefined;
+  /** Why the request has no valid credential. */
+  reason?: string;
 }
 
 /** What belongs to one request. */
 export class RequestScope {
   readonly id: string;
+  /** The client's address, behind trusted proxies too. */
+  readonly address: string;
   /** Goes into the one line that tells of the request when it is over. */
   readonly notes: RequestNotes = {};
   /** True: it comes all day by itself, so that unless it fails its line is only for those who look for everything. */
@@ -16,8 +22,9 @@ export class RequestScope {
   readonly #parent: Logger;
   #log: Logger | undefined;
 
-  constructor(id: string, parent: Logger) {
+  constructor({ id, address }: { id: string; address: string }, parent: Logger) {
     this.id = id;
+    this.address = address;
     this.#parent = parent;
   }
 
@@ -32,6 +39,12 @@ export class RequestScope {
 export function markRoutine(response: Response): void {
   const scope: RequestScope | undefined = response.locals['scope'];
   if (scope) scope.isRoutine = true;
+}
+
+/** Adds to the line that tells of a request; outside of an `httpApp` there is none. */
+export function noteOf(response: Response, notes: RequestNotes): void {
+  const scope: RequestScope | undefined = response.locals['scope'];
+  if (scope) Object.assign(scope.notes, notes);
 }
 
 /** The scope that `httpApp` gave the request. */

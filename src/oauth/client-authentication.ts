@@ -29,7 +29,7 @@ export function presentedBy(authorization: string | undefined, form: Map<string,
     throw new OAuthError('invalid_request', 'The client must use one method to show who it is, not several.');
   if (authorization !== undefined) return fromHeader(authorization, clientId);
   if (assertion !== undefined || type !== undefined) return fromAssertion(assertion, type, clientId);
-  if (clientId === undefined || secret === undefined) throw invalidClient();
+  if (clientId === undefined || secret === undefined) throw invalidClient({ reason: 'no credential' });
   return { kind: 'secret', clientId, secret };
 }
 
@@ -37,7 +37,7 @@ export function presentedBy(authorization: string | undefined, form: Map<string,
 function fromHeader(authorization: string, alsoNamed: string | undefined): Presented {
   const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
-  if (id === undefined || secret === undefined) throw invalidClient();
+  if (id === undefined || secret === undefined) throw invalidClient({ reason: 'malformed credential' });
   const clientId = formDecoded(id);
   if (alsoNamed !== undefined && alsoNamed !== clientId)
     throw new OAuthError('invalid_request', 'The header and client_id name different clients.');
@@ -48,7 +48,7 @@ function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (error) {
-    throw invalidClient(error);
+    throw invalidClient({ reason: 'malformed credential' }, error);
   }
 }
 
@@ -60,6 +60,8 @@ function fromAssertion(
   if (assertion === undefined || type === undefined)
     throw new OAuthError('invalid_request', 'client_assertion and client_assertion_type go together.');
   if (type !== ASSERTION_TYPE)
-    throw new OAuthError('invalid_client', `The client_assertion_type must be ${ASSERTION_TYPE}.`);
+    throw new OAuthError('invalid_client', `The client_assertion_type must be ${ASSERTION_TYPE}.`, {
+      refusal: { reason: 'malformed credential' },
+    });
   return { kind: 'assertion', clientId, assertion };
 }

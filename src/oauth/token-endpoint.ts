@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { hashSecret, newSecret } from '../http/bearer.ts';
+import { addressOf, type FailureLimit, TOO_MANY } from '../http/failed-authentication.ts';
 import { claimedSubject } from '../http/jwt.ts';
-import { scopeOf } from '../http/scope.ts';
+import { noteOf, scopeOf } from '../http/scope.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { assertionCheck, type CheckAssertion } from './assertion.ts';
-import { type Presented, parametersOf, presentedBy } from './client-authentication.ts';
+import { parametersOf, presentedBy } from './client-authentication.ts';
 import { invalidClient, OAuthError } from './errors.ts';
-import { failureLimit } from './failure-limit.ts';
 import type { AccessTokens, Assertions, Clients, Grant } from './ports.ts';
 
 /** What the token endpoint needs from the house. */
@@ -21,6 +21,8 @@ export interface TokenEndpointDeps {
   audience: string;
   now(): number;
   log: { warn(fields: object, message: string): void };
+  /** Counts failures by address alone: another client id does not help, and a client that proves who it is is served. */
+  limit: FailureLimit;
 }
 
 /** How long an access token opens anything, in seconds; Entra ID wants between 60 and 360 minutes. */
@@ -34,14 +36,21 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
   const issue: RequestHandler = async (request, response) => {
     if (request.is(FORM) !== FORM) throw new OAuthError('invalid_request', `The body must be ${FORM}.`);
     const form = parametersOf(String(request.body));
-    refuseOtherGrants(form.get('grant_type'));
-    const presented = presentedBy(request.headers.authorization, form);
-    const client = await authenticated(deps, presented, checkAssertion);
+    const fault = grantFault(form.get('grant_type'));
+    const client = await clientOf(
+      deps,
+      { authorization: request.headers.authorization, form },
+      checkAssertion,
+    )
+      // The grant type is the first thing to be put right.
+      .catch((error: unknown) => Promise.reject(fault ?? error));
+    noteOf(response, { credential: nameOf(client.id) });
+    if (fault) throw fault;
     response.json(await issued(deps, client));
   };
   return Router()
     .use(neverKept)
-    .post('/', express.text({ type: FORM, limit: '16kb' }), failureLimit(), issue)
+    .post('/', express.text({ type: FORM, limit: '16kb' }), issue, limitFailures(deps.limit))
     .all('/', (_request, response) => {
       response.set('Allow', 'POST');
       throw new OAuthError('invalid_request', 'Tokens are asked for by POST.', { status: 405 });
@@ -55,10 +64,29 @@ const neverKept: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function refuseOtherGrants(type: string | undefined): void {
-  if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
-  if (type !== 'client_credentials')
-    throw new OAuthError('unsupported_grant_type', 'The grant_type must be client_credentials.');
+/** Counts requests of clients that did not prove who they are; after too many of an address they are answered 429. */
+function limitFailures(limit: FailureLimit): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    const isFailure = scopeOf(response).notes.credential === undefined && toOAuthError(error).status < 500;
+    const retryAfter = isFailure ? limit(addressOf(response)) : undefined;
+    if (error instanceof OAuthError && error.refusal) noteOf(response, error.refusal);
+    if (retryAfter === undefined) return next(error);
+    noteOf(response, { reason: TOO_MANY });
+    response.set('Retry-After', String(retryAfter));
+    const text = 'Too many requests failed; try again in a minute.';
+    next(new OAuthError('invalid_request', text, { status: 429 }));
+  };
+}
+
+/** A client as the log names it. */
+function nameOf(id: string): string {
+  return `oauth:${id}`;
+}
+
+function grantFault(type: string | undefined): OAuthError | undefined {
+  if (type === undefined) return new OAuthError('invalid_request', 'grant_type is missing.');
+  if (type === 'client_credentials') return undefined;
+  return new OAuthError('unsupported_grant_type', 'The grant_type must be client_credentials.');
 }
 
 interface Client {
@@ -66,25 +94,30 @@ interface Client {
   grant: Grant;
 }
 
-async function authenticated(
+/** The client that proved who it is; else it throws. */
+async function clientOf(
   { clients }: TokenEndpointDeps,
-  presented: Presented,
+  { authorization, form }: { authorization: string | undefined; form: Map<string, string> },
   check: CheckAssertion,
 ): Promise<Client> {
+  const presented = presentedBy(authorization, form);
   if (presented.kind === 'secret') {
     const client = await known(clients, presented.clientId);
-    if (client?.proof.kind !== 'secret' || !isSame(client.proof.hash, hashSecret(presented.secret)))
-      throw invalidClient();
+    if (!client) throw invalidClient(unknownClient);
+    if (client.proof.kind !== 'secret' || !isSame(client.proof.hash, hashSecret(presented.secret)))
+      throw invalidClient({ reason: `wrong secret of ${nameOf(client.id)}` });
     return client;
   }
   const claimed = claimedSubject(presented.assertion);
   // "The client_id … MUST identify the same client as is identified by the client assertion" (RFC 7521 §4.2).
   const isSelf = claimed !== undefined && (presented.clientId ?? claimed) === claimed;
   const client = isSelf ? await known(clients, claimed) : undefined;
-  if (!client) throw invalidClient();
+  if (!client) throw invalidClient(unknownClient);
   await check(client, presented.assertion);
   return client;
 }
+
+const unknownClient = { reason: 'unknown or revoked client' };
 
 /** Nobody is looked for by a name that no client was ever given, and that a database may not take. */
 async function known(clients: Clients, id: string): ReturnType<Clients['active']> {

@@ -2,7 +2,7 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, Router } f
 import type { GroupStory } from '../bridge/groups.ts';
 import type { UserStory } from '../bridge/users.ts';
 import { scopeOf } from '../http/scope.ts';
-import { type Authenticate, connectionOf } from './authentication.ts';
+import { type AuthenticationDeps, connectionOf } from './authentication.ts';
 import { readBody } from './body.ts';
 import { conditionsOf } from './conditions.ts';
 import type { ScimContext } from './context.ts';
@@ -14,10 +14,9 @@ import { ScimError } from './scim-error.ts';
 import { searchRoutes } from './search.ts';
 
 /** What the front door needs from the house. */
-export interface ScimDeps {
+export interface ScimDeps extends AuthenticationDeps {
   users: UserStory;
   groups: GroupStory;
-  authenticate: Authenticate;
   /** Scheme and host that clients use, without a slash at the end: the beginning of every location. */
   publicUrl(request: Request): string;
 }
@@ -51,8 +50,7 @@ interface Doors {
 function enter({ deps, contexts, routes }: Doors): RequestHandler {
   return async (request, response, next) => {
     const scope = scopeOf(response);
-    const connection = await connectionOf(request, deps.authenticate);
-    scope.notes.connection = connection;
+    const connection = await connectionOf(request, response, deps);
     const { users, groups } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const conditions = conditionsOf(request.headers);

@@ -23,8 +23,8 @@ export interface Tokens {
   list(): Promise<Token[]>;
   /** False when there is no such token, or it was revoked before. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** The connection that a token with this hash opens; undefined for an unknown, expired or revoked one. */
-  connectionOf(hash: string, now: number): Promise<string | undefined>;
+  /** The token with this hash and the connection that it opens; undefined for an unknown, expired or revoked one. */
+  active(hash: string, now: number): Promise<Pick<Token, 'id' | 'connection'> | undefined>;
 }
 
 /** The tokens in a database. */
@@ -51,9 +51,9 @@ export function tokens({ db }: Database): Tokens {
         .executeTakeFirst();
       return revoked.numUpdatedRows > 0n;
     },
-    connectionOf: async (hash, now) => {
+    active: async (hash, now) => {
       const [row] = (await opened(db, { hash, now })).rows;
-      return row?.connection_id;
+      return row && { id: row.id, connection: row.connection_id };
     },
   };
 }
@@ -61,7 +61,7 @@ export function tokens({ db }: Database): Tokens {
 const opened = prepared((db, { hash, now }: { hash: string; now: number }) =>
   db
     .selectFrom('token')
-    .select('connection_id')
+    .select(['id', 'connection_id'])
     .where('hash', '=', hash)
     .where('revoked_at', 'is', null)
     .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)])),

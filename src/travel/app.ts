@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import type { RefusalDeps } from '../http/failed-authentication.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerOf } from './authentication.ts';
 import { catalog } from './catalog.ts';
@@ -19,6 +20,8 @@ export interface TravelOptions extends Surroundings {
   webhooks?: Router;
   /** Of the request log; undefined: nothing is recorded. */
   keeper?: Keeper | undefined;
+  /** Undefined: failed authentication is not counted. */
+  refusals?: RefusalDeps | undefined;
   /** Where clients find the service, for its contract; undefined: where that comes from. */
   publicUrl?: string | undefined;
 }
@@ -30,6 +33,7 @@ export function travelApp({
   keeper,
   webhooks,
   publicUrl,
+  refusals,
   ...surroundings
 }: TravelOptions): Express {
   const app = express();
@@ -37,7 +41,7 @@ export function travelApp({
   app.disable('etag');
   if (keeper) recordRequests(app, keeper, surroundings.now);
   app.use(contractRoutes(publicUrl));
-  app.use(authenticate(surroundings.store, credentials));
+  app.use(authenticate(surroundings.store, credentials, refusals));
   app.get('/whoami', async (_request, response) => {
     const caller = callerOf(response);
     response.json({

@@ -1,4 +1,10 @@
-import { type Claims, KeysUnavailable, type VerifiedToken, verifyToken } from '../http/jwt.ts';
+import {
+  type Claims,
+  KeysUnavailable,
+  type VerifiedToken,
+  verificationFault,
+  verifyToken,
+} from '../http/jwt.ts';
 import { discoveredKeys, remoteKeys } from '../http/remote-keys.ts';
 import { adminWithEmail } from './admins.ts';
 import type { Credentials, TravelReading } from './ports.ts';
@@ -29,21 +35,27 @@ const jwt = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 export function openidCredentials({ reading, now, log, ...provider }: OpenidDeps): Credentials {
   const { issuer, audience, jwksUri } = provider;
   const keys = remoteKeys(async () => jwksUri ?? discoveredKeys(issuer), now);
-  const verified = async (token: string) => {
+  const verified = async (token: string, onRefused: (reason: string) => void) => {
     try {
       return await verifyToken(token, keys, { issuer, audience, now: now() });
     } catch (error) {
+      onRefused(`OpenID token: ${verificationFault(error)}`);
       // Without a cause it was told some seconds ago. Why a token is refused is its bearer's business.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error }, 'the keys of the OpenID provider cannot be had; its tokens are refused');
       return undefined;
     }
   };
-  return async (token) => {
-    const known = jwt.test(token) ? await verified(token) : undefined;
-    if (!known || !isAccessToken(known)) return undefined;
+  return async (token, onRefused = () => {}) => {
+    const known = jwt.test(token) ? await verified(token, onRefused) : undefined;
+    if (!known) return undefined;
+    if (!isAccessToken(known)) {
+      onRefused('OpenID token: it is no access token');
+      return undefined;
+    }
     const email = emailOf(known.claims, provider);
     const admin = email === undefined ? undefined : await adminWithEmail(reading, email);
+    if (!admin) onRefused('OpenID token: it leads to no admin');
     return admin && { userId: admin.id, credential: `openid:${String(known.claims.sub).slice(0, 255)}` };
   };
 }

@@ -162,8 +162,14 @@ export interface Admission {
   afterwards?: () => void;
 }
 
-/** Whom a token lets act, if anybody; `embedded` composes it of the kinds of credentials there are. */
-export type Credentials = (token: string) => Promise<Admission | undefined>;
+/**
+ * Whom a token lets act, if anybody; `embedded` composes it of the kinds of credentials there are. `onRefused` is called
+ * with the reason where it is known here; it is for the log, and never holds a part of the token.
+ */
+export type Credentials = (
+  token: string,
+  onRefused?: (reason: string) => void,
+) => Promise<Admission | undefined>;
 
 /** The part of a pino logger that is used. */
 export interface Log {

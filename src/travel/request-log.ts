@@ -1,4 +1,5 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
+import { addressOf } from '../http/failed-authentication.ts';
 import { scopeOf } from '../http/scope.ts';
 import { BRIDGE, credentialOf } from './authentication.ts';
 import type { LoggedRequest } from './ports.ts';
@@ -30,7 +31,7 @@ export function recordRequests(app: Express, keeper: Keeper, now: () => number):
       requestId: scopeOf(response).id,
     };
     if (caller) keeper.tell({ ...facts, ...bodies(request, response, facts) });
-    else keeper.tell({ ...facts, requestBody: undefined, responseBody: undefined }, request.ip);
+    else keeper.tell({ ...facts, requestBody: undefined, responseBody: undefined }, addressOf(response));
   };
   const begin: RequestHandler = (request, response, next) => {
     response.locals['began'] = now();

@@ -1,4 +1,6 @@
-import { areaOf, struckPath } from '../../src/http/area.ts';
+import { areaOf, struckNames, struckPath } from '../../src/http/area.ts';
+import { catalog } from '../../src/travel/catalog.ts';
+import { openapi } from '../../src/travel/openapi/document.ts';
 
 test('areas are a closed list', () => {
   expect(['/scim/v2/Users', '/api', '/healthz', '/nothing', '/', ''].map(areaOf)).toEqual([
@@ -11,8 +13,42 @@ test('areas are a closed list', () => {
   ]);
 });
 
-test('a path shows ids and names of endpoints, nothing that may be personal', () => {
-  expect(struckPath('/scim/v2/Users/1f2e-4a')).toBe('/scim/v2/Users/1f2e-4a');
-  expect(struckPath('/scim/v2/Users/ada%40corp.example')).toBe('/scim/v2/Users/*');
-  expect(struckPath(`/api/${'a'.repeat(65)}`)).toBe('/api/*');
+test('a path shows the names of endpoints, and ids only if the request found something', () => {
+  expect(struckPath('/scim/v2/Users/1f2e-4a', true)).toBe('/scim/v2/Users/1f2e-4a');
+  expect(struckPath('/scim/v2/Users/1f2e-4a', false)).toBe('/scim/v2/Users/*');
+  expect(struckPath('/scim/v2/Users/ada%40corp.example', true)).toBe('/scim/v2/Users/*');
+  expect(struckPath(`/api/${'a'.repeat(65)}`, true)).toBe('/api/*');
+  expect(struckPath('/SCIM/v2//users/', false)).toBe('/SCIM/v2//users/');
+  expect(struckPath('/scim/v2/%55sers/x.php', false)).toBe('/scim/v2/*/*');
+});
+
+test('a list of parameters shows known names, each once', () => {
+  expect(struckNames(['filter', 'ada@corp.example', 'x', 'count', 'constructor', 'filter'])).toEqual([
+    'filter',
+    '*',
+    'count',
+  ]);
+});
+
+const { paths } = openapi(catalog, undefined) as unknown as {
+  paths: Record<string, Record<string, { parameters?: { name?: string; in?: string }[] }>>;
+};
+
+test.each([
+  ...Object.keys(paths),
+  ...['/scim/v2/.search', '/scim/v2/Groups', '/scim/v2/Schemas', '/scim/v2/ResourceTypes', '/oauth/token'],
+  ...['/scim/v2/ServiceProviderConfig', '/scim/v2/Me', '/scim/v2/Bulk', '/healthz', '/readyz', '/metrics'],
+])('no name in %s is struck out', (path) => {
+  expect(struckPath(path, false)).toBe(path.replace(/\{\w+\}/g, '*'));
+});
+
+test('no parameter that a service reads is struck out', () => {
+  const described = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ parameters = [] }) => parameters),
+  );
+  const read = described.flatMap(({ name, in: place }) => (place === 'query' && name ? [name] : []));
+  const searched = ['attributes', 'excludedAttributes', 'sortOrder', 'startIndex', 'count', 'cursor'];
+  const names = [...new Set([...read, ...searched, 'filter', 'require'])];
+  expect(names).toContain('pageKind');
+  expect(struckNames(names)).toEqual(names);
 });

@@ -1,5 +1,8 @@
+import { Gauge } from 'prom-client';
 import { healthRoutes } from '../../src/http/health.ts';
 import { measureProcess, metricsRoutes } from '../../src/http/metrics.ts';
+import { clock } from '../support/clock.ts';
+import { eventually } from '../support/eventually.ts';
 import { httpHouse } from '../support/http-house.ts';
 
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
@@ -27,12 +30,50 @@ test('a check that fails means not ready', async () => {
 test('/metrics is for Prometheus', async () => {
   const house = await httpHouse((app, metrics) => {
     measureProcess(metrics);
-    app.use(metricsRoutes(metrics));
+    app.use(metricsRoutes(metrics, clock()));
   });
   const response = await fetch(`http://127.0.0.1:${house.port}/metrics`);
   expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(await response.text()).toContain('process_resident_memory_bytes');
   await house.close();
+});
+
+test('/metrics is computed at most once a second, and every answer is newer than its request', async () => {
+  const time = clock();
+  let computed = 0;
+  const house = await httpHouse((app, metrics) => {
+    new Gauge({
+      name: 'computed',
+      help: 'Counts the computations.',
+      registers: [metrics.registry],
+      collect() {
+        computed += 1;
+        this.set(computed);
+      },
+    });
+    app.use(metricsRoutes(metrics, time));
+  });
+  const seen = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${house.port}/metrics`)).text();
+    return Number(/^computed (\d+)$/m.exec(text)?.[1]);
+  };
+  const requests = () => house.lines.filter(({ path }) => path === '/metrics').length;
+  expect(await seen()).toBe(1);
+  const flood = Array.from({ length: 50 }, seen);
+  // While they wait, others are answered, and nothing is computed.
+  expect((await fetch(`http://127.0.0.1:${house.port}/nothing`)).status).toBe(404);
+  expect([computed, requests()]).toEqual([1, 1]);
+  time.advance(999);
+  expect(computed).toBe(1);
+  time.advance(1);
+  // Those of the flood that arrive after this wait for the next computation.
+  await eventually(async () => {
+    time.advance(1_000);
+    expect(requests()).toBe(51);
+  });
+  const last = Math.max(...(await Promise.all(flood)));
+  await house.close();
+  expect(last).toBe(computed);
 });
 
 describe('while writes fail', () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashSecret } from '../../src/http/bearer.ts';
+import { failureLimit } from '../../src/http/failed-authentication.ts';
 import type { Grant } from '../../src/oauth/ports.ts';
 import type { Registration } from '../../src/oauth/register.ts';
 import { registerClient } from '../../src/oauth/register.ts';
@@ -69,6 +70,7 @@ export async function oauthHouse(): Promise<OAuthHouse> {
       audience,
       now,
       log: { warn: (_fields, msg) => warned.push({ msg }) },
+      limit: failureLimit(now),
     });
     app.use('/oauth/token', endpoint);
   });

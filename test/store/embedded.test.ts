@@ -80,7 +80,7 @@ describe('the embedded database', () => {
     const command = await open(directory, false);
     const token = { id: '1', hash: 'h', name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
     await tokens(command).create(token);
-    expect(await tokens(serving).connectionOf('h', NOW)).toBe('okta');
+    expect(await tokens(serving).active('h', NOW)).toMatchObject({ connection: 'okta' });
   });
 
   it('keeps everything from one opening to the next', async () => {

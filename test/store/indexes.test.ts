@@ -349,7 +349,7 @@ it('a token is answered by an index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    await tokens({ ...database, db: database.db.withPlugin(spy(queries)) }).connectionOf('h', NOW);
+    await tokens({ ...database, db: database.db.withPlugin(spy(queries)) }).active('h', NOW);
     const plans = await plansOf(database, queries);
     expect(plans).toEqual([expect.stringMatching(/^SEARCH token USING INDEX \w+ \(hash=\?\)$/)]);
   } finally {

@@ -16,7 +16,13 @@ export interface ScimHouse extends HttpHouse, ScimClient {
 export async function scimHouse(options: QuietOptions = {}): Promise<ScimHouse> {
   const bridge = await quietBridge(options);
   const house = await httpHouse((app) => {
-    const authenticate = async (given: string) => ({ good: 'default', other: 'second' })[given];
+    const authenticate = async (given: string) => {
+      const connection = new Map([
+        ['good', 'default'],
+        ['other', 'second'],
+      ]).get(given);
+      return connection === undefined ? undefined : { connection, credential: `token:${given}` };
+    };
     const publicUrl = () => 'https://bridge.example';
     app.use('/scim/v2', scimApp({ ...bridge, authenticate, publicUrl }));
   });

@@ -286,7 +286,7 @@ describe('keys that were read', () => {
   it('are read once for many tokens that come at once', async () => {
     const admit = open();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token(EMAIL)));
-    const admitted = await Promise.all(tokens.map(admit));
+    const admitted = await Promise.all(tokens.map((token) => admit(token)));
     expect(admitted.every((one) => one?.userId === ada)).toBe(true);
     expect(provider.asked).toEqual(['/.well-known/openid-configuration', '/keys']);
   });

@@ -79,8 +79,8 @@ export function describeConnections(open: Open): void {
       expect(Object.values(await rowsOf(store, 'okta')).every((count) => count === 0)).toBe(true);
       expect(await rowsOf(store, 'entra')).toEqual(before);
       expect((await keptConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
-      expect(await tokens(database).connectionOf('h1', NOW)).toBeUndefined();
-      expect(await tokens(database).connectionOf('h2', NOW)).toBe('entra');
+      expect(await tokens(database).active('h1', NOW)).toBeUndefined();
+      expect(await tokens(database).active('h2', NOW)).toMatchObject({ connection: 'entra' });
       expect(await oauthTokens(database).find('a1', NOW)).toBeUndefined();
       expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
     });

@@ -17,16 +17,16 @@ export function describeTokens(open: Open): void {
     it('opens its connection, and no other hash does', async () => {
       const store = tokens((await house(open)).database);
       await store.create(token);
-      expect(await store.connectionOf('h1', NOW)).toBe('okta');
-      expect(await store.connectionOf('h2', NOW)).toBeUndefined();
-      expect(await store.connectionOf('', NOW)).toBeUndefined();
+      expect(await store.active('h1', NOW)).toEqual({ id: '1', connection: 'okta' });
+      expect(await store.active('h2', NOW)).toBeUndefined();
+      expect(await store.active('', NOW)).toBeUndefined();
     });
 
     it('opens nothing from the moment it expires', async () => {
       const store = tokens((await house(open)).database);
       await store.create({ ...token, expiresAt: NOW + 5 });
-      expect(await store.connectionOf('h1', NOW + 4)).toBe('okta');
-      expect(await store.connectionOf('h1', NOW + 5)).toBeUndefined();
+      expect(await store.active('h1', NOW + 4)).toEqual({ id: '1', connection: 'okta' });
+      expect(await store.active('h1', NOW + 5)).toBeUndefined();
     });
 
     it('opens nothing once it is revoked, and is never revived', async () => {
@@ -37,8 +37,8 @@ export function describeTokens(open: Open): void {
       expect(await store.revoke('1', NOW)).toBe(false);
       expect(await store.revoke('x', NOW)).toBe(false);
       await store.create({ ...token, id: '3' });
-      expect(await store.connectionOf('h1', NOW)).toBeUndefined();
-      expect(await store.connectionOf('h2', NOW)).toBe('okta');
+      expect(await store.active('h1', NOW)).toBeUndefined();
+      expect(await store.active('h2', NOW)).toEqual({ id: '2', connection: 'okta' });
     });
 
     it('is listed without its hash', async () => {
