@@ -1,8 +1,9 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { BridgeError } from './errors.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-query.ts';
-import type { Group, Groups, Member, MemberChange, Surroundings } from './ports.ts';
+import type { Group, Groups, Member, MemberChange, ResolvedMember, Surroundings } from './ports.ts';
 import type { Turns } from './turns.ts';
+import { type WriteQueues, writeQueues } from './write-queues.ts';
 
 /** A SCIM group as the front door shows it. */
 export interface GroupView {
@@ -10,7 +11,7 @@ export interface GroupView {
   /** displayName, externalId and whatever else was sent, without members. */
   attributes: ScimResource;
   /** Undefined when not asked for. */
-  members: Member[] | undefined;
+  members: ResolvedMember[] | undefined;
   createdAt: number;
   lastModified: number;
   version: number;
@@ -20,6 +21,8 @@ export interface GroupView {
 export interface GroupChange {
   attributes: (current: ScimResource, version: number) => ScimResource;
   members: MemberChange[];
+  /** Aborted when the client goes away: a request that still waits for its turn is then dropped. */
+  signal?: AbortSignal | undefined;
 }
 
 /** What a list of groups asks for. */
@@ -37,29 +40,60 @@ export interface GroupStory {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
   list(connection: string, query: GroupQuery): Promise<Listed<GroupView>>;
+  /** Writers of one group queue, so that none is refused because others write too. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
-  /** `check` may refuse, by throwing, what is at that version. */
-  remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
+  /** `check` may refuse, by throwing, what is at that version; `signal` is like that of a change. */
+  remove(
+    connection: string,
+    id: string,
+    check?: (version: number) => void,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
-interface Shop {
+/** What groups are kept with. */
+interface Surrounding {
   groups: Groups;
   turns: Turns;
   surroundings: Surroundings;
 }
 
-const TRIES = 20;
+interface Shop extends Surrounding {
+  queues: WriteQueues;
+}
+
+/** A group at its turn becomes stale only by members who are deleted at that moment; each try passes those before it. */
+const TRIES = 100;
+
+/** How often a group that changes is read before its reader queues. */
+const READS = 3;
 
 /** The groups of all connections. */
-export function groupStory(shop: Shop): GroupStory {
+export function groupStory(surrounding: Surrounding): GroupStory {
+  const shop = { ...surrounding, queues: writeQueues(surrounding.surroundings) };
   return {
     create: (connection, attributes, members) => create(shop, connection, { attributes, members }),
-    read: async (connection, id, withMembers) =>
-      viewOf(shop, await existing(shop, connection, id), withMembers),
+    read: async (connection, id, withMembers) => {
+      const view = await viewOf(shop, await existing(shop, connection, id), withMembers);
+      if (!view) throw notFound();
+      return view;
+    },
     list: (connection, query) => list(shop, connection, query),
-    change: (connection, id, change, withMembers) => amend(shop, connection, { id, change, withMembers }),
-    remove: (connection, id, check) => remove(shop, connection, { id, check }),
+    change: (connection, id, change, withMembers) =>
+      inTurn(shop, { connection, id, signal: change.signal }, () =>
+        amend(shop, connection, { id, change, withMembers }),
+      ),
+    remove: (connection, id, check, signal) =>
+      inTurn(shop, { connection, id, signal }, () => remove(shop, connection, { id, check })),
   };
+}
+
+function inTurn<T>(
+  { queues }: Shop,
+  { connection, id, signal }: { connection: string; id: string; signal?: AbortSignal | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  return queues.run(JSON.stringify([connection, id]), work, signal);
 }
 
 async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<GroupView>> {
@@ -67,7 +101,12 @@ async function list(shop: Shop, connection: string, query: GroupQuery): Promise<
     const residual = residualOf(shop, connection, { query, step });
     return shop.groups.list(connection, query, { step, residual });
   });
-  return { ...rest, rows: await viewsOf(shop, { connection, groups: rows, withMembers: query.withMembers }) };
+  const views: GroupView[] = [];
+  for (const group of rows) {
+    const view = await viewOf(shop, group, query.withMembers);
+    if (view) views.push(view);
+  }
+  return { ...rest, rows: views };
 }
 
 /** One group at a time is looked at, as its members may be many. */
@@ -103,7 +142,7 @@ async function create(
     lastModified: now,
   };
   if ((await shop.groups.insert(group, members)) === 'duplicate') throw taken();
-  return viewOf(shop, group, true);
+  return viewAtTurn(shop, group, true);
 }
 
 async function amend(
@@ -118,8 +157,9 @@ async function amend(
     const after: Group = { ...before, version: before.version + 1, lastModified };
     const outcome = await shop.groups.change(after, before.version, { attributes, members: change.members });
     if (outcome === 'duplicate') throw taken();
+    if (outcome === 'noTarget') throw noTarget();
     if (outcome === 'stale') continue;
-    return viewOf(shop, outcome === 'unchanged' ? before : { ...after, attributes }, withMembers);
+    return viewAtTurn(shop, outcome === 'unchanged' ? before : { ...after, attributes }, withMembers);
   }
   throw busy();
 }
@@ -132,18 +172,41 @@ async function remove(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const group = await existing(shop, connection, id);
     check?.(group.version);
-    if ((await shop.groups.change(group, group.version, 'delete')) !== 'stale') return;
+    const removed: Group = { ...group, lastModified: shop.surroundings.wallClock() };
+    if ((await shop.groups.change(removed, group.version, 'delete')) !== 'stale') return;
   }
   throw busy();
 }
 
 async function existing(shop: Shop, connection: string, id: string): Promise<Group> {
   const group = await shop.groups.byId(connection, id);
-  if (!group) throw new BridgeError('notFound', 'There is no such group.');
+  if (!group) throw notFound();
   return group;
 }
 
-async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView> {
+/**
+ * A group with the members of its version; undefined when it is removed meanwhile. While it changes it is read again,
+ * the last time at a turn of its own, when no other request writes it.
+ */
+async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView | undefined> {
+  if (!withMembers) return toView(group, undefined);
+  const { connection, id } = group;
+  let before = group;
+  for (let tries = 0; tries < READS; tries += 1) {
+    const view = await viewAtTurn(shop, before, true);
+    const after = await shop.groups.byId(connection, id);
+    if (after?.version === before.version) return view;
+    if (!after) return undefined;
+    before = after;
+  }
+  return inTurn(shop, { connection, id }, async () => {
+    const current = await shop.groups.byId(connection, id);
+    return current && viewAtTurn(shop, current, true);
+  });
+}
+
+/** A group whose members nobody changes meanwhile. */
+async function viewAtTurn(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView> {
   const members = withMembers ? await shop.groups.members(group.connection, [group.id]) : undefined;
   return toView(group, members);
 }
@@ -157,13 +220,21 @@ async function viewsOf(
   return groups.map((group) => toView(group, members));
 }
 
-function toView(group: Group, members: Map<string, Member[]> | undefined): GroupView {
+function toView(group: Group, members: Map<string, ResolvedMember[]> | undefined): GroupView {
   const { id, attributes, createdAt, lastModified, version } = group;
   return { id, attributes, members: members && (members.get(id) ?? []), createdAt, lastModified, version };
 }
 
+function notFound(): BridgeError {
+  return new BridgeError('notFound', 'There is no such group.');
+}
+
 function taken(): BridgeError {
   return new BridgeError('conflict', 'Another group has this displayName.');
+}
+
+function noTarget(): BridgeError {
+  return new BridgeError('noTarget', 'No member of the group matches the filter.');
 }
 
 function busy(): BridgeError {

@@ -342,8 +342,14 @@ export interface Member {
   type?: string;
 }
 
-/** One step on a group's members, in order. */
+/** A member as it is read; `names` is what its id names, undefined when there is no such resource. */
+export interface ResolvedMember extends Member {
+  names: 'User' | 'Group' | undefined;
+}
+
+/** One step on a group's members, in order. `require` changes nothing: of each list at least one must be a member. */
 export type MemberChange =
+  | { kind: 'require'; lists: string[][] }
   | { kind: 'add'; members: Member[] }
   | { kind: 'remove'; values: string[] }
   | { kind: 'replace'; members: Member[] };
@@ -357,19 +363,21 @@ export interface Groups {
     query: ListQuery<GroupField, GroupOrder>,
     scan: Scan<Group>,
   ): Promise<Listed<Group>>;
-  members(connection: string, groupIds: string[]): Promise<Map<string, Member[]>>;
+  /** The members in their order. Many are read in pieces; whoever must know the version they belong to reads it before and after. */
+  members(connection: string, groupIds: string[]): Promise<Map<string, ResolvedMember[]>>;
   /** The groups that each of these users is a member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
   insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;
   /**
    * At the expected version only. Applies the member changes in order, and the attributes; answers `unchanged`, leaving
-   * version and lastModified alone, when neither makes a difference. `delete` removes the group.
+   * version and lastModified alone, when neither makes a difference, and `noTarget` when a member that is required is
+   * none. `delete` removes the group, also from the groups that contain it, which are modified at its `lastModified`.
    */
   change(
     group: Group,
     expected: number,
     change: { attributes: ScimResource; members: MemberChange[] } | 'delete',
-  ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate'>;
+  ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate' | 'noTarget'>;
 }
 
 // ── The travel API ───────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ export const groupSchema: Schema = {
         attribute('$ref', 'The URI of the member.', {
           type: 'reference',
           referenceTypes: ['User', 'Group'],
-          mutability: 'readOnly',
+          mutability: 'immutable',
           caseExact: true,
         }),
         attribute('type', 'What kind of resource the member is.', {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { GroupView } from '../bridge/groups.ts';
-import type { Member } from '../bridge/ports.ts';
+import type { ResolvedMember } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
 import { urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
@@ -102,7 +102,7 @@ function metaJson({ id, createdAt, lastModified, version }: UserView, base: stri
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
 export async function groupJson(view: GroupView, base: string, projection: Projection): Promise<string> {
   const { members = [] } = view;
-  const shown = (some: Member[]) => projection.apply(presentGroup({ ...view, members: some }, base));
+  const shown = (some: ResolvedMember[]) => projection.apply(presentGroup({ ...view, members: some }, base));
   if (members.length <= PIECE) return JSON.stringify(shown(members));
   const pieces: string[] = [];
   for (let start = 0; start < members.length; start += PIECE) {

@@ -19,3 +19,11 @@ export interface ScimContext {
 
 /** The query parameters as they came: a name given twice has an array. */
 export type Query = Record<string, unknown>;
+
+/** Aborted when the connection of a request closes, before or after its answer. */
+export function closeSignal(response: Response): AbortSignal {
+  const controller = new AbortController();
+  if (response.closed) controller.abort();
+  else response.once('close', () => controller.abort());
+  return controller.signal;
+}

@@ -62,6 +62,11 @@ function fromBridge(error: BridgeError): ScimError {
       return new ScimError(403, undefined, error.message, { cause: error });
     case 'tooMany':
       return new ScimError(400, 'tooMany', error.message, { cause: error });
+    case 'noTarget':
+      return new ScimError(400, 'noTarget', error.message, { cause: error });
+    case 'abandoned':
+      // Nobody reads it.
+      return new ScimError(408, undefined, error.message, { cause: error });
     case 'unavailable':
       return new ScimError(503, undefined, error.message, { cause: error });
   }

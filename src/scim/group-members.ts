@@ -1,4 +1,5 @@
 import type { Member, MemberChange } from '../bridge/ports.ts';
+import { findAttribute, subAttribute } from '../schema/attribute.ts';
 import type { AttributePath, Filter } from '../schema/expression.ts';
 import { splitName } from '../schema/names.ts';
 import { isObject, ownValue } from '../schema/own.ts';
@@ -6,16 +7,21 @@ import type { Json, JsonObject } from '../schema/resource.ts';
 import { groupType, resolve } from '../schema/resource-type.ts';
 import { checkedText } from '../schema/text.ts';
 import { isUnassigned } from '../schema/values.ts';
-import { netChanges } from './member-changes.ts';
+import { type MemberStep, netChanges } from './member-changes.ts';
 import type { Operation } from './patch-message.ts';
 import { pathOf } from './patch-steps.ts';
 import { badRequest } from './scim-error.ts';
 
 /** A group's body in two: its members, which are rows, and the rest. */
 export function splitMembers(body: JsonObject): { members: Json | undefined; rest: JsonObject } {
-  const entries = Object.entries(body);
-  const members = entries.find(([key]) => isMembers(splitName(key)));
-  return { members: members?.[1], rest: Object.fromEntries(entries.filter((entry) => entry !== members)) };
+  const entries = flatEntries(body);
+  const isOfMembers = ([key]: [string, Json]) => {
+    const name = splitName(key);
+    return name?.sub === undefined && isMembers(name);
+  };
+  // Of several spellings of the name the first counts.
+  const members = entries.find(isOfMembers)?.[1];
+  return { members, rest: Object.fromEntries(entries.filter((entry) => !isOfMembers(entry))) };
 }
 
 /** Members as they are kept (RFC 7643 §4.2); `$ref` is made when answering. */
@@ -32,36 +38,99 @@ export function splitGroupPatch(operations: Operation[]): {
   members: MemberChange[];
 } {
   const rest: Operation[] = [];
-  const members: MemberChange[] = [];
+  const members: MemberStep[] = [];
   for (const operation of operations) {
     const path = operation.path === undefined ? undefined : pathOf(operation.path);
-    if (path && isMembers(path)) members.push(...changesAt(path, operation));
-    else if (path) rest.push(operation);
+    if (path && isMembers(path)) members.push(...stepsAt(path, operation));
+    else if (path && !isCoreUrn(path)) rest.push(operation);
     else rest.push(withoutMembers(operation, members));
   }
   return { operations: rest, members: netChanges(members) };
 }
 
-function isMembers(name: Pick<AttributePath, 'urn' | 'attribute'> | undefined): boolean {
+type Name = Pick<AttributePath, 'urn' | 'attribute'>;
+
+function isMembers(name: Name | undefined): boolean {
   return name !== undefined && resolve(groupType, name).attribute?.name === 'members';
 }
 
-function withoutMembers(operation: Operation, changes: MemberChange[]): Operation {
-  const { members, rest } = splitMembers(isObject(operation.value) ? operation.value : {});
-  if (members !== undefined) changes.push(...changesOfAll(operation.op, members));
-  return { ...operation, value: rest };
+/** True for the URN of the core schema alone, which stands for the whole group. */
+function isCoreUrn(name: Name | undefined): boolean {
+  if (name?.urn === undefined || name.attribute !== undefined) return false;
+  return resolve(groupType, name).urn === undefined;
 }
 
-function changesAt({ filter, sub }: AttributePath, { op, value }: Operation): MemberChange[] {
-  // "immutable" (RFC 7643 §8.7.1): a member is added or removed, never changed.
-  if (sub !== undefined) throw badRequest('mutability', 'The parts of a member cannot be changed.');
-  if (!filter) return changesOfAll(op, value);
+/** The attributes of a body, also those that stand in an object under the URN of the core schema. */
+function flatEntries(body: JsonObject): [string, Json][] {
+  return Object.entries(body).flatMap(([key, value]) =>
+    isObject(value) && isCoreUrn(splitName(key)) ? Object.entries(value) : [[key, value] as [string, Json]],
+  );
+}
+
+/** Keys of a path-less value are paths themselves. */
+function withoutMembers(operation: Operation, steps: MemberStep[]): Operation {
+  if (!isObject(operation.value)) return operation;
+  const rest: [string, Json][] = [];
+  for (const [key, value] of flatEntries(operation.value)) {
+    const isPath = splitName(key) !== undefined || key.includes('[');
+    const path = isPath ? pathOf(key) : undefined;
+    if (path && isMembers(path)) steps.push(...stepsAt(path, { ...operation, value }));
+    else rest.push([key, value]);
+  }
+  return { ...operation, value: Object.fromEntries(rest) };
+}
+
+function stepsAt({ filter, sub }: AttributePath, { op, value }: Operation): MemberStep[] {
+  if (sub !== undefined) throw partFault(sub);
+  if (!filter) return stepsOfAll(op, value);
   const values = valuesOf(filter);
-  if (op === 'remove') return [{ kind: 'remove', values }];
-  return [{ kind: 'add', members: values.map((member) => ({ value: member })) }];
+  switch (op) {
+    case 'remove':
+      return [{ kind: 'remove', values }];
+    case 'add':
+      return [{ kind: 'add', members: values.map((one) => memberNamed(one, value)) }];
+    case 'replace':
+      return [{ kind: 'substitute', values, members: substitutesFor(values, value) }];
+  }
 }
 
-function changesOfAll(op: Operation['op'], value: Json | undefined): MemberChange[] {
+/** "immutable" (RFC 7643 §8.7.1): a member is added or removed, and none of its parts is changed. */
+function partFault(sub: string): Error {
+  const members = findAttribute(groupType.schema.attributes, 'members');
+  return members && subAttribute(members, sub)
+    ? badRequest('mutability', 'The parts of a member cannot be changed.')
+    : badRequest('invalidPath', `members has no sub-attribute ${sub}.`);
+}
+
+/** An `add` describes the member that the filter names, and cannot make another of it. */
+function memberNamed(named: string, value: Json | undefined): Member {
+  const given = value === undefined ? [] : membersGiven(value, named);
+  if (given.length > 1 || given.some((member) => member.value !== named))
+    throw badRequest('mutability', 'The value of a member cannot be changed.');
+  return given[0] ?? { value: named };
+}
+
+/** What takes the place of the members that a filter names (RFC 7644 §3.5.2.3); without a value they go. */
+function substitutesFor(values: string[], value: Json | undefined): Member[] {
+  const [only, ...more] = values;
+  const given = isUnassigned(value) ? [] : membersGiven(value ?? null, more.length > 0 ? undefined : only);
+  if (given.length > 1) throw badRequest('invalidValue', 'One value of members cannot become many.');
+  return given;
+}
+
+/** Members as sent; one without a value of its own is the one that is named. */
+function membersGiven(value: Json, named: string | undefined): Member[] {
+  const elements = Array.isArray(value) ? value : [value];
+  return elements.flatMap((element) =>
+    element === null ? [] : [toMember(isNameless(element) ? { ...element, value: named ?? null } : element)],
+  );
+}
+
+function isNameless(element: Json): element is JsonObject {
+  return isObject(element) && isUnassigned(ownValue(element, 'value'));
+}
+
+function stepsOfAll(op: Operation['op'], value: Json | undefined): MemberStep[] {
   if (op === 'add') return [{ kind: 'add', members: toMembers(value) }];
   if (op === 'replace' || value === undefined || value === null)
     return [{ kind: 'replace', members: toMembers(op === 'replace' ? value : undefined) }];

@@ -5,7 +5,7 @@ import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-type.ts';
 import { answerGroup, groupJson } from './answer.ts';
-import type { ScimContext } from './context.ts';
+import { closeSignal, type ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
@@ -56,8 +56,9 @@ export const groupsEndpoint: Endpoint = {
     const projection = projectionOf(groupType, query);
     const { attributes, members } = groupIn(context, body);
     const steps: MemberChange[] = [{ kind: 'replace', members }];
-    const { groups, connection, base, conditions } = context;
+    const { groups, connection, base, conditions, response } = context;
     const change = {
+      signal: closeSignal(response),
       attributes: (_current: ScimResource, version: number) => {
         conditions.check(version);
         return attributes;
@@ -68,7 +69,7 @@ export const groupsEndpoint: Endpoint = {
     return answerGroup(view, base, projection);
   },
 
-  patch: async ({ groups, connection, base, conditions }, id, { body, query }) => {
+  patch: async ({ groups, connection, base, conditions, response }, id, { body, query }) => {
     const projection = projectionOf(groupType, query);
     const { operations, members } = splitGroupPatch(parsePatch(body));
     const attributes = (current: ScimResource, version: number) => {
@@ -76,13 +77,15 @@ export const groupsEndpoint: Endpoint = {
       return applyPatch(groupType, current, operations);
     };
     const withMembers = projection.isAsked && projection.includes('members');
-    const view = await groups.change(connection, id, { attributes, members }, withMembers);
+    const change = { attributes, members, signal: closeSignal(response) };
+    const view = await groups.change(connection, id, change, withMembers);
     // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
     const answer = await answerGroup(view, base, projection);
     return projection.isAsked ? answer : { ...answer, json: undefined };
   },
 
-  remove: ({ groups, connection, conditions }, id) => groups.remove(connection, id, conditions.check),
+  remove: ({ groups, connection, conditions, response }, id) =>
+    groups.remove(connection, id, conditions.check, closeSignal(response)),
 };
 
 function groupIn(context: ScimContext, body: JsonObject) {

@@ -1,4 +1,5 @@
 import type { GroupView } from '../bridge/groups.ts';
+import type { ResolvedMember } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
 import { isObject } from '../schema/own.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
@@ -23,22 +24,30 @@ export function presentUser({ desired, ...view }: UserView, base: string): JsonO
 
 /** A group that a user is a member of (RFC 7643 §4.1.2). */
 export function membershipOf(group: UserView['groups'][number], base: string): JsonObject {
-  return { ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' };
+  return { ...group, $ref: locationOf(groupType, group.value, base), type: 'direct' };
 }
 
 /** A group as it is answered; without members when they were not read. */
 export function presentGroup({ attributes, members, ...view }: GroupView, base: string): JsonObject {
-  const shown = (members ?? []).map((member) => ({
-    ...member,
-    $ref: `${base}/${member.type?.toLowerCase() === 'group' ? 'Groups' : 'Users'}/${member.value}`,
-  }));
+  const shown = (members ?? []).map((member) => presentMember(member, base));
   const body = shown.length > 0 ? { ...attributes, members: shown } : attributes;
   return present(groupType, body, { ...view, base });
 }
 
+const memberTypes = { User: userType, Group: groupType };
+
+/**
+ * `type` and `$ref` follow from the resource that the id names (RFC 7643 §4.2); of an id that names none, the client's
+ * own `type` is all that is known.
+ */
+function presentMember({ names, ...member }: ResolvedMember, base: string): JsonObject {
+  if (names === undefined) return { ...member };
+  return { ...member, type: names, $ref: locationOf(memberTypes[names], member.value, base) };
+}
+
 /** The URL of a resource: `meta.location`, and Location of a 201 (RFC 7644 §3.3). */
 export function locationOf(type: ResourceType, id: string, base: string): string {
-  return `${base}${type.endpoint}/${id}`;
+  return `${base}${type.endpoint}/${encodeURIComponent(id)}`;
 }
 
 /** What `meta` tells of, and where. */

@@ -5,12 +5,14 @@ import { atomically } from './atomically.ts';
 import type { Database } from './database.ts';
 import { fromText, toText } from './json.ts';
 import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
+import { keptMembers } from './member-list.ts';
 import { changeMembers, removeMembers } from './members.ts';
+import { leaveGroups } from './memberships.ts';
 import type { Tables } from './tables.ts';
 import { tally } from './tally.ts';
 
 type Change = Parameters<Groups['change']>[2];
-type Changed = 'done' | 'unchanged' | 'stale';
+type Changed = 'done' | 'unchanged' | 'stale' | 'noTarget';
 
 /** Keeps a new group with its members. */
 export async function insertGroup(
@@ -34,7 +36,7 @@ export async function insertGroup(
           ...times,
         })
         .execute();
-      await changeMembers(tx, group, [{ kind: 'add', members }]);
+      await changeMembers(tx, group, { steps: [{ kind: 'add', members }] });
     });
     return 'done';
   } catch (error) {
@@ -49,6 +51,7 @@ export async function changeGroup(
   group: Group,
   { expected, change }: { expected: number; change: Change },
 ): Promise<Changed | 'duplicate'> {
+  const membersBefore = await membersToCompare(db, group, change);
   try {
     return await atomically<Changed>(db, ['done'], async (tx) => {
       if (change === 'delete') return remove(tx, group, expected);
@@ -60,14 +63,30 @@ export async function changeGroup(
         .where('version', '=', expected)
         .executeTakeFirst();
       if (!before) return 'stale';
-      const hasOtherMembers = await changeMembers(tx, group, change.members);
-      const isSame = !hasOtherMembers && isDeepStrictEqual(fromText(before.attributes), change.attributes);
-      return isSame ? 'unchanged' : write(tx, { ...group, attributes: change.attributes }, expected);
+      const steps = change.members;
+      const members = await changeMembers(tx, group, { steps, before: membersBefore });
+      if (members === 'noTarget') return 'noTarget';
+      const hasSameAttributes = isDeepStrictEqual(fromText(before.attributes), change.attributes);
+      if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
+      return write(tx, { ...group, attributes: change.attributes }, expected);
     });
   } catch (error) {
     if (isDuplicate(error)) return 'duplicate';
     throw error;
   }
+}
+
+/**
+ * Reads the members that a replacement begins with, before the transaction: they may be many, and meanwhile others use
+ * the database. They are as they were at the expected version if the group is still at that version in the transaction.
+ */
+async function membersToCompare(
+  db: Kysely<Tables>,
+  group: Group,
+  change: Change,
+): Promise<Member[] | undefined> {
+  const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
+  return isReplacement ? keptMembers(db, group) : undefined;
 }
 
 async function write(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
@@ -86,7 +105,7 @@ async function write(tx: Kysely<Tables>, group: Group, expected: number): Promis
 }
 
 async function remove(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
-  const { connection, id } = group;
+  const { connection, id, lastModified } = group;
   await removeMembers(tx, group);
   const { numDeletedRows } = await tx
     .deleteFrom('scim_group')
@@ -95,6 +114,7 @@ async function remove(tx: Kysely<Tables>, group: Group, expected: number): Promi
     .where('version', '=', expected)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return 'stale';
+  await leaveGroups(tx, connection, { ids: [id], at: lastModified });
   await tally(tx, connection, { kind: 'group', count: -1 });
   return 'done';
 }

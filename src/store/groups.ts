@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Group, Groups, Member } from '../bridge/ports.ts';
+import type { Group, Groups, ResolvedMember } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import type { Database } from './database.ts';
 import { changeGroup, insertGroup } from './group-changes.ts';
@@ -20,7 +20,7 @@ export function groups(database: Database): Groups {
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
     members: async (connection, groupIds) => {
-      const found = new Map<string, Member[]>();
+      const found = new Map<string, ResolvedMember[]>();
       for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }));
       return found;
     },

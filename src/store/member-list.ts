@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Member } from '../bridge/ports.ts';
+import type { Member, ResolvedMember } from '../bridge/ports.ts';
 import { breath } from './breath.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 interface Owner {
@@ -11,53 +12,77 @@ interface Owner {
 /** How many rows are read at a stretch; a few milliseconds of work. */
 const PIECE = 1000;
 
-/** How often members that changed while they were read are read again; a group can change all the time. */
-const TRIES = 3;
-
 /** The members of a group in their order; of a large group in pieces, between which others may change it. */
-export async function membersOf(db: Kysely<Tables>, group: Owner): Promise<Member[]> {
-  const first = await pieceOf(db, group, -1);
-  if (first.length < PIECE) return first.map(toMember);
-  for (let tries = 1; ; tries += 1) {
-    const before = await versionOf(db, group);
-    const members = await membersWithin(db, group);
-    if (tries === TRIES || before === (await versionOf(db, group))) return members;
-  }
+export async function membersOf(db: Kysely<Tables>, group: Owner): Promise<ResolvedMember[]> {
+  const members: ResolvedMember[] = [];
+  await inPieces(async (after) => {
+    const { rows } = await resolvedPiece(db, { ...group, after });
+    for (const row of rows) members.push({ ...toMember(row), names: namesOf(row) });
+    return rows;
+  });
+  return members;
 }
 
-/** The same where nobody else changes them: in a transaction. */
-export async function membersWithin(tx: Kysely<Tables>, group: Owner): Promise<Member[]> {
-  const found: Member[] = [];
+/** The members as they are kept, for a caller that prevents or notices changes meanwhile. */
+export async function keptMembers(db: Kysely<Tables>, group: Owner): Promise<Member[]> {
+  const members: Member[] = [];
+  await inPieces(async (after) => {
+    const { rows } = await keptPiece(db, { ...group, after });
+    for (const row of rows) members.push(toMember(row));
+    return rows;
+  });
+  return members;
+}
+
+/** Reads piece after piece, each from the position where the one before ended. */
+async function inPieces(read: (after: number) => Promise<{ position: number }[]>): Promise<void> {
   for (let after = -1; ; ) {
-    const rows = await pieceOf(tx, group, after);
-    for (const row of rows) found.push(toMember(row));
+    const rows = await read(after);
     const last = rows.at(-1);
-    if (!last || rows.length < PIECE) return found;
+    if (!last || rows.length < PIECE) return;
     after = last.position;
     await breath();
   }
 }
 
-function pieceOf(db: Kysely<Tables>, { connection, id }: Owner, after: number) {
-  return db
+type Piece = Owner & { after: number };
+
+const keptPiece = prepared((db, { connection, id, after }: Piece) =>
+  db
     .selectFrom('group_member')
     .select(['value', 'display', 'type', 'position'])
     .where('connection_id', '=', connection)
     .where('group_id', '=', id)
     .where('position', '>', after)
     .orderBy('position')
-    .limit(PIECE)
-    .execute();
-}
+    .limit(PIECE),
+);
 
-async function versionOf(db: Kysely<Tables>, { connection, id }: Owner): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('scim_group')
-    .select('version')
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row?.version;
+/** With the ids of the live user and of the group that the id of the member names. */
+const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
+  db
+    .selectFrom('group_member as member')
+    .leftJoin('identity as user', (join) =>
+      join
+        .onRef('user.connection_id', '=', 'member.connection_id')
+        .onRef('user.id', '=', 'member.value')
+        .on('user.deleted_at', 'is', null),
+    )
+    .leftJoin('scim_group as inner', (join) =>
+      join.onRef('inner.connection_id', '=', 'member.connection_id').onRef('inner.id', '=', 'member.value'),
+    )
+    .select(['member.value', 'member.display', 'member.type', 'member.position'])
+    .select(['user.id as userId', 'inner.id as groupId'])
+    .where('member.connection_id', '=', connection)
+    .where('member.group_id', '=', id)
+    .where('member.position', '>', after)
+    .orderBy('member.position')
+    .limit(PIECE),
+);
+
+function namesOf({ userId, groupId }: { userId: string | null; groupId: string | null }) {
+  if (userId !== null) return 'User';
+  return groupId === null ? undefined : 'Group';
 }
 
 /** The member that a row holds. */

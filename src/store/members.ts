@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Member, MemberChange } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import { breath } from './breath.ts';
-import { membersWithin, toMember } from './member-list.ts';
+import { withoutKnownTypes } from './known-types.ts';
+import { keptMembers, toMember } from './member-list.ts';
 import type { Tables } from './tables.ts';
 
 /** How many members are removed at a stretch; some milliseconds of work. */
@@ -21,27 +22,53 @@ interface Difference {
 
 /**
  * Makes the steps on a group's members in their order, without reading the others, and tells whether the members
- * differ from what they were. Who is a member already stays as added first.
+ * differ from what they were, or that a member is missing which is required. Who is a member already stays as added
+ * first. `before` are the members as read at this version of the group, where the caller has read them.
  */
 export async function changeMembers(
   tx: Kysely<Tables>,
   group: Owner,
-  steps: MemberChange[],
-): Promise<boolean> {
+  { steps, before }: { steps: MemberChange[]; before?: Member[] | undefined },
+): Promise<'changed' | 'unchanged' | 'noTarget'> {
   const difference: Difference = { gone: new Map(), come: new Set() };
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     switch (step.kind) {
+      case 'require':
+        if (!(await hasOneOfEach(tx, group, step.lists))) return 'noTarget';
+        break;
       case 'add':
         await add(tx, group, { members: step.members, difference });
         break;
       case 'remove':
         await remove(tx, group, { values: step.values, difference });
         break;
-      case 'replace':
-        await replace(tx, group, { members: step.members, difference });
+      case 'replace': {
+        const current = (index === 0 ? before : undefined) ?? (await keptMembers(tx, group));
+        await replace(tx, group, { members: step.members, difference, current });
+      }
     }
   }
-  return difference.gone.size + difference.come.size > 0;
+  return difference.gone.size + difference.come.size > 0 ? 'changed' : 'unchanged';
+}
+
+async function hasOneOfEach(
+  tx: Kysely<Tables>,
+  { connection, id }: Owner,
+  lists: string[][],
+): Promise<boolean> {
+  const found = new Set<string>();
+  for (const batch of batches([...new Set(lists.flat())])) {
+    const rows = await tx
+      .selectFrom('group_member')
+      .select('value')
+      .where('connection_id', '=', connection)
+      .where('group_id', '=', id)
+      .where('value', 'in', batch)
+      .execute();
+    for (const { value } of rows) found.add(value);
+    await breath();
+  }
+  return lists.every((list) => list.some((value) => found.has(value)));
 }
 
 async function add(
@@ -57,7 +84,8 @@ async function add(
     .executeTakeFirst();
   let position = last?.position ?? -1;
   for (const batch of batches(unique(members))) {
-    const rows = batch.map(({ value, display, type }) => {
+    const kept = await withoutKnownTypes(tx, connection, batch);
+    const rows = kept.map(({ value, display, type }) => {
       position += 1;
       const texts = { display: display ?? null, type: type ?? null };
       return { connection_id: connection, group_id: id, value, ...texts, position };
@@ -100,11 +128,12 @@ async function remove(
 async function replace(
   tx: Kysely<Tables>,
   group: Owner,
-  { members, difference }: { members: Member[]; difference: Difference },
+  { members, difference, current }: { members: Member[]; difference: Difference; current: Member[] },
 ): Promise<void> {
-  const wanted = new Map(unique(members).map((member) => [member.value, member]));
+  const kept = await withoutKnownTypes(tx, group.connection, unique(members));
+  const wanted = new Map(kept.map((member) => [member.value, member]));
   const leaving: string[] = [];
-  for (const member of await membersWithin(tx, group)) {
+  for (const member of current) {
     const staying = wanted.get(member.value);
     if (staying && isSame(staying, member)) wanted.delete(member.value);
     else leaving.push(member.value);

@@ -3,8 +3,9 @@ import { batches } from './batches.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Takes users that are gone out of their groups, by an IdP at that time, or because their travelers are gone. Each
- * group's version is raised, as its members are not what they were.
+ * Removes users and groups that are gone from the groups that contain them, and raises the version of each of those, as
+ * its members have changed. `at` is its new `lastModified`; without it, because no request caused the change but a
+ * traveler that is gone, `lastModified` stays.
  */
 export async function leaveGroups(
   tx: Kysely<Tables>,

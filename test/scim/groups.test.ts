@@ -16,6 +16,7 @@ const members = async () => {
 };
 
 test('POST answers 201 with the group and its Location', async () => {
+  for (const userName of ['ada', 'bob']) await house.send('POST', '/Users', { userName });
   const { status, headers, body } = await create([{ value: 'u1', display: 'Ada', $ref: null }, 'u2']);
   expect(status).toBe(201);
   expect(headers.get('location')).toBe('https://bridge.example/scim/v2/Groups/g1');

@@ -21,9 +21,13 @@ const watcher: KyselyPlugin = {
 };
 
 let house: ScimHouse;
+/** The first member: the only one that is a user. */
+let user: string;
 beforeAll(async () => {
   house = await scimHouse({ watcher });
-  expect((await house.send('POST', '/Groups', { displayName: 'Everybody' })).status).toBe(201);
+  user = (await house.send('POST', '/Users', { userName: 'ada' })).body.id;
+  const everybody = { displayName: 'Everybody', members: [{ value: user }] };
+  expect((await house.send('POST', '/Groups', everybody)).status).toBe(201);
   for (let from = 0; from < MANY; from += FULL) await patch(add(members(from, from + FULL)));
 });
 afterAll(() => house.close());
@@ -69,6 +73,28 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
     ],
     ['removing one by a list', [{ op: 'remove', path: 'members', value: members(14, 15) }], [[14, false]], 1],
     ['removing one that is not there', [remove(2 * MANY)], [[2 * MANY, false]], 1],
+    [
+      'putting another in the place of one',
+      [{ op: 'replace', path: `members[value eq "${idOf(16)}"]`, value: { value: idOf(2 * MANY) } }],
+      [
+        [16, false],
+        [2 * MANY, true],
+      ],
+      2,
+    ],
+    [
+      'putting another in the place of each of a thousand',
+      Array.from({ length: 1000 }, (_, n) => ({
+        op: 'replace',
+        path: `members[value eq "${idOf(20_000 + n)}"]`,
+        value: { value: idOf(2 * MANY + 1 + n) },
+      })),
+      [
+        [20_999, false],
+        [2 * MANY + 1000, true],
+      ],
+      3000,
+    ],
     ['removing one and adding it again', [remove(15), add(members(15, 16))], [[15, true]], 2],
     [
       'adding one and removing it again',
@@ -153,11 +179,11 @@ test('all members are answered in their order, and others have their turn meanwh
   expect(answer.status).toBe(200);
   const body = JSON.parse(await answer.text());
   const values = body.members.map(({ value }: { value: string }) => value);
-  expect(values.slice(0, 3)).toEqual([0, 1, 2].map(idOf));
+  expect(values.slice(0, 4)).toEqual([user, ...[0, 1, 2].map(idOf)]);
   // The tests above remove a few.
   expect(values.length).toBeGreaterThan(MANY - 100);
   expect(new Set(values).size).toBe(values.length);
-  expect(body.members[0].$ref).toBe(`https://bridge.example/scim/v2/Users/${idOf(0)}`);
+  expect(body.members[0].$ref).toBe(`https://bridge.example/scim/v2/Users/${user}`);
   // At a stretch it would be one or two; a hundred pieces are read, and as many written out.
   expect(others).toBeGreaterThan(5);
 });
@@ -165,9 +191,9 @@ test('all members are answered in their order, and others have their turn meanwh
 test('what attributes ask of a large group is what is answered', async () => {
   const only = await house.send('GET', '/Groups/g1?attributes=members.value');
   expect(Object.keys(only.body).sort()).toEqual(['id', 'members', 'schemas']);
-  expect(only.body.members[5]).toEqual({ value: idOf(5) });
+  expect(only.body.members[6]).toEqual({ value: idOf(5) });
   const without = await house.send('GET', '/Groups/g1?excludedAttributes=members.$ref,displayName');
-  expect(without.body.members[5]).toEqual({ value: idOf(5) });
+  expect(without.body.members[6]).toEqual({ value: idOf(5) });
   expect(without.body.displayName).toBeUndefined();
 });
 

@@ -551,13 +551,14 @@ describe('§3.5.2 of groups', () => {
 
   test('a member may be a group (RFC 7643 §4.2)', async () => {
     await make({ value: 'a', type: 'User' });
-    await patchedTo(add('members', [{ value: 'other', type: 'Group', display: 'Others' }]));
+    const { body: other } = await house.send('POST', '/Groups', { displayName: 'Others' });
+    await patchedTo(add('members', [{ value: other.id, type: 'Group', display: 'Others' }]));
     const { members } = (await house.send('GET', '/Groups/g1')).body;
     expect(members[1]).toEqual({
-      value: 'other',
+      value: other.id,
       type: 'Group',
       display: 'Others',
-      $ref: 'https://bridge.example/scim/v2/Groups/other',
+      $ref: `https://bridge.example/scim/v2/Groups/${other.id}`,
     });
   });
 

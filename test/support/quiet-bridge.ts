@@ -12,6 +12,7 @@ import { type UserStory, userStory } from '../../src/bridge/users.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { openEmbedded } from '../../src/store/database.ts';
+import { wait } from '../../src/surroundings.ts';
 import { parseMapping } from '../../src/translator/mapping.ts';
 import { fakeTravel } from './fake-travel.ts';
 
@@ -29,10 +30,16 @@ export interface QuietOptions {
   now?: Surroundings['now'];
   /** Sees every statement and what it answers. */
   watcher?: KyselyPlugin;
+  /** What the ids of users and groups begin with; by default `u` and `g`. */
+  prefixes?: { user: string; group: string };
 }
 
 /** Ids are u1, u2, g1 …; a second passes with every story that is told. */
-export async function quietBridge({ now, watcher }: QuietOptions = {}): Promise<QuietBridge> {
+export async function quietBridge({
+  now,
+  watcher,
+  prefixes = { user: 'u', group: 'g' },
+}: QuietOptions = {}): Promise<QuietBridge> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-scim-'));
   const database = await openEmbedded(directory, true);
   const connections = ['default', 'second'].map(connectionOf);
@@ -46,8 +53,8 @@ export async function quietBridge({ now, watcher }: QuietOptions = {}): Promise<
   const watched = watcher ? { ...database, db: database.db.withPlugin(watcher) } : database;
   const shop = shopOf(bridgeStore(watched), connections, now ?? (() => time));
   return {
-    users: ticking(userStory(shop('u')), tick),
-    groups: ticking(groupStory(shop('g')), tick),
+    users: ticking(userStory(shop(prefixes.user)), tick),
+    groups: ticking(groupStory(shop(prefixes.group)), tick),
     failWith: (error) => {
       failure = error;
     },
@@ -83,7 +90,7 @@ function shopOf(store: ReturnType<typeof bridgeStore>, connections: Connection[]
         return `${letter}${last}`;
       },
       random: () => 0.5,
-      wait: async () => {},
+      wait,
       log: { info: () => {}, warn: () => {}, error: () => {} },
       checkpoint: () => {},
     };

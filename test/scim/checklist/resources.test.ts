@@ -245,7 +245,7 @@ test('68. a group: displayName required; members {value,$ref,type,display}; add,
   const path = `/Groups/${body.id}`;
   expect(body.members).toEqual([
     { value: one.id, type: 'User', display: 'Ada', $ref: one.meta.location },
-    { value: two.id, $ref: two.meta.location },
+    { value: two.id, type: 'User', $ref: two.meta.location },
   ]);
   const after = async (...operations: unknown[]) => {
     expect((await scim.send('PATCH', path, patchOp(...operations))).status).toBe(204);

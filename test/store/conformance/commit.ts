@@ -185,7 +185,7 @@ export function describeCommit(open: Open): void {
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const dead = person('a', { version: 2, deletedAt: NOW });
       await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b', names: 'User' }]);
       expect((await groups.byId('okta', 'g'))?.version).toBe(2);
     });
   });

@@ -1,6 +1,6 @@
 import type { GroupField, Where } from '../../../src/bridge/list-query.ts';
 import type { Member, MemberChange } from '../../../src/bridge/ports.ts';
-import { alone, has, house, NOW, type Open, part, team } from './house.ts';
+import { alone, has, house, NOW, type Open, part, person, team } from './house.ts';
 
 /** Groups and their members, on any database. */
 export function describeGroups(open: Open): void {
@@ -69,6 +69,25 @@ export function describeGroups(open: Open): void {
       expect(await ids(has('member', 'ada'), has('id', 'h'))).toEqual(['h']);
       expect(await ids(has('member', 'bob'), has('id', 'g'))).toEqual([]);
       expect(await ids({ any: [has('member', 'bob'), has('id', 'g')] })).toEqual(['g', 'h']);
+    });
+
+    it('tell of each member what its id names: a live user, a group, or nothing', async () => {
+      const { groups, identities } = await house(open);
+      for (const [id, deletedAt] of [['live'], ['dead', NOW]] as const)
+        await identities.commit('okta', [{ kind: 'insert', identity: person(id, { deletedAt }) }]);
+      await groups.insert(team('inner'), []);
+      await groups.insert(team('g'), [
+        { value: 'live', type: 'Group' },
+        { value: 'dead', type: 'User' },
+        { value: 'inner' },
+        { value: 'x' },
+      ]);
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([
+        { value: 'live', names: 'User' },
+        { value: 'dead', type: 'User' },
+        { value: 'inner', names: 'Group' },
+        { value: 'x' },
+      ]);
     });
 
     it('of users are told with their names', async () => {
@@ -168,6 +187,23 @@ export function describeGroups(open: Open): void {
       expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'a', display: 'B' }]);
     });
 
+    it('that requires members is refused unless one of each list is one', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
+      const requiring = (...lists: string[][]) => {
+        const members: MemberChange[] = [
+          { kind: 'require', lists },
+          { kind: 'remove', values: ['a'] },
+        ];
+        return { attributes: { displayName: 'g' }, members };
+      };
+      expect(await groups.change(after, 1, requiring(['a'], ['x', 'y']))).toBe('noTarget');
+      expect(await groups.byId('okta', 'g')).toMatchObject({ version: 1 });
+      expect((await groups.members('okta', ['g'])).get('g')).toHaveLength(2);
+      expect(await groups.change(after, 1, requiring(['a'], ['x', 'b']))).toBe('done');
+      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
+    });
+
     it('handles more members than a statement takes', async () => {
       const { groups } = await house(open);
       await groups.insert(team('g'), many(1200));
@@ -188,6 +224,20 @@ export function describeGroups(open: Open): void {
       );
       expect(results.sort()).toEqual(['done', 'stale']);
       expect((await groups.members('okta', ['g'])).get('g')).toHaveLength(1);
+    });
+
+    it('that removes it removes it from the groups that contain it', async () => {
+      const { groups } = await house(open);
+      await groups.insert(team('g'), [{ value: 'outer' }]);
+      await groups.insert(team('outer'), [{ value: 'g' }, { value: 'a' }, { value: 'outer' }]);
+      await groups.insert(team('other'), [{ value: 'a' }]);
+      await groups.insert(team('foreign', { connection: 'entra' }), [{ value: 'g' }]);
+      expect(await groups.change(team('g', { lastModified: NOW + 7 }), 1, 'delete')).toBe('done');
+      const kept = (await groups.members('okta', ['outer'])).get('outer');
+      expect(kept?.map(({ value }) => value)).toEqual(['a', 'outer']);
+      expect(await groups.byId('okta', 'outer')).toMatchObject({ version: 2, lastModified: NOW + 7 });
+      expect(await groups.byId('okta', 'other')).toMatchObject({ version: 1, lastModified: NOW });
+      expect(await groups.byId('entra', 'foreign')).toMatchObject({ version: 1, lastModified: NOW });
     });
 
     it('may be its removal, with its members', async () => {

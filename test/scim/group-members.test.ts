@@ -1,0 +1,316 @@
+import { urns } from '../../src/schema/resource.ts';
+import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+const base = 'https://bridge.example/scim/v2';
+const noTarget = { status: 400, body: { scimType: 'noTarget' } };
+
+let house: ScimHouse;
+beforeEach(async () => {
+  house = await scimHouse();
+});
+afterEach(() => house.close());
+
+const createUser = async (userName: string): Promise<string> =>
+  (await house.send('POST', '/Users', { userName })).body.id;
+const createGroup = async (displayName: string, members: unknown[] = []): Promise<string> =>
+  (await house.send('POST', '/Groups', { displayName, members })).body.id;
+const readGroup = async (id: string) => (await house.send('GET', `/Groups/${id}`)).body;
+const valuesOf = async (id: string) =>
+  ((await readGroup(id)).members ?? []).map(({ value }: { value: string }) => value);
+const patch = (id: string, ...operations: unknown[]) =>
+  house.send('PATCH', `/Groups/${id}`, patchOp(...operations));
+
+describe('type and $ref of a member follow from the resource that its id names', () => {
+  test.each([[undefined], ['User'], ['Group'], ['user'], ['direct']])(
+    'whatever type the client says: %s',
+    async (type) => {
+      const user = await createUser('ada');
+      const inner = await createGroup('Inner');
+      const said = { ...(type === undefined ? {} : { type }), $ref: 'https://elsewhere.example/Users/x' };
+      const members = [
+        { value: user, ...said },
+        { value: inner, ...said },
+        { value: 'unknown', ...said },
+      ];
+      const expected = [
+        { value: user, type: 'User', $ref: `${base}/Users/${user}` },
+        { value: inner, type: 'Group', $ref: `${base}/Groups/${inner}` },
+        { value: 'unknown', ...(type === undefined ? {} : { type }) },
+      ];
+      const posted = await house.send('POST', '/Groups', { displayName: 'Outer', members });
+      expect(posted.body.members).toEqual(expected);
+      const put = await house.send('PUT', `/Groups/${posted.body.id}`, { displayName: 'Outer', members });
+      expect(put.body.members).toEqual(expected);
+      const patched = await createGroup('Patched');
+      await patch(patched, { op: 'add', path: 'members', value: members });
+      expect((await readGroup(patched)).members).toEqual(expected);
+      const listed = await house.send('GET', '/Groups?filter=displayName+eq+"Patched"');
+      expect(listed.body.Resources[0].members).toEqual(expected);
+    },
+  );
+
+  test('a user of another connection and a deleted user are unknown ids', async () => {
+    const gone = await createUser('gone');
+    await house.send('DELETE', `/Users/${gone}`);
+    const other = await house.send('POST', '/Users', { userName: 'eve' }, { Authorization: 'Bearer other' });
+    const id = await createGroup('Team', [gone, { value: other.body.id, type: 'User' }]);
+    expect((await readGroup(id)).members).toEqual([{ value: gone }, { value: other.body.id, type: 'User' }]);
+  });
+
+  test('a client that sends back what it read changes nothing', async () => {
+    const members = [
+      { value: await createUser('ada'), type: 'Group' },
+      await createGroup('Inner'),
+      'unknown',
+    ];
+    const id = await createGroup('Team', members);
+    const before = await readGroup(id);
+    const back = { displayName: 'Team', members: before.members };
+    expect((await house.send('PUT', `/Groups/${id}`, back)).body).toEqual(before);
+    await patch(id, { op: 'replace', path: 'members', value: before.members });
+    expect(await readGroup(id)).toEqual(before);
+  });
+
+  test.each([
+    ['members.type eq "Group"', ['Outer']],
+    ['members[type eq "User"]', ['Team', 'Outer']],
+    ['members.$ref ew "/Users/u1"', ['Team', 'Outer']],
+    ['not (members.$ref pr)', ['Strangers']],
+  ])('the filter %s sees them', async (filter, found) => {
+    const user = await createUser('ada');
+    const team = await createGroup('Team', [{ value: user, type: 'Group' }]);
+    await createGroup('Outer', [team, user]);
+    await createGroup('Strangers', [{ value: 'unknown', type: 'Robot' }]);
+    const { body } = await house.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
+    expect(body.Resources.map((one: { displayName: string }) => one.displayName)).toEqual(found);
+  });
+});
+
+test('ids are percent-encoded in every URL, and the URL leads to the resource', async () => {
+  const strange = await scimHouse({ prefixes: { user: 'ä /?#%', group: 'ß&:+' } });
+  try {
+    const { body: user } = await strange.send('POST', '/Users', { userName: 'ada' });
+    const { body: group } = await strange.send('POST', '/Groups', { displayName: 'T', members: [user.id] });
+    expect(user.meta.location).toBe(`${base}/Users/%C3%A4%20%2F%3F%23%251`);
+    expect(group.meta.location).toBe(`${base}/Groups/%C3%9F%26%3A%2B1`);
+    expect(group.members[0].$ref).toBe(user.meta.location);
+    const path = (url: string) => url.slice(base.length);
+    const found = await strange.send('GET', path(group.members[0].$ref));
+    expect(found).toMatchObject({ status: 200, body: { id: user.id } });
+    expect(found.headers.get('content-location')).toBe(user.meta.location);
+    expect(found.body.groups[0].$ref).toBe(group.meta.location);
+    expect((await strange.send('GET', path(found.body.groups[0].$ref))).body.id).toBe(group.id);
+  } finally {
+    await strange.close();
+  }
+});
+
+test('/Schemas publishes every part of a member as immutable (RFC 7643 §8.7.1)', async () => {
+  const { body } = await house.send('GET', `/Schemas/${urns.group}`);
+  const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
+  const mutability = members.subAttributes.map((one: Record<string, string>) => [
+    one['name'],
+    one['mutability'],
+  ]);
+  expect(Object.fromEntries(mutability)).toEqual({
+    value: 'immutable',
+    $ref: 'immutable',
+    type: 'immutable',
+    display: 'immutable',
+  });
+});
+
+describe('a group that is deleted', () => {
+  test('leaves the groups that contain it, which get a new version, lastModified and place in lists by it', async () => {
+    const inner = await createGroup('Inner', ['u9']);
+    const outer = await createGroup('Outer', [inner, 'u9']);
+    const bystander = await createGroup('Bystander', ['u9']);
+    const [before, same] = [await readGroup(outer), await readGroup(bystander)];
+    expect((await house.send('DELETE', `/Groups/${inner}`)).status).toBe(204);
+    const after = await readGroup(outer);
+    expect(after.members).toEqual([{ value: 'u9' }]);
+    expect(after.meta.version).toBe('W/"2"');
+    expect(Date.parse(after.meta.lastModified)).toBeGreaterThan(Date.parse(before.meta.lastModified));
+    expect(after.meta.created).toBe(before.meta.created);
+    expect(await readGroup(bystander)).toEqual(same);
+    const stale = { displayName: 'Outer' };
+    const headers = { 'If-Match': before.meta.version };
+    expect((await house.send('PUT', `/Groups/${outer}`, stale, headers)).status).toBe(412);
+    const filter = encodeURIComponent(`meta.lastModified gt "${before.meta.lastModified}"`);
+    const { body } = await house.send(
+      'GET',
+      `/Groups?filter=${filter}&sortBy=meta.lastModified&sortOrder=descending`,
+    );
+    expect(body.Resources[0].id).toBe(outer);
+    const members = encodeURIComponent(`members eq "${inner}"`);
+    expect((await house.send('GET', `/Groups?filter=${members}`)).body.totalResults).toBe(0);
+  });
+
+  test('leaves a group between two pages by cursor, and every group is listed once', async () => {
+    const inner = await createGroup('Inner');
+    const outer = [];
+    for (let index = 0; index < 5; index += 1) outer.push(await createGroup(`Outer ${index}`, [inner]));
+    const first = (await house.send('GET', '/Groups?cursor&count=3')).body;
+    await house.send('DELETE', `/Groups/${inner}`);
+    const second = (await house.send('GET', `/Groups?count=3&cursor=${first.nextCursor}`)).body;
+    const listed = [...first.Resources, ...second.Resources];
+    expect(listed.map(({ id }) => id)).toEqual([inner, ...outer]);
+    expect(second.Resources.every((one: { members?: unknown }) => one.members === undefined)).toBe(true);
+  });
+
+  test('leaves in rings, and itself', async () => {
+    const [a, b] = [await createGroup('A'), await createGroup('B')];
+    await patch(a, { op: 'add', path: 'members', value: [a, b, 'u9'] });
+    await patch(b, { op: 'add', path: 'members', value: [a, b] });
+    expect(await valuesOf(a)).toEqual([a, b, 'u9']);
+    expect((await house.send('DELETE', `/Groups/${a}`)).status).toBe(204);
+    expect(await valuesOf(b)).toEqual([b]);
+    expect((await house.send('DELETE', `/Groups/${b}`)).status).toBe(204);
+    expect((await house.send('GET', '/Groups')).body.totalResults).toBe(0);
+  });
+});
+
+test('members of a nested group are not members of the group that contains it', async () => {
+  const user = await createUser('ada');
+  const inner = await createGroup('Inner', [user]);
+  const outer = await createGroup('Outer', [inner]);
+  await patch(inner, { op: 'add', path: 'members', value: [outer] });
+  const { body } = await house.send('GET', `/Users/${user}`);
+  expect(body.groups).toEqual([
+    { value: inner, display: 'Inner', type: 'direct', $ref: `${base}/Groups/${inner}` },
+  ]);
+  const filter = encodeURIComponent(`members eq "${user}"`);
+  expect((await house.send('GET', `/Groups?filter=${filter}`)).body.totalResults).toBe(1);
+});
+
+describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
+  const at = (values: string[], value?: unknown) => ({
+    op: 'replace',
+    path: `members[${values.map((one) => `value eq "${one}"`).join(' or ')}]`,
+    ...(value === undefined ? {} : { value }),
+  });
+  const add = (...value: unknown[]) => ({ op: 'add', path: 'members', value });
+  const remove = (value: string) => ({ op: 'remove', path: `members[value eq "${value}"]` });
+
+  const done: [string, unknown[], unknown[]][] = [
+    ['another member', [at(['a'], { value: 'x' })], ['b', 'c', 'x']],
+    ['another member in a list', [at(['a'], [{ value: 'x' }])], ['b', 'c', 'x']],
+    ['another member as text', [at(['a'], 'x')], ['b', 'c', 'x']],
+    ['one who is a member already', [at(['a'], { value: 'b' })], ['b', 'c']],
+    ['itself', [at(['a'], { value: 'a' })], ['a', 'b', 'c']],
+    ['nothing', [at(['a'], null)], ['b', 'c']],
+    ['an empty list', [at(['a'], [])], ['b', 'c']],
+    ['two by one', [at(['a', 'b'], { value: 'x' })], ['c', 'x']],
+    ['those of several who are members', [at(['a', 'z'], { value: 'x' })], ['b', 'c', 'x']],
+    ['one who was added before', [add('x'), at(['x'], { value: 'y' })], ['a', 'b', 'c', 'y']],
+    ['one after the other', [at(['a'], 'x'), at(['x'], 'y'), at(['y'], 'z')], ['b', 'c', 'z']],
+    ['two that swap', [at(['a'], 'x'), at(['b'], 'a')], ['c', 'x', 'a']],
+    [
+      'one after all were replaced',
+      [{ op: 'replace', path: 'members', value: ['x'] }, at(['x'], 'y')],
+      ['y'],
+    ],
+    [
+      'as a key without a path',
+      [{ op: 'replace', value: { 'members[value eq "a"]': { value: 'x' } } }],
+      ['b', 'c', 'x'],
+    ],
+  ];
+  test.each(done)('by %s', async (_title, operations, expected) => {
+    const id = await createGroup('Team', ['a', 'b', 'c']);
+    expect((await patch(id, ...operations)).status).toBe(204);
+    expect(await valuesOf(id)).toEqual(expected);
+  });
+
+  const refused: [string, unknown[]][] = [
+    ['who is no member', [at(['z'], { value: 'x' })]],
+    ['who is no member, by themselves', [at(['z'], { value: 'z' })]],
+    ['who is no member, by nothing', [at(['z'], null)]],
+    ['of whom none is a member', [at(['y', 'z'], { value: 'x' })]],
+    ['who was removed before', [remove('a'), at(['a'], { value: 'x' })]],
+    ['who was replaced before', [at(['a'], { value: 'x' }), at(['a'], { value: 'y' })]],
+    ['when all were removed before', [{ op: 'remove', path: 'members' }, at(['a'], { value: 'x' })]],
+    [
+      'after a change that would be made',
+      [{ op: 'replace', path: 'displayName', value: 'New' }, add('n'), at(['z'], 'x')],
+    ],
+    [
+      'named by a key without a path',
+      [{ op: 'replace', value: { 'members[value eq "z"]': { value: 'x' } } }],
+    ],
+  ];
+  test.each(refused)('of somebody %s is 400 noTarget and changes nothing', async (_title, operations) => {
+    const id = await createGroup('Team', ['a', 'b', 'c']);
+    const before = await readGroup(id);
+    expect(await patch(id, ...operations)).toMatchObject(noTarget);
+    expect(await readGroup(id)).toEqual(before);
+  });
+
+  test('keeps the id that the filter names where the value has none', async () => {
+    const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
+    expect((await patch(id, at(['a'], { display: 'Anna' }))).status).toBe(204);
+    expect((await readGroup(id)).members).toEqual([{ value: 'b' }, { value: 'a', display: 'Anna' }]);
+  });
+
+  test('leaves the version where it changes nothing', async () => {
+    const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
+    const before = await readGroup(id);
+    expect((await patch(id, at(['a'], { value: 'a', display: 'Ada' }))).status).toBe(204);
+    expect(await readGroup(id)).toEqual(before);
+  });
+
+  test.each([
+    [at(['a'], [{ value: 'x' }, { value: 'y' }]), 'invalidValue'],
+    [at(['a', 'b'], { display: 'Both' }), 'invalidValue'],
+    [at(['a'], { value: ['x'] }), 'invalidValue'],
+    [{ op: 'replace', path: 'members[type eq "User"]', value: { value: 'x' } }, 'invalidFilter'],
+    [{ op: 'replace', path: 'members[value ne "a"]', value: { value: 'x' } }, 'invalidFilter'],
+    [{ op: 'add', path: 'members[value eq "a"]', value: { value: 'x' } }, 'mutability'],
+    [{ op: 'add', path: 'members[value eq "a"].display', value: 'Ada' }, 'mutability'],
+    [{ op: 'remove', path: 'members[value eq "a"].display' }, 'mutability'],
+    [{ op: 'replace', path: 'members.display', value: 'x' }, 'mutability'],
+    [{ op: 'replace', value: { 'members[value eq "a"].display': 'x' } }, 'mutability'],
+    [{ op: 'replace', path: 'members[value eq "a"].nickname', value: 'x' }, 'invalidPath'],
+  ])('%j is 400 %s', async (operation, scimType) => {
+    const id = await createGroup('Team', ['a', 'b', 'c']);
+    const before = await readGroup(id);
+    expect(await patch(id, operation)).toMatchObject({ status: 400, body: { scimType } });
+    expect(await readGroup(id)).toEqual(before);
+  });
+});
+
+describe('members are kept as members, however they are named', () => {
+  const name = `${urns.group}:members`;
+
+  test.each<[string, Record<string, unknown>]>([
+    ['the core URN before the name', { [name]: ['a'] }],
+    ['an object under the core URN', { [urns.group]: { members: ['a'] } }],
+    ['two spellings, of which the first counts', { members: ['a'], Members: ['b'] }],
+  ])('in a body by %s', async (_title, body) => {
+    const posted = await house.send('POST', '/Groups', { displayName: 'Team', ...body });
+    expect(posted.body.members).toEqual([{ value: 'a' }]);
+    const id = posted.body.id;
+    expect((await house.send('PUT', `/Groups/${id}`, { displayName: 'Team', ...body })).body.members).toEqual(
+      [{ value: 'a' }],
+    );
+    await patch(id, { op: 'remove', path: 'members' });
+    expect(await valuesOf(id)).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['the core URN before the name', { op: 'add', value: { [name]: ['a'] } }],
+    [
+      'an object under the core URN',
+      { op: 'add', value: { [urns.group]: { members: ['a'], externalId: 'e' } } },
+    ],
+    ['the core URN as the path', { op: 'add', path: urns.group, value: { members: ['a'], externalId: 'e' } }],
+    ['a filter as a key', { op: 'add', value: { 'members[value eq "a"]': { display: 'Ada' } } }],
+    ['a filter as a path', { op: 'add', path: 'members[value eq "a"]', value: { display: 'Ada' } }],
+  ])('in a PATCH by %s', async (_title, operation) => {
+    const id = await createGroup('Team');
+    expect((await patch(id, operation)).status).toBe(204);
+    expect(await valuesOf(id)).toEqual(['a']);
+    await patch(id, { op: 'remove', path: 'members' });
+    expect(await valuesOf(id)).toEqual([]);
+  });
+});
