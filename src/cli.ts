@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { check } from './commands/check.ts';
 import { forgetConnection, listConnections } from './commands/connections.ts';
 import { demo } from './commands/demo.ts';
+import { eraseUser } from './commands/erase.ts';
 import { type ImportAsked, importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
 import { preview } from './commands/preview.ts';
@@ -79,6 +80,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
   addCredentials(program, shell, action);
   addHolds(program, shell, action);
   addConnections(program, shell, action);
+  addErase(program, shell, action);
   addRequests(program, shell, action);
   program
     .command('openapi')
@@ -165,6 +167,21 @@ function addConnections(program: Command, shell: Shell, action: Action): void {
       action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
         const end = await forgetConnection(shell, { name, yes });
         return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
+    );
+}
+
+function addErase(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('erase')
+    .description('show what it takes to erase a person who has left, and with --yes do it')
+    .argument('<user>', 'the userName, email address, SCIM id or travel id')
+    .option('--connection <id>', 'the person of this connection, where several have that name')
+    .option('--yes', 'erase; it cannot be undone')
+    .action(
+      action(async (user: string, options: { connection?: string; yes?: true }, command: Command) => {
+        const end = await eraseUser(shell, { user, ...options });
+        return end === 'unconfirmed' ? command.error('error: nothing was changed: give --yes to erase') : end;
       }),
     );
 }

@@ -47,6 +47,7 @@ export interface Settings extends TransportSettings {
   /** Undefined: nobody parks an address. */
   parkingDomain: string | undefined;
   minimumShare: number;
+  tombstoneDays: number;
   /** Undefined: alarms go to the log and the metrics alone. */
   alerts: AlertSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
@@ -92,6 +93,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     connections: connections.map(({ settings }) => settings),
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
+    tombstoneDays: written.retention.tombstones,
     alerts,
     travelService: written.travelService,
     ...transport,

@@ -22,7 +22,7 @@ export interface Embedding {
 }
 
 /** What all connections have in common. */
-export type Common = Pick<Settings, 'parkingDomain' | 'minimumShare'>;
+export type Common = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
 
 /** Connects one connection of the settings to its travel API; the adapter cannot tell the embedded one from a real one. */
 export function connect(
@@ -31,7 +31,7 @@ export function connect(
   surroundings: Surroundings,
 ): Connected {
   const { id, account, mapping, policies, travelApi } = settings;
-  const { parkingDomain, minimumShare } = common;
+  const { parkingDomain, minimumShare, tombstoneDays } = common;
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
   const client = travelClient({
@@ -49,7 +49,7 @@ export function connect(
   const lookups = travelLookups({ client, paths, now, log, connection: id });
   return {
     connection: {
-      ...{ id, account, mapping, policies, parkingDomain, minimumShare, lateMs },
+      ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },
       ...{ travel: travelUsers(client, paths), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },

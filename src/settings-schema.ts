@@ -214,6 +214,12 @@ const importing = z.strictObject({
     .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
 });
 
+const retention = z.strictObject({
+  tombstones: whole(1, 36_500, 400)
+    .default(400)
+    .describe('How long a deleted user is kept for a return once the travel service agrees, in days.'),
+});
+
 const noReceiver = {
   error: told('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
@@ -244,6 +250,7 @@ export const settingsSchema = z.strictObject({
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
   emailSwap: emailSwap.prefault({}).describe('How people swap their addresses.'),
   import: importing.prefault({}).describe('What an import concludes.'),
+  retention: retention.prefault({}).describe('What ends by itself.'),
   alerts: alerts.prefault({}).describe('Who is told when an admin must decide.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });

@@ -400,7 +400,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, emailSwap, import, alerts, travelService.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, emailSwap, import, retention, alerts, travelService.',
     ],
     [
       'a misspelled key',

@@ -10,6 +10,7 @@ import {
   settingsSchema,
   travelServiceSchema,
 } from '../src/settings-schema.ts';
+import { openEmbedded } from '../src/store/database.ts';
 import { plainFields } from '../src/translator/fields.ts';
 import { parseMapping } from '../src/translator/mapping.ts';
 import { mergePatch } from '../src/translator/merge-patch.ts';
@@ -70,11 +71,21 @@ describe('README', () => {
     for (const key of [
       'emailSwap.parkingDomain',
       'import.minimumShare',
+      'retention.tombstones',
       'alerts.webhookUrl',
       'alerts.secretEnv',
     ])
       expect(named).toContain(key);
-    const top = ['$schema', 'writeBudgetMs', 'connections', 'emailSwap', 'import', 'alerts', 'travelService'];
+    const top = [
+      '$schema',
+      'writeBudgetMs',
+      'connections',
+      'emailSwap',
+      'import',
+      'retention',
+      'alerts',
+      'travelService',
+    ];
     expect(Object.keys(settingsSchema.shape)).toEqual(top);
     const { out } = await jetbridge(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);
@@ -142,6 +153,18 @@ describe('docs/operations.md', () => {
     expect(codesInSources('src/translator', 'src/bridge').filter((code) => !told.includes(code))).toEqual([]);
     const states = rowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
     expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
+  });
+
+  it('says of every table of the database what is kept there, and for how long', async () => {
+    const place = folder();
+    const { db, close } = await openEmbedded(place.path, false);
+    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+    await close();
+    place.remove();
+    const rows = rowsUnder(operations, 'What is kept, and for how long');
+    for (const [, what = '', long = ''] of rows) expect([what, long]).not.toContain('');
+    const told = new Set(rows.flatMap(([names = '']) => codesIn(names)));
+    expect([...told].toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
   });
 
   it('names only measurements that there are', async () => {

@@ -15,6 +15,7 @@ import type {
   Imports,
   Leases,
   References,
+  Retention,
   Surroundings,
 } from './ports.ts';
 import { promptly as promptlyOf } from './promptly.ts';
@@ -33,6 +34,7 @@ export interface BridgeStore {
   imports: Imports;
   groups: Groups;
   holds: Holds;
+  retention: Retention;
 }
 
 /** The bridge: the stories that the front door tells, and what goes on behind them. */

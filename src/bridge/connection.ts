@@ -15,6 +15,8 @@ export interface Connection {
   minimumShare: number;
   /** How long after we gave up the travel API may still carry a call out, in milliseconds. */
   lateMs: number;
+  /** How long tombstones are kept that have nothing left to do, in days. */
+  tombstoneDays: number;
   travel: TravelUsers;
   lookups: TravelLookups;
   /** What the travel API tells of changes, and how often it is asked; undefined: it is not. */

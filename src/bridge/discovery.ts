@@ -33,16 +33,23 @@ export function discovery(imports: Imports, bases: Bases, surroundings: Surround
         },
       );
       // Also when somebody was found: whoever is known from now on is not asked for again, whoever may not be shown is.
-      remember(misses, key, now + MISS_MS);
+      remember(misses, key, { now, until: now + MISS_MS });
       return isFound;
     },
   };
 }
 
-function remember(misses: Map<string, number>, key: string, until: number): void {
+/** All are remembered equally long, so that those whose time is over come first: their addresses are forgotten. */
+function remember(
+  misses: Map<string, number>,
+  key: string,
+  { now, until }: { now: number; until: number },
+): void {
   misses.delete(key);
-  const oldest = misses.keys().next();
-  if (misses.size >= MISSES && !oldest.done) misses.delete(oldest.value);
+  for (const [other, end] of misses) {
+    if (end > now && misses.size < MISSES) break;
+    misses.delete(other);
+  }
   misses.set(key, until);
 }
 

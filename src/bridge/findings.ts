@@ -108,6 +108,15 @@ export const findings = {
     remedy:
       'Change the address of that traveler in the travel service, or set the policy reclaimEmail, with which leavers give their address up.',
   }),
+  erasedTraveler: (email: string): Finding => ({
+    field: 'email',
+    code: 'erasedTraveler',
+    value: email,
+    reason:
+      'The traveler of a person who was erased (jetbridge erase) still has this email address in the travel service, and is given to nobody.',
+    remedy:
+      'Delete that traveler in the travel service, or take the address away from it; this one follows by itself once the address is free.',
+  }),
   unfindableEmail: (email: string): Finding => ({
     field: 'email',
     code: 'emailTaken',

@@ -164,7 +164,8 @@ async function obstacleAt(task: Task, email: string): Promise<Identity | undefin
 
 /** True when this run has learnt that another traveler has the address. */
 function isTaken(draft: Draft, email: string): boolean {
-  return draft.findings.some(({ code, value }) => code === 'emailTaken' && value === email);
+  const codes = ['emailTaken', 'erasedTraveler'];
+  return draft.findings.some(({ code, value }) => codes.includes(code) && value === email);
 }
 
 function unaddressed(task: Task, draft: Draft): Settled {
@@ -244,6 +245,10 @@ async function afterConflict(task: Task, draft: Draft, { email, rounds }: Failed
   if (draft.waitingFor === undefined)
     await task.store.leases.waitFor(task.connection.id, task.identity.id, task.token, email);
   const linked = await linkExisting(task, draft, email);
+  if (linked === 'erased') {
+    const waiting = awaitingTaken(draft, email, findings.erasedTraveler(email));
+    return create(task, waiting, { rounds: rounds - 1, free: undefined });
+  }
   if (linked === 'taken')
     return create(task, awaitingTaken(draft, email), { rounds: rounds - 1, free: undefined });
   if (linked !== 'none') return linked;

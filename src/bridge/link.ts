@@ -31,7 +31,9 @@ type Standing =
   /** Another identity of the account is linked to it, or is just making it. */
   | { is: 'linked' }
   /** The bridge's own credential belongs to it. */
-  | { is: 'own' };
+  | { is: 'own' }
+  /** Its person was erased. */
+  | { is: 'erased' };
 
 type Release = Extract<IdentityChange, { kind: 'release' }>;
 
@@ -75,16 +77,19 @@ export async function linkExisting(
   task: Task,
   draft: Draft,
   email: string,
-): Promise<Settled | Gone | 'none' | 'taken'> {
+): Promise<Settled | Gone | 'none' | 'taken' | 'erased'> {
   const answer = await task.connection.travel.byEmail([email]);
   if (answer.kind !== 'ok') return failed(draft, answer);
+  let isErased = false;
   for (const traveler of answer.value) {
     const standing = await standingOf(task, traveler);
     if (standing.kind !== 'ok') return failed(draft, standing);
+    if (standing.value.is === 'erased') isErased = true;
     if (standing.value.is !== 'free') continue;
     const linked = await adopt(task, draft, { traveler, tombstone: standing.value.tombstone });
     if (linked !== 'taken') return linked;
   }
+  if (isErased) return 'erased';
   return answer.value.length > 0 ? 'taken' : 'none';
 }
 
@@ -118,6 +123,7 @@ async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswe
   if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
   const { account } = task.connection;
   const { identities } = task.store;
+  if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = await identities.holder(account, { creating: traveler.email });
   // Found before its maker has noted that it is theirs.
   if (maker && maker.id !== task.identity.id && !isGivenUp(maker))

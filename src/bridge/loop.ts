@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Followed, Follower } from './feed.ts';
 import type { Importer } from './import.ts';
 import { GIVE_WAY_MS, type Pause } from './pause.ts';
-import type { Agenda, Surroundings } from './ports.ts';
+import type { Agenda, Retention, Surroundings } from './ports.ts';
 import type { Reconciler } from './reconcile.ts';
 import type { RulesChanges } from './rules-change.ts';
 
@@ -18,6 +18,11 @@ const RULES_MS = 60_000;
 const GATHER_MS = 250;
 const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
+/** How often old tombstones are looked for, how many end at once, and the rest between two parts. */
+const RETENTION_MS = 60 * 60_000;
+const EXPIRED_AT_ONCE = 200;
+const BREATH_MS = 50;
+const DAY_MS = 24 * 60 * 60_000;
 /** After an import that failed. */
 const IMPORT_AGAIN_MS = 60_000;
 /** A travel API without a feed is asked for one again after this. */
@@ -52,6 +57,7 @@ interface BackgroundShop extends WorkShop {
   rulesChanges: RulesChanges;
   connections: Connection[];
   importer: Importer;
+  retention: Retention;
   alarmOf(connection: Connection): Alarm;
   /** Rung when everybody must be read before the hour is over. */
   importBellOf(connection: Connection): Alarm;
@@ -60,7 +66,7 @@ interface BackgroundShop extends WorkShop {
   followerOf(connection: Connection, followRules: () => void): Follower | undefined;
 }
 
-/** Starts, for each connection, the loops that reconcile what is due, follow the rules, and import. */
+/** Starts, for each connection, the loops that reconcile what is due, follow the rules, import, and end old tombstones. */
 export function background(shop: BackgroundShop): Background {
   const stop = new AbortController();
   const loops = shop.connections.flatMap((connection) => {
@@ -69,6 +75,7 @@ export function background(shop: BackgroundShop): Background {
       repeat(shop, stop.signal, () => turn(shop, connection, stop.signal)),
       repeat(shop, stop.signal, () => rulesTurn(shop, connection, stop.signal)),
       repeat(shop, stop.signal, () => importTurn(shop, { connection, follower }, stop.signal)),
+      repeat(shop, stop.signal, () => retentionTurn(shop, connection, stop.signal)),
       ...(follower ? [followOn(shop, { connection, follower }, stop.signal)] : []),
     ];
   });
@@ -233,4 +240,26 @@ async function importAll(shop: BackgroundShop, connection: Connection): Promise<
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
   return IMPORT_MS;
+}
+
+/** Ends the tombstones that are older than the connection keeps them, in parts, and a rest until the next look. */
+async function retentionTurn(
+  shop: BackgroundShop,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
+  while ((await expireTombstones(shop, connection)) === EXPIRED_AT_ONCE && !signal.aborted)
+    await shop.surroundings.wait(BREATH_MS, signal);
+  await shop.surroundings.wait(RETENTION_MS, signal);
+}
+
+async function expireTombstones(
+  { retention, surroundings }: BackgroundShop,
+  { id, tombstoneDays }: Connection,
+): Promise<number> {
+  const before = surroundings.wallClock() - tombstoneDays * DAY_MS;
+  const bounds = { before, now: surroundings.now(), limit: EXPIRED_AT_ONCE };
+  const expired = await retention.expireTombstones(id, bounds);
+  if (expired > 0) surroundings.log.info({ connection: id, tombstones: expired }, 'old tombstones ended');
+  return expired;
 }

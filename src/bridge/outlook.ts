@@ -27,7 +27,7 @@ export interface Outlook {
 
 /** What an outlook is read from; nothing is written there. */
 export interface Records {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'isWaitedFor' | 'waiters'>;
+  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'isErased' | 'isWaitedFor' | 'waiters'>;
   references: Pick<References, 'of'>;
 }
 

@@ -96,6 +96,8 @@ export interface Identities {
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
   /** The identities of this travel account that wait for the address; some, where they are very many. */
   waiters(account: string, email: string): Promise<Identity[]>;
+  /** True for a traveler of this travel account whose person was erased: nobody is linked to it. */
+  isErased(account: string, travelId: string): Promise<boolean>;
 }
 
 /**
@@ -230,6 +232,8 @@ export interface Imports {
   known(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
   /** Those of these travelers that another connection of the account has claimed. */
   linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
+  /** Those of these travelers of the account whose person was erased. */
+  erased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
   /** The keys of the addresses of creates that are announced in the account. */
   openCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
@@ -245,6 +249,18 @@ export interface Imports {
   missing(connection: string, since: number): Promise<MissingTraveler[]>;
   /** Removes unclaimed identities, and answers claimed ones, tombstones included, that a whole import begun at `since` did not see. */
   sweep(connection: string, since: number): Promise<string[]>;
+}
+
+/** What ends what is kept for a limited time. */
+export interface Retention {
+  /**
+   * Removes at most `limit` tombstones that were deleted before a time, by the wall clock, and have nothing left to do; answers
+   * how many. Their travelers stay as they are, and belong to nobody.
+   */
+  expireTombstones(
+    connection: string,
+    bounds: { before: number; now: number; limit: number },
+  ): Promise<number>;
 }
 
 /** A person whom an admin must decide about. */

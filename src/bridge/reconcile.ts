@@ -43,7 +43,10 @@ export interface Reconciler {
 
 /** What the reconciler works with. */
 export interface Workshop {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'commit' | 'isWaitedFor' | 'waiters'>;
+  identities: Pick<
+    Identities,
+    'byId' | 'find' | 'holder' | 'commit' | 'isErased' | 'isWaitedFor' | 'waiters'
+  >;
   leases: Leases;
   agenda: Pick<Agenda, 'touch' | 'touchWaiting'>;
   references: References;

@@ -16,7 +16,7 @@ export interface Task {
   /** What the rules make of the user as imported, for an identity that has a baseline. */
   baseline: Fields | undefined;
   store: {
-    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isWaitedFor' | 'waiters'>;
+    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isErased' | 'isWaitedFor' | 'waiters'>;
     leases: Pick<Leases, 'announce' | 'waitFor'>;
     holds: Pick<Holds, 'admitDeparture'>;
   };

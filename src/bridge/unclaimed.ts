@@ -24,7 +24,7 @@ export function unclaimed(
   };
 }
 
-/** Those of the travelers that this connection may show as its own: linked nowhere else, not just being made, not parked. */
+/** Those of the travelers that this connection may show as its own: linked nowhere else, not just being made, not parked, not erased. */
 export async function showable(
   imports: Imports,
   connection: Connection,
@@ -32,9 +32,13 @@ export async function showable(
 ): Promise<TravelUser[]> {
   const ids = travelers.map(({ id }) => id);
   const elsewhere = new Set(await imports.linkedElsewhere(connection.id, connection.account, ids));
+  const erased = await imports.erased(connection.account, ids);
   const open = new Set(await imports.openCreates(connection.account));
   return travelers.filter(
     ({ id, email }) =>
-      !elsewhere.has(id) && !open.has(addressKey(email)) && !isParkingAddress(connection, email),
+      !elsewhere.has(id) &&
+      !erased.has(id) &&
+      !open.has(addressKey(email)) &&
+      !isParkingAddress(connection, email),
   );
 }

@@ -86,6 +86,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
+    tombstoneDays: 400,
     alerts: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,

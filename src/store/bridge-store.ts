@@ -6,6 +6,7 @@ import { identities } from './identities.ts';
 import { imports } from './imports.ts';
 import { leases } from './leases.ts';
 import { references } from './references.ts';
+import { retention } from './tombstones.ts';
 
 /** Everything that the bridge keeps, in a database. */
 export function bridgeStore(database: Database) {
@@ -17,5 +18,6 @@ export function bridgeStore(database: Database) {
     imports: imports(database),
     groups: groups(database),
     holds: holds(database),
+    retention: retention(database),
   };
 }

@@ -11,6 +11,7 @@ export interface BridgeTables {
   group_member: GroupMemberTable;
   departure: DepartureTable;
   rules_change: RulesChangeTable;
+  erased_traveler: ErasedTravelerTable;
 }
 
 interface ConnectionTable {
@@ -155,4 +156,12 @@ interface RulesChangeTable {
   since: number;
   /** Null while an admin must decide. */
   answer: string | null;
+}
+
+/** A traveler of a person who was erased: imports and links pass them over. */
+interface ErasedTravelerTable {
+  account: string;
+  /** SHA-256 of the account and the travel id. */
+  hash: string;
+  erased_at: number;
 }

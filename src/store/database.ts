@@ -31,6 +31,11 @@ export interface Database {
   onUnavailable(listener: (error: StoreUnavailable) => void): void;
   /** Commits a write that means nothing; rejects while the database cannot be written. */
   probeWrite(): Promise<void>;
+  /**
+   * Writes all that is in the write-ahead log into the database file and empties the log, so that no older page is left in it;
+   * false while somebody still reads from the log.
+   */
+  emptyLog(): Promise<boolean>;
   /** Answers when the database can be read; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +65,10 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
       probeWrite: async () => {
         const content = ' '.repeat(PROBE_SIZE);
         await sql`insert or replace into write_probe (id, content) values (1, ${content})`.execute(db);
+      },
+      emptyLog: async () => {
+        const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+        return rows[0]?.busy === 0;
       },
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
@@ -120,7 +129,7 @@ async function openMigrated(
   });
   try {
     sqlite.exec(
-      'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
+      'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on',
     );
     const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
     await migrate(db);

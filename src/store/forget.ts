@@ -149,7 +149,8 @@ async function removeIdentities(tx: Kysely<Tables>, connection: string): Promise
   return removed.length;
 }
 
-async function wakeWaiting(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
+/** Makes those dirty who wait for one of these addresses, by key. */
+export async function wakeWaiting(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx
     .updateTable('identity')

@@ -4,6 +4,7 @@ import type { Identities, IdentityMatch, IdentityPage } from '../bridge/ports.ts
 import type { IdentityTable } from './bridge-tables.ts';
 import { commit } from './commit.ts';
 import type { Database } from './database.ts';
+import { erasedAmong } from './erased-travelers.ts';
 import { toIdentity } from './identity-row.ts';
 import { exactKey, keyOf } from './keys.ts';
 import { list } from './lists/list.ts';
@@ -33,6 +34,7 @@ export function identities(database: Database): Identities {
       const waiting = await oneWaiter(db, { account, key: keyOf(email), except });
       return waiting.rows.length > 0;
     },
+    isErased: async (account, travelId) => (await erasedAmong(db, account, [travelId])).size > 0,
     waiters: async (account, email) => {
       const { rows } = await waiters(db, { account, key: keyOf(email) });
       return rows.map(toIdentity);

@@ -3,6 +3,7 @@ import type { Imports, KnownTraveler } from '../bridge/ports.ts';
 import { batches } from './batches.ts';
 import type { IdentityTable } from './bridge-tables.ts';
 import type { Database } from './database.ts';
+import { erasedAmong } from './erased-travelers.ts';
 import { fromText } from './json.ts';
 import { observe } from './observe.ts';
 import { missing, sweep } from './sweep.ts';
@@ -15,6 +16,7 @@ export function imports({ db }: Database): Imports {
     known: (connection, travelIds) => known(db, connection, travelIds),
     linkedElsewhere: (connection, account, travelIds) =>
       linkedElsewhere(db, { connection, account }, travelIds),
+    erased: (account, travelIds) => erasedAmong(db, account, travelIds),
     openCreates: async (account) => {
       const rows = await db
         .selectFrom('identity')

@@ -24,7 +24,23 @@ export async function enterBlock(tx: Kysely<Tables>, list: List, place: Place): 
 export async function leaveBlock(tx: Kysely<Tables>, list: List, place: Place): Promise<void> {
   const [block] = (await addToBlock(tx, { ...list, ...place, ...delta(place, -1) })).rows;
   const isFirst = block?.value === '';
-  if (block && !isFirst && block.others + block.archived === 0) await removeBlock(tx, list, block);
+  if (!block || isFirst) return;
+  if (block.others + block.archived === 0) await removeBlock(tx, list, block);
+  else if (block.value === place.value && block.seq === place.seq) await beginLater(tx, list, block);
+}
+
+/** A block does not keep the value of what has left it, which may be the address of somebody who is erased. */
+async function beginLater(tx: Kysely<Tables>, list: List, { value, seq }: Block): Promise<void> {
+  const [next] = await placesAfter(tx, list, { from: { value, seq }, inclusive: false, limit: 1 });
+  if (!next) return;
+  await tx
+    .updateTable('travel_block')
+    .set({ value: next.value, seq: next.seq })
+    .where('type', '=', list.type)
+    .where('list', '=', list.list)
+    .where('value', '=', value)
+    .where('seq', '=', seq)
+    .execute();
 }
 
 interface Block extends Position {

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../bridge/identity.ts';
 import { batches } from './batches.ts';
 import { admit, recount } from './census.ts';
+import { erasedAmong } from './erased-travelers.ts';
 import { followTravelers, type Known } from './follow.ts';
 import { addEmails } from './identity-emails.ts';
 import { toRow } from './identity-row.ts';
@@ -13,7 +14,8 @@ const BATCH = 100;
 
 /**
  * Adds unclaimed identities, and lets those that are known follow their traveler. Passed over is whoever must not be
- * shown: a traveler that is linked in the account or just being made, and one whose userName somebody has.
+ * shown: a traveler that is linked in the account or just being made, one whose person was erased, and one whose userName
+ * somebody has.
  */
 export async function saveUnclaimed(
   db: Kysely<Tables>,
@@ -40,7 +42,11 @@ async function saveBatch(
     .executeTakeFirstOrThrow();
   const travelIds = batch.map(travelIdOf);
   const linked = await linkedOf(tx, account, travelIds);
-  const free = batch.filter((identity) => !linked.has(travelIdOf(identity)));
+  const erased = await erasedAmong(tx, account, travelIds);
+  const free = batch.filter((identity) => {
+    const travelId = travelIdOf(identity);
+    return !linked.has(travelId) && !erased.has(travelId);
+  });
   const known = await knownOf(tx, connection, travelIds);
   await followTravelers(
     tx,

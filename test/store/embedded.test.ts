@@ -17,6 +17,7 @@ import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
 import { describeLists } from './conformance/lists.ts';
 import { describeReferences } from './conformance/references.ts';
+import { describeRetention } from './conformance/retention.ts';
 import { describeTokens } from './conformance/tokens.ts';
 
 let closing: (() => Promise<void> | void)[] = [];
@@ -47,6 +48,7 @@ describe('the embedded database', () => {
   describeImports(() => open());
   describeLists(() => open());
   describeReferences(() => open());
+  describeRetention(() => open());
   describeGroups(() => open());
   describeConnections(() => open());
   describeTokens(() => open());

@@ -264,6 +264,7 @@ function connectionOf(
       options.parkingDomain === null ? undefined : (options.parkingDomain ?? 'jetbridge.invalid'),
     minimumShare: 0.5,
     lateMs: 30_000,
+    tombstoneDays: 400,
     travel: travel.users,
     lookups: travel.lookups,
     feed: options.feed,

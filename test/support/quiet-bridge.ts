@@ -110,6 +110,7 @@ function connectionOf(id: string): Connection {
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
     lateMs: 30_000,
+    tombstoneDays: 400,
     travel: users,
     lookups,
   };

@@ -11,6 +11,7 @@ import { orderOfEvents } from './0009-order-of-events.ts';
 import { addressKeys } from './0010-address-keys.ts';
 import { holdTables } from './0011-holds.ts';
 import { writeProbe } from './0012-write-probe.ts';
+import { erasureTables } from './0013-erasure.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -28,5 +29,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0010-address-keys': addressKeys(),
     '0011-holds': holdTables(types),
     '0012-write-probe': writeProbe(),
+    '0013-erasure': erasureTables(types),
   };
 }

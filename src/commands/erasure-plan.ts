@@ -1,0 +1,93 @@
+import type { Settings } from '../config.ts';
+import type { Database } from '../store/database.ts';
+import { namedElsewhere } from '../store/erasure/identities.ts';
+import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts';
+import { countLogged } from '../store/erasure/request-log.ts';
+import { type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
+import type { ErasedPerson } from './erased-person.ts';
+import { inLine } from './table.ts';
+
+/** What an erasure will do, as far as it can be seen before. */
+export interface ErasurePlan {
+  person: ErasedPerson;
+  groups: number;
+  otherPeople: number;
+  requests: number;
+  /** Of the embedded travel service, by travel id. */
+  travelers: ReadonlyMap<string, TravelerPlan>;
+  /** Travelers of a travel service of its own, and where that is. */
+  foreign: { travelId: string; place: string }[];
+  /** What names the person and is left to the admin. */
+  leftTo: string[];
+}
+
+/** Looks for everything that an erasure concerns; nothing is changed. */
+export async function erasurePlan(
+  database: Database,
+  settings: Settings,
+  { person, ground }: { person: ErasedPerson; ground: ErasureGround },
+): Promise<ErasurePlan> {
+  const travelers = new Map<string, TravelerPlan>();
+  for (const { id } of person.travelers) {
+    const plan = await planErasure(ground, id);
+    if (plan) travelers.set(id, plan);
+  }
+  const elsewhere = await namedElsewhere(database, person.inIdentities.isTold);
+  return {
+    person,
+    travelers,
+    foreign: foreignTravelers(person, settings),
+    groups: await countGroups(database, referredOf(person)),
+    otherPeople: await countOtherPeople(database, soughtOf(person)),
+    requests: await countLogged(database, loggedOf(person)),
+    leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
+  };
+}
+
+/** The person as other people and groups refer to them. */
+export function referredOf({ identities, travelIds, names }: ErasedPerson) {
+  return { ids: identities.map(({ id }) => id), travelIds, names };
+}
+
+/** The person as the identities of others are searched for them. */
+export function soughtOf({ identities, inIdentities }: ErasedPerson) {
+  const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
+  return { mentions: inIdentities, own };
+}
+
+/** The person as the request log is searched for them. */
+export function loggedOf({ travelIds, inRequests }: ErasedPerson) {
+  return { travelIds, mentions: inRequests };
+}
+
+function foreignTravelers({ account, travelIds, travelers }: ErasedPerson, settings: Settings) {
+  const urls = settings.connections
+    .filter((connection) => connection.account === account)
+    .map(({ travelApi }) => travelApi.url);
+  if (urls.includes('embedded')) return [];
+  const place = urls[0] ?? `the travel account ${account}`;
+  const here = new Set(travelers.map(({ id }) => id));
+  return travelIds.filter((id) => !here.has(id)).map((travelId) => ({ travelId, place }));
+}
+
+/** Why a person must not be erased now, and what to do; undefined: they may be. */
+export function refusalOf({ person, foreign, travelers }: ErasurePlan): string | undefined {
+  const { identities } = person;
+  const wanted = identities.find(
+    ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && desired.active !== false,
+  );
+  if (wanted)
+    return `The identity provider of the connection ${wanted.connection} still wants ${inLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;
+  if (
+    identities.some(({ creating, progress }) => creating !== undefined || progress.late || progress.announced)
+  )
+    return 'A call to the travel API for this person has no known outcome yet and may still be carried out. While the server runs it finds out, within a minute mostly; then erase them.';
+  const open = identities.find(({ state }) => state === 'dirty' || state === 'held');
+  if (foreign.length > 0 && open)
+    return open.state === 'held'
+      ? `The traveler is not taken out of use yet, as an admin must decide (jetbridge holds show ${open.id}). Decide it; then erase them.`
+      : 'The traveler is not taken out of use in the travel service yet. Let the server run until it is; then erase them.';
+  if ([...travelers.values()].some(({ isAdmin }) => isAdmin))
+    return 'This person is an active admin of the travel service. Archive the user there, or take the role "admin" away; then erase them.';
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { batches } from './batches.ts';
+import type { Tables } from './tables.ts';
+
+/** Those of these travelers of a travel account whose person was erased. */
+export async function erasedAmong(
+  db: Kysely<Tables>,
+  account: string,
+  travelIds: readonly string[],
+): Promise<Set<string>> {
+  const ids = new Map(travelIds.map((id) => [hashOf(account, id), id]));
+  const erased = new Set<string>();
+  for (const batch of batches([...ids.keys()])) {
+    const rows = await db
+      .selectFrom('erased_traveler')
+      .select('hash')
+      .where('account', '=', account)
+      .where('hash', 'in', batch)
+      .execute();
+    for (const { hash } of rows) erased.add(ids.get(hash) ?? '');
+  }
+  return erased;
+}
+
+/** Notes that the person of a traveler was erased. */
+export async function noteErased(
+  db: Kysely<Tables>,
+  { account, travelId, now }: { account: string; travelId: string; now: number },
+): Promise<void> {
+  await db
+    .insertInto('erased_traveler')
+    .values({ account, hash: hashOf(account, travelId), erased_at: now })
+    .onConflict((same) => same.doNothing())
+    .execute();
+}
+
+/** An id may be an address, so it is not kept itself. */
+function hashOf(account: string, travelId: string): string {
+  return createHash('sha256').update(`${account}\n${travelId}`).digest('hex');
+}

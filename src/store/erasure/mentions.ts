@@ -1,0 +1,116 @@
+import { foldCase } from '../../schema/fold.ts';
+import type { Json } from '../../schema/resource.ts';
+
+/** The texts by which records of others name a person. */
+export interface Names {
+  /** Addresses and ids: they name the person wherever they stand in a text. */
+  unique: readonly string[];
+  /** UserName, externalId, full name, phone number: they name the person where they are the whole of a value. */
+  whole: readonly string[];
+}
+
+/** Finds the names of a person. */
+export interface Mentions {
+  /** Whether a single value names the person. */
+  isNamed(value: string): boolean;
+  /** Whether a sentence names the person, by whichever name. */
+  isTold(sentence: string): boolean;
+  /** Whether any value of a JSON text, or another text, names the person. */
+  occursIn(text: string): boolean;
+}
+
+/** Texts are compared without case. A name that is a part of a longer one, such as `ann` in `joann`, does not count. */
+export function mentions({ unique, whole }: Names): Mentions {
+  const folded = (texts: readonly string[]) =>
+    [...new Set(texts.map(foldCase))].filter((text) => text !== '');
+  const parts = folded(unique);
+  const values = new Set(folded(whole));
+  const inTexts = within(parts);
+  const inSentences = within([...parts, ...values]);
+  // As JSON spells them, for the quick look that most texts end with.
+  const spelled = [
+    ...new Set([...parts, ...values].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])),
+  ];
+  const isNamed = (value: string) => {
+    const text = foldCase(value);
+    return values.has(text) || inTexts.test(text);
+  };
+  return {
+    isNamed,
+    isTold: (sentence) => inSentences.test(foldCase(sentence)),
+    occursIn: (text) => {
+      const plain = foldCase(text);
+      if (!text.includes('\\u') && !spelled.some((name) => plain.includes(name))) return false;
+      const json = parsed(text);
+      return json === undefined ? isNamed(unescaped(text)) : hasLeaf(json, isNamed);
+    },
+  };
+}
+
+function within(texts: string[]): RegExp {
+  if (texts.length === 0) return /(?!)/;
+  const any = texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
+  return new RegExp(
+    `(?<![\\p{L}\\p{N}_]|[\\p{L}\\p{N}][.+@\\-])(?:${any})(?![\\p{L}\\p{N}_]|[.+@\\-][\\p{L}\\p{N}])`,
+    'u',
+  );
+}
+
+function parsed(text: string): Json | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // The text was cut, or is no JSON.
+    return undefined;
+  }
+}
+
+/** The escapes that would join a name with a letter before it. */
+function unescaped(text: string): string {
+  return text
+    .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/\\["\\/bfnrt]/g, ' ');
+}
+
+function hasLeaf(value: Json, isNamed: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isNamed(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some((one) => hasLeaf(one, isNamed));
+  return Object.entries(value).some(([name, one]) => isNamed(name) || hasLeaf(one, isNamed));
+}
+
+/** Stands for a text that named an erased person. */
+export const ERASED = 'erased';
+
+/** A value in which every text that names the person is replaced. */
+export function struck<T extends Json>(value: T, isNamed: (text: string) => boolean): T;
+export function struck(value: Json, isNamed: (text: string) => boolean): Json {
+  if (typeof value === 'string') return isNamed(value) ? ERASED : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => struck(one, isNamed));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [isNamed(name) ? ERASED : name, struck(one, isNamed)]),
+  );
+}
+
+/** The members by which a complex attribute refers to a person; a display name may be that of a namesake (RFC 7643 §4.3). */
+const referring = ['value', 'id', 'email', '$ref'];
+
+/** A resource without the values that name the person; a complex attribute that refers to the person goes as a whole. */
+export function withoutReferences(value: Json, isNamed: (text: string) => boolean): Json | undefined {
+  if (typeof value === 'string') return isNamed(value) ? undefined : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const kept = value.flatMap((one) => withoutReferences(one, isNamed) ?? []);
+    return kept.length === 0 && value.length > 0 ? undefined : kept;
+  }
+  const entries = Object.entries(value);
+  const given = referring.flatMap((name) => (typeof value[name] === 'string' ? [value[name]] : []));
+  if (given.length > 0) return given.some(isNamed) ? undefined : value;
+  const kept = entries.flatMap(([name, one]) => {
+    const rest = withoutReferences(one, isNamed);
+    return rest === undefined ? [] : [[name, rest] as const];
+  });
+  return kept.length === 0 && entries.length > 0 ? undefined : Object.fromEntries(kept);
+}

@@ -1,0 +1,236 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { foldCase } from '../../schema/fold.ts';
+import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
+import { batches } from '../batches.ts';
+import type { Database } from '../database.ts';
+import { desiredColumns } from '../identity-row.ts';
+import { fromText, toText } from '../json.ts';
+import { keyOf } from '../keys.ts';
+import type { Tables } from '../tables.ts';
+import { type Mentions, struck, withoutReferences } from './mentions.ts';
+
+type Row = Selectable<Tables['identity']>;
+
+/** Identities that are looked at together: a transaction of some milliseconds. */
+const BATCH = 200;
+
+/** What is searched, and for whom. */
+export interface Sought {
+  mentions: Mentions;
+  /** The identities of the person, as `<connection>/<id>`. */
+  own: ReadonlySet<string>;
+}
+
+/** How many other people a person is named with; nothing is changed. */
+export async function countOtherPeople({ db }: Database, sought: Sought): Promise<number> {
+  let count = 0;
+  for await (const rows of naming(db, sought)) count += rows.length;
+  return count;
+}
+
+/**
+ * Takes the person out of the identities of others: references to the person, findings and traces that name them, and the
+ * values that were sent because of them. Whoever is changed becomes dirty, so that the travel service follows. Answers how
+ * many people are left because a reconciler holds them: it would write what it has read before.
+ */
+export async function leaveOtherPeople({ db }: Database, sought: Sought, now: number): Promise<number> {
+  let left = 0;
+  for await (const rows of naming(db, sought)) {
+    left += await db.transaction().execute(async (tx) => {
+      let held = 0;
+      for (const row of rows) if (!(await rewrite(tx, row, { sought, now }))) held += 1;
+      return held;
+    });
+  }
+  return left;
+}
+
+async function* naming(db: Kysely<Tables>, { mentions, own }: Sought): AsyncGenerator<Row[]> {
+  let last = { connection_id: '', id: '' };
+  for (;;) {
+    const rows: Row[] = await db
+      .selectFrom('identity')
+      .selectAll()
+      .where((row) => row(row.refTuple('connection_id', 'id'), '>', row.tuple(last.connection_id, last.id)))
+      .orderBy('connection_id')
+      .orderBy('id')
+      .limit(BATCH)
+      .execute();
+    const found = rows.filter(
+      (row) => !own.has(`${row.connection_id}/${row.id}`) && changesOf(row, mentions) !== undefined,
+    );
+    if (found.length > 0) yield found;
+    const end = rows.at(-1);
+    if (!end) return;
+    last = end;
+  }
+}
+
+const searched = [
+  'desired',
+  'applied',
+  'refused',
+  'observed',
+  'progress',
+  'origin',
+  'findings',
+  'trace',
+] as const;
+
+/** What an identity holds without the person; undefined where it does not name them. */
+function changesOf(row: Row, mentions: Mentions): Partial<Row> | undefined {
+  const isNaming = searched.some((column) => {
+    const text = row[column];
+    // Sentences of findings name people in ways that whole values do not.
+    return text !== null && (mentions.occursIn(text) || (column === 'findings' && mentions.isTold(text)));
+  });
+  if (!isNaming) return undefined;
+  const desired: ScimResource = fromText(row.desired);
+  const values = ownValues(desired);
+  const isNamed = (text: string) => mentions.isNamed(text) && !values.has(foldCase(text));
+  const isTold = (text: string) => mentions.isTold(text) && !values.has(foldCase(text));
+  const changed: Partial<Row> = {
+    ...changedDesired(desired, isNamed),
+    ...changedJson(row, 'applied', (value) => struck(value, isNamed)),
+    ...changedJson(row, 'refused', (value) => struck(value, isNamed)),
+    ...changedJson(row, 'progress', (value) => struck(value, isNamed)),
+    ...changedJson(row, 'observed', (value) => withoutMembers(value, isNamed)),
+    ...changedJson(row, 'origin', (value) => withoutBaseline(value, isNamed)),
+    ...changedJson(row, 'findings', (value) => withoutEntries(value, isTold)),
+    ...changedJson(row, 'trace', (value) => withoutEntries(value, isNamed)),
+  };
+  return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+/** What names the other person as well, such as an address that both were to have, stays. */
+function ownValues({ userName, externalId, displayName, name, ...lists }: ScimResource): Set<string> {
+  const { givenName, familyName, formatted } = isObject(name) ? name : {};
+  const elements = [lists.emails, lists.phoneNumbers].flatMap((list) => (Array.isArray(list) ? list : []));
+  const own = [userName, externalId, displayName, formatted, `${givenName} ${familyName}`];
+  const all = [...own, ...elements.map((one) => (isObject(one) ? one.value : one))];
+  return new Set(all.flatMap((text) => (typeof text === 'string' ? foldCase(text) : [])));
+}
+
+function changedDesired(desired: ScimResource, isNamed: (text: string) => boolean): Partial<Row> {
+  const after = withoutMembers(desired, isNamed);
+  return toText(after) === toText(desired) ? {} : desiredColumns(after);
+}
+
+type JsonColumn = Exclude<(typeof searched)[number], 'desired'>;
+
+function changedJson(row: Row, column: JsonColumn, change: (value: JsonObject) => Json): Partial<Row> {
+  const text = row[column];
+  if (text === null) return {};
+  const after = toText(change(fromText(text)));
+  return after === text ? {} : { [column]: after };
+}
+
+function withoutMembers(object: JsonObject, isNamed: (text: string) => boolean): JsonObject {
+  const kept = Object.entries(object).flatMap(([name, value]) => {
+    const rest = value === undefined ? undefined : withoutReferences(value, isNamed);
+    return rest === undefined ? [] : [[name, rest] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+function withoutBaseline(origin: JsonObject, isNamed: (text: string) => boolean): JsonObject {
+  const { baseline } = origin;
+  return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, isNamed) } : origin;
+}
+
+/** Findings and traces are made anew by the next reconciliation. */
+function withoutEntries(entries: Json, isNamed: (text: string) => boolean): Json {
+  return Array.isArray(entries) ? entries.filter((entry) => !texts(entry).some(isNamed)) : entries;
+}
+
+function texts(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(texts);
+}
+
+function isObject(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** False where the identity is held or has changed since it was read. */
+async function rewrite(
+  tx: Kysely<Tables>,
+  row: Row,
+  { sought, now }: { sought: Sought; now: number },
+): Promise<boolean> {
+  const changes = changesOf(row, sought.mentions) ?? {};
+  const isShown = row.deleted_at === null && changes.desired !== undefined;
+  // A tombstone's traveler is out of use, and nobody who is unclaimed is written.
+  const isFollowed = row.deleted_at === null && row.claimed === 1;
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set({
+      ...changes,
+      revision: row.revision + 1,
+      ...(isShown ? { version: row.version + 1, last_modified: now } : {}),
+      ...(isFollowed ? { state: 'dirty', next_attempt_at: 0 } : {}),
+    })
+    .where('connection_id', '=', row.connection_id)
+    .where('id', '=', row.id)
+    .where('revision', '=', row.revision)
+    .where((one) => one.or([one('lease_until', 'is', null), one('lease_until', '<=', now)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The person as others name them by id, address or userName in rows of their own. */
+export interface Referred {
+  ids: string[];
+  travelIds: string[];
+  names: string[];
+}
+
+/** Removes the references of others to the person. */
+export async function removeReferences(
+  tx: Kysely<Tables>,
+  { ids, travelIds, names }: Referred,
+): Promise<void> {
+  for (const [column, values] of [
+    ['target', ids],
+    ['travel_id', travelIds],
+    ['raw_key', names.map(keyOf)],
+  ] as const) {
+    for (const batch of batches(values))
+      await tx.deleteFrom('identity_reference').where(column, 'in', batch).execute();
+  }
+}
+
+/** Removes the members of groups that are the person, by whatever value; answers of how many groups. */
+export async function leaveAllGroups(
+  tx: Kysely<Tables>,
+  { ids, names }: Referred,
+  now: number,
+): Promise<number> {
+  const left = await tx
+    .deleteFrom('group_member')
+    .where((member) => member.or([member('value', 'in', [...ids, ...names]), member('display', 'in', names)]))
+    .returning(['connection_id', 'group_id'])
+    .execute();
+  const groups = new Map(left.map((row) => [`${row.connection_id}/${row.group_id}`, row]));
+  for (const { connection_id, group_id } of groups.values()) {
+    await tx
+      .updateTable('scim_group')
+      .set({ version: sql`version + 1`, last_modified: now })
+      .where('connection_id', '=', connection_id)
+      .where('id', '=', group_id)
+      .execute();
+  }
+  return groups.size;
+}
+
+/** Of how many groups the person is a member. */
+export async function countGroups({ db }: Database, { ids, names }: Referred): Promise<number> {
+  const rows = await db
+    .selectFrom('group_member')
+    .select(['connection_id', 'group_id'])
+    .distinct()
+    .where((member) => member.or([member('value', 'in', [...ids, ...names]), member('display', 'in', names)]))
+    .execute();
+  return rows.length;
+}

@@ -1,0 +1,234 @@
+import { seconds } from './collection.ts';
+import { reducedDoc, withoutTraveler } from './erasure-docs.ts';
+import { type JsonObject, textOf } from './json.ts';
+import { type Position, readOne, type StoredResource, type TravelStore } from './ports.ts';
+import { type Recorder, recorder } from './record.ts';
+import { keysOf, type Resource } from './resource.ts';
+import { billingOperation } from './resources/billing-operation.ts';
+import { billingProfile } from './resources/billing-profile.ts';
+import { event } from './resources/event.ts';
+import { invoice } from './resources/invoice.ts';
+import { projectCode } from './resources/project-code.ts';
+import { travelPolicy } from './resources/travel-policy.ts';
+import { tripProject } from './resources/trip-project.ts';
+import { isAdmin, user } from './resources/user.ts';
+import { webhook } from './resources/webhook.ts';
+import { validated } from './validation.ts';
+
+/** What an erasure takes of the world. */
+export interface ErasureGround {
+  store: TravelStore;
+  /** Epoch milliseconds. */
+  now(): number;
+  newId(form: 'A' | 'B'): string;
+  /** Whether a value names the person, by anything but the travel id. */
+  isNamed(value: string): boolean;
+  /** A document in which every text that names the person is replaced; `withId`: the travel id, too. */
+  strike(doc: JsonObject, withId: boolean): JsonObject;
+  /** Of the address that a traveler gets who has to stay. */
+  domain: string;
+  /** Lets others have the database between two transactions. */
+  pause(): Promise<void>;
+}
+
+/** What the travel service has of a traveler, and what an erasure leaves. */
+export interface TravelerPlan {
+  isActive: boolean;
+  isAdmin: boolean;
+  trips: number;
+  operations: number;
+  /** Invoices of those operations, which stay as they are. */
+  invoices: number;
+  /** Users whose manager the traveler is. */
+  managed: number;
+  /** Travel policies and project codes whose approver the traveler is, by name. */
+  approves: string[];
+  /** What names the traveler and is left to the admin. */
+  leftTo: string[];
+  events: number;
+}
+
+/** So many resources are changed in one transaction, and read at once. */
+const BATCH = 100;
+
+/** What an erasure would find; undefined: there is no such traveler. */
+export async function planErasure(ground: ErasureGround, id: string): Promise<TravelerPlan | undefined> {
+  const { store } = ground;
+  const traveler = await readOne(store, user.type, id);
+  if (!traveler) return undefined;
+  const trips = await all(store, tripProject, (doc) => isOnTrip(doc, id));
+  const operations = await all(store, billingOperation, (doc) => isBilled(doc, id));
+  const managed = await all(store, user, ({ managerId }) => managerId === id);
+  const approving = await approvedBy(store, id);
+  const leftTo: string[] = [];
+  for (const resource of [billingProfile, invoice, webhook])
+    for (const { id: other, doc } of await all(store, resource, (one) => isChanged(ground, one)))
+      leftTo.push(`${resource.type} ${textOf(doc, 'name') ?? other}`);
+  return {
+    isActive: traveler.doc['archived'] !== true,
+    isAdmin: isAdmin(traveler.doc),
+    trips: trips.length,
+    operations: operations.length,
+    invoices: new Set(operations.flatMap(({ doc }) => textOf(doc, 'invoiceId') ?? [])).size,
+    managed: managed.length,
+    approves: approving.map(
+      ({ type, doc, id: other }) => `${type} ${textOf(doc, 'name') ?? textOf(doc, 'code') ?? other}`,
+    ),
+    leftTo,
+    events: (await all(store, event, (doc) => reducedEvent(ground, { id, isGone: true }, doc) !== doc))
+      .length,
+  };
+}
+
+/**
+ * Anonymizes a traveler to whom trips or billing operations refer, and deletes another one. Trips and billing operations stay
+ * without what names the traveler, invoices as they are. It may be done again after it was interrupted. Tells in one event
+ * that the traveler has changed or gone, with no value of theirs.
+ */
+export async function eraseTraveler(
+  ground: ErasureGround,
+  id: string,
+): Promise<'anonymized' | 'deleted' | 'gone'> {
+  const { store } = ground;
+  if (!(await readOne(store, user.type, id))) return 'gone';
+  const isStaying = (await clean(ground, id, tripProject)) + (await clean(ground, id, billingOperation)) > 0;
+  await leaveReferrers(ground, id);
+  return inTransaction(ground, [user.type], async (record) => {
+    const traveler = await readOne(record.within, user.type, id);
+    if (!traveler) return 'gone';
+    const isReferredTo = isStaying || (await record.within.isReferredTo(traveler));
+    await (isReferredTo ? anonymize(ground, record, traveler) : record.within.remove(traveler));
+    const data = { id, type: user.type, createdAt: seconds(traveler.createdAt) };
+    await record.tell(isReferredTo ? 'user.updated' : 'user.deleted', data);
+    return isReferredTo ? 'anonymized' : 'deleted';
+  });
+}
+
+/** Reduces the events of a traveler to what every event must have, and strikes the traveler out of others; answers how many. */
+export async function reduceEvents(ground: ErasureGround, id: string): Promise<number> {
+  const isGone = (await readOne(ground.store, user.type, id)) === undefined;
+  return change(ground, event, (doc) => reducedEvent(ground, { id, isGone }, doc));
+}
+
+function reducedEvent(
+  { strike, isNamed }: ErasureGround,
+  { id, isGone }: { id: string; isGone: boolean },
+  doc: JsonObject,
+): JsonObject {
+  const reduced = reducedDoc(doc, { id, isNamed });
+  return reduced === doc ? same(doc, strike(doc, isGone)) : reduced;
+}
+
+function isChanged({ strike }: ErasureGround, doc: JsonObject): boolean {
+  return same(doc, strike(doc, true)) !== doc;
+}
+
+/** The document itself where nothing is different. */
+function same(doc: JsonObject, changed: JsonObject): JsonObject {
+  return JSON.stringify(doc) === JSON.stringify(changed) ? doc : changed;
+}
+
+/** Takes what names the traveler out of the trips or operations that concern them; answers how many these are. */
+async function clean(ground: ErasureGround, id: string, resource: Resource): Promise<number> {
+  const concerns = resource === tripProject ? isOnTrip : isBilled;
+  const person = { id, isNamed: ground.isNamed };
+  await change(ground, resource, (doc) =>
+    concerns(doc, id) ? same(doc, ground.strike(withoutTraveler(resource.type, doc, person), false)) : doc,
+  );
+  return (await all(ground.store, resource, (doc) => concerns(doc, id))).length;
+}
+
+async function leaveReferrers(ground: ErasureGround, id: string): Promise<void> {
+  const without = (field: string) => (doc: JsonObject) => {
+    if (doc[field] !== id) return doc;
+    const { [field]: _gone, ...others } = doc;
+    return others;
+  };
+  await change(ground, user, without('managerId'));
+  await change(ground, travelPolicy, without('defaultApproverId'));
+  await change(ground, projectCode, without('approverId'));
+}
+
+async function approvedBy(store: TravelStore, id: string): Promise<StoredResource[]> {
+  return [
+    ...(await all(store, travelPolicy, ({ defaultApproverId }) => defaultApproverId === id)),
+    ...(await all(store, projectCode, ({ approverId }) => approverId === id)),
+  ];
+}
+
+async function anonymize(
+  { newId, domain }: ErasureGround,
+  { within }: Recorder,
+  traveler: StoredResource,
+): Promise<void> {
+  const doc = validated(user, { archived: true, email: `erased-${newId('A')}@${domain}` });
+  const after = { ...traveler, doc };
+  await within.replace(after, keysOf(user, after));
+}
+
+function isOnTrip({ travelerIds }: JsonObject, id: string): boolean {
+  return Array.isArray(travelerIds) && travelerIds.includes(id);
+}
+
+function isBilled({ bookingSnapshot }: JsonObject, id: string): boolean {
+  return bookingSnapshot !== undefined && JSON.stringify(bookingSnapshot).includes(JSON.stringify(id));
+}
+
+/** Changes the documents of a type in short transactions; answers how many. Those of others are told of as any change is. */
+async function change(
+  ground: ErasureGround,
+  resource: Resource,
+  after: (doc: JsonObject) => JsonObject,
+): Promise<number> {
+  let count = 0;
+  for await (const resources of pages(ground.store, resource)) {
+    const concerned = resources.filter(({ doc }) => after(doc) !== doc);
+    if (concerned.length === 0) continue;
+    await inTransaction(ground, [resource.type], async (record) => {
+      for (const { doc, ...stored } of await record.within.read(concerned)) {
+        const next = after(doc);
+        if (next === doc) continue;
+        // An event about what is erased would name it again.
+        if (isTold(resource)) await record.replace(resource, { ...stored, doc }, next);
+        else
+          await record.within.replace({ ...stored, doc: next }, keysOf(resource, { ...stored, doc: next }));
+        count += 1;
+      }
+    });
+    await ground.pause();
+  }
+  return count;
+}
+
+function isTold({ type }: Resource): boolean {
+  return type === user.type || type === travelPolicy.type || type === projectCode.type;
+}
+
+function inTransaction<T>(
+  { store, now, newId }: ErasureGround,
+  types: string[],
+  work: (record: Recorder) => Promise<T>,
+): Promise<T> {
+  return store.write(types, (within) => work(recorder(within, { now, newId })));
+}
+
+async function all(
+  store: TravelStore,
+  resource: Resource,
+  isMeant: (doc: JsonObject) => boolean,
+): Promise<StoredResource[]> {
+  const found: StoredResource[] = [];
+  for await (const resources of pages(store, resource))
+    found.push(...resources.filter(({ doc }) => isMeant(doc)));
+  return found;
+}
+
+async function* pages(store: TravelStore, { type }: Resource): AsyncGenerator<StoredResource[]> {
+  let from: Position | undefined;
+  do {
+    const edge = from && { after: from };
+    const page = await store.pageFrom({ type, parentId: '', order: 'asc', limit: BATCH }, edge);
+    if (page.resources.length > 0) yield page.resources;
+    from = page.next;
+  } while (from);
+}

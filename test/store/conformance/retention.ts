@@ -1,0 +1,67 @@
+import { house, NOW, type Open, person } from './house.ts';
+
+const DAY = 24 * 60 * 60_000;
+
+/** What ends by itself, on any database. */
+export function describeRetention(open: Open): void {
+  describe('the retention', () => {
+    const old = { deletedAt: NOW - 500 * DAY, state: 'synced' } as const;
+    const bounds = { before: NOW - 400 * DAY, now: NOW, limit: 10 };
+
+    it('ends old tombstones of the connection that have nothing left to do, and no others', async () => {
+      const { add, retention, identities, leases } = await house(open);
+      const late = { progress: { late: { checkAt: NOW + 1, sent: {}, creates: [] } } };
+      await add(
+        person('old', old),
+        person('younger', { ...old, deletedAt: NOW - 399 * DAY }),
+        person('living', { state: 'synced' }),
+        person('dirty', { ...old, state: 'dirty' }),
+        person('held', { ...old, state: 'held' }),
+        person('refused', { ...old, state: 'refused' }),
+        person('late', { ...old, ...late }),
+        person('leased', old),
+        person('elsewhere', { ...old, connection: 'entra' }),
+      );
+      await leases.take('okta', 'leased', { token: 't', until: NOW + 1, now: NOW });
+      expect(await retention.expireTombstones('okta', bounds)).toBe(1);
+      expect(await identities.byId('okta', 'old')).toBeUndefined();
+      expect(await identities.find('okta', { by: 'email', value: 'old@corp.example' })).toEqual([]);
+      for (const id of ['younger', 'living', 'dirty', 'held', 'refused', 'late', 'leased'])
+        expect(await identities.byId('okta', id)).toBeDefined();
+      expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
+    });
+
+    it('ends them in parts, the oldest first, and counts them out', async () => {
+      const { add, retention, identities, database } = await house(open);
+      for (let n = 0; n < 5; n += 1) await add(person(`p${n}`, { ...old, deletedAt: old.deletedAt + n }));
+      const dead = async () =>
+        (
+          await database.db
+            .selectFrom('tally')
+            .select('count')
+            .where('connection_id', '=', 'okta')
+            .where('kind', '=', 'dead')
+            .executeTakeFirst()
+        )?.count;
+      expect(await dead()).toBe(5);
+      expect(await retention.expireTombstones('okta', { ...bounds, limit: 2 })).toBe(2);
+      expect(await identities.byId('okta', 'p1')).toBeUndefined();
+      expect(await identities.byId('okta', 'p2')).toBeDefined();
+      expect(await dead()).toBe(3);
+      expect(await retention.expireTombstones('okta', { ...bounds, limit: 10 })).toBe(3);
+      expect(await retention.expireTombstones('okta', bounds)).toBe(0);
+      expect(await dead()).toBe(0);
+    });
+
+    it('makes those dirty who wait for the address of a traveler that belongs to nobody now', async () => {
+      const { add, read, retention } = await house(open);
+      const observed = { id: 't1', email: 'ada@corp.example', archived: true, createdAt: '' };
+      await add(
+        person('gone', { ...old, travelId: 't1', observed }),
+        person('waiting', { state: 'pending', waitingFor: 'ada@corp.example' }),
+      );
+      await retention.expireTombstones('okta', bounds);
+      expect((await read('waiting')).state).toBe('dirty');
+    });
+  });
+}

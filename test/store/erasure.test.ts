@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { openEmbedded } from '../../src/store/database.ts';
+import { mentions, struck, withoutReferences } from '../../src/store/erasure/mentions.ts';
+import { travelResources } from '../../src/store/travel-resources.ts';
+import { keysOf } from '../../src/travel/resource.ts';
+import { user } from '../../src/travel/resources/user.ts';
+import { textsInFiles } from '../support/database-bytes.ts';
+import { folder } from '../support/jetbridge.ts';
+
+const ada = mentions({ unique: ['ada@corp.example', '7d4e7f0a-52b1'], whole: ['ada', 'Ada Lovelace', '42'] });
+
+describe('the mentions of a person', () => {
+  test.each([
+    ['ADA@corp.example', true],
+    ['mailto:ada@corp.example', true],
+    ['https://idp.example/Users/7d4e7f0a-52b1', true],
+    ['Ada', true],
+    ['ada lovelace', true],
+    ['42', true],
+    ['xada@corp.example', false],
+    ['mc.ada@corp.example', false],
+    ['ada@corp.example.org', false],
+    ['7d4e7f0a-52b12', false],
+    ['ada king', false],
+    ['142', false],
+  ])('%j names her: %p', (value, expected) => {
+    expect(ada.isNamed(value)).toBe(expected);
+  });
+
+  test.each([
+    ['{"email":"Ada@Corp.example"}', true],
+    ['{"email":"\\u0061da@corp.example"}', true],
+    ['{"note":"\\nada@corp.example"}', true],
+    ['{"list":[{"deep":["ada lovelace"]}]}', true],
+    ['{"ada@corp.example":1}', true],
+    ['{"cut":"\\tada@corp.example', true],
+    ['{"size":42,"name":"adam"}', false],
+    ['', false],
+  ])('the text %j names her: %p', (text, expected) => {
+    expect(ada.occursIn(text)).toBe(expected);
+  });
+
+  test('a sentence names her by any of her names', () => {
+    expect(ada.isTold('The addresses of bob and ada are to be exchanged.')).toBe(true);
+    expect(ada.isTold('Another traveler has ada@corp.example.')).toBe(true);
+    expect(ada.isTold('The addresses of bob and adam are to be exchanged.')).toBe(false);
+  });
+
+  test('no text of a struck value names her any more, and nothing else is changed', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.constantFrom('ada@corp.example', 'Ada', 'x ada@corp.example y'),
+        (other, name) => {
+          const value = JSON.parse(JSON.stringify({ other, name, list: [name, other] }));
+          const after = struck(value, ada.isNamed);
+          expect(ada.occursIn(JSON.stringify(after))).toBe(false);
+          if (!ada.occursIn(JSON.stringify(other)))
+            expect(after).toEqual({ other: value.other, name: 'erased', list: ['erased', value.other] });
+        },
+      ),
+    );
+  });
+
+  test('a reference goes as a whole by its value, and stays where a namesake is meant', () => {
+    const reference = (value: object) => withoutReferences({ manager: value } as never, ada.isNamed);
+    expect(reference({ value: 'ada@corp.example', displayName: 'Ada Lovelace' })).toBeUndefined();
+    expect(reference({ value: 'm1', displayName: 'Ada Lovelace' })).toEqual({
+      manager: { value: 'm1', displayName: 'Ada Lovelace' },
+    });
+    expect(reference({ displayName: 'Ada Lovelace', since: 'May' })).toEqual({ manager: { since: 'May' } });
+  });
+});
+
+test('the address of whoever leaves a long list is not kept as the beginning of a block', async () => {
+  const place = folder();
+  const database = await openEmbedded(place.path, true);
+  const store = travelResources(database);
+  const resource = (number: number) => ({
+    type: 'user',
+    id: `u${number}`,
+    parentId: '',
+    createdAt: 0,
+    doc: {
+      email: `zqperson-${String(number).padStart(5, '0')}@corp.example`,
+      archived: false,
+      separateIcsEmails: false,
+    },
+  });
+  await store.write(['user'], async (within) => {
+    for (let number = 1; number <= 2_560; number += 1)
+      await within.insert(resource(number), keysOf(user, resource(number)));
+  });
+  const begins = async () => {
+    const rows = await database.db
+      .selectFrom('travel_block')
+      .select('value')
+      .where('list', '=', 'email')
+      .orderBy('value')
+      .execute();
+    return rows.map(({ value }) => value).filter((value) => value !== '');
+  };
+  const [first = ''] = await begins();
+  expect(first).toMatch(/^zqperson-/);
+  const number = Number(/\d+/.exec(first)?.[0]);
+  await store.write(['user'], (within) => within.remove({ type: 'user', id: `u${number}` }));
+  expect((await begins())[0]).toBe(resource(number + 1).doc.email);
+  const page = await store.page({
+    type: 'user',
+    parentId: '',
+    sortBy: 'email',
+    order: 'asc',
+    offset: 2_100,
+    limit: 1,
+  });
+  expect(page.resources.map(({ id }) => id)).toEqual(['u2102']);
+  await database.emptyLog();
+  await database.close();
+  expect(textsInFiles(place.path, new RegExp(first.replaceAll('.', '\\.')))).toEqual([]);
+  place.remove();
+}, 30_000);
