@@ -1,0 +1,140 @@
+import { hashSecret } from '../../src/http/bearer.ts';
+import { newLog } from '../../src/http/log.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { oauthTokens } from '../../src/store/oauth-tokens.ts';
+import { tokens } from '../../src/store/tokens.ts';
+import { eventually } from '../support/eventually.ts';
+import { linesTo } from '../support/http-house.ts';
+import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
+import { type RunningService, startService } from '../support/service.ts';
+import { travelAdmin } from '../support/travel-admin.ts';
+
+const SCIM_TOKEN = 'a-token-that-the-operator-chose';
+const TRAVEL_API_KEY = 'a-key-that-the-operator-chose';
+const DAY_MS = 24 * 60 * 60_000;
+
+/** The service and its log; the store has credentials of every kind and state, whose text is their id and `-text`. */
+const lines: JsonObject[] = [];
+let service: RunningService;
+let database: Database;
+let clients: Record<'scim' | 'travel', RegisteredClient>;
+let sent = 0;
+
+beforeAll(async () => {
+  const log = newLog('info', linesTo(lines));
+  service = await startService({ SCIM_TOKEN, TRAVEL_API_KEY }, { background: false, log });
+  database = await openEmbedded(service.data, false);
+  clients = {
+    scim: await oauthClient(service, { connection: 'default' }),
+    travel: await oauthClient(service, { travelAdmin: 'admin@jetbridge.local' }),
+  };
+  await ensureConnection(database, { id: 'gone', account: 'gone' });
+  for (const id of ['good', 'expired', 'revoked', 'orphan'])
+    await tokens(database).create({
+      ...{ id, name: id, hash: hashSecret(`${id}-text`), createdAt: Date.now() },
+      connection: id === 'orphan' ? 'gone' : 'default',
+      expiresAt: id === 'expired' ? Date.now() - DAY_MS : undefined,
+    });
+  await tokens(database).revoke('revoked', Date.now());
+  const admin = travelAdmin(service.url, TRAVEL_API_KEY);
+  const active = await admin.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
+  const manager = await admin.make('/users', { email: 'bob@corp.example', roles: ['manager'] });
+  for (const [id, userId] of Object.entries({ k1: active, k2: active, k3: manager }))
+    await apiKeys(database).add({ id, name: id, hash: hashSecret(`${id}-text`), userId, createdAt: 1 });
+  await apiKeys(database).revoke('k2', Date.now());
+  const ended = { hash: hashSecret('ended-text'), clientId: clients.scim.id, expiresAt: Date.now() - 1_000 };
+  await oauthTokens(database).keep(ended, Date.now() - DAY_MS);
+});
+afterAll(async () => {
+  await database.close();
+  await service.close();
+});
+
+/** Sends a request and answers its status and what its line says of the credential. */
+async function lineOf(path: string, { headers = {}, ...init }: RequestInit = {}): Promise<unknown[]> {
+  sent += 1;
+  const id = `sent-${sent}`;
+  const answer = await fetch(`${service.url}${path}`, {
+    ...init,
+    headers: { ...headers, 'X-Request-Id': id },
+  });
+  await answer.arrayBuffer();
+  return eventually(async () => {
+    const line = lines.find(({ requestId, msg }) => requestId === id && msg === 'request');
+    if (!line) throw new Error('there is no line yet');
+    expect(line).toMatchObject({ status: answer.status, address: '127.0.0.1' });
+    return [answer.status, line['credential'], line['reason']];
+  });
+}
+
+const bearer = (text: string) => ({ headers: { Authorization: `Bearer ${text}` } });
+
+test.each<[string, RequestInit, string | undefined, string]>([
+  ['/scim/v2/Users', {}, undefined, 'no credential'],
+  ['/scim/v2/Users', { headers: { Authorization: 'Basic YTpi' } }, undefined, 'malformed credential'],
+  ['/scim/v2/Users', bearer('nobodys'), undefined, 'unknown credential'],
+  ['/scim/v2/Users', bearer('expired-text'), 'token:expired', 'expired credential'],
+  ['/scim/v2/Users', bearer('revoked-text'), 'token:revoked', 'revoked credential'],
+  ['/scim/v2/Users', bearer('orphan-text'), 'token:orphan', 'its connection is not in the settings'],
+  ['/scim/v2/Users', bearer('k1-text'), 'apiKey:k1', 'credential of another service'],
+  ['/api/users', {}, undefined, 'no credential'],
+  ['/api/users', bearer('nobodys'), undefined, 'unknown credential'],
+  ['/api/users', bearer('good-text'), 'token:good', 'credential of another service'],
+  ['/api/users', bearer('k2-text'), 'apiKey:k2', 'revoked credential'],
+  ['/api/users', bearer('k3-text'), 'apiKey:k3', 'its user is no active admin'],
+])(
+  'the line of a 401 at %s (%j) names the credential %s and the reason %s',
+  async (path, init, credential, reason) => {
+    expect(await lineOf(path, init)).toEqual([401, credential, reason]);
+  },
+);
+
+test('the line of a request has the id of the credential, never its text', async () => {
+  expect(await lineOf('/scim/v2/Users', bearer(SCIM_TOKEN))).toEqual([
+    200,
+    'token:environment:default',
+    undefined,
+  ]);
+  expect(await lineOf('/scim/v2/Users', bearer('good-text'))).toEqual([200, 'token:good', undefined]);
+  expect(await lineOf('/api/users', bearer(TRAVEL_API_KEY))).toEqual([200, 'apiKey:environment', undefined]);
+  expect(await lineOf('/api/users', bearer('k1-text'))).toEqual([200, 'apiKey:k1', undefined]);
+  const { scim, travel } = clients;
+  expect(await lineOf('/scim/v2/Users', bearer('ended-text'))).toEqual([
+    ...[401, `oauth:${scim.id}`, 'expired credential'],
+  ]);
+  const access = await scim.token();
+  expect(await lineOf('/scim/v2/Users', bearer(access))).toEqual([200, `oauth:${scim.id}`, undefined]);
+  expect(await lineOf('/api/users', bearer(access))).toEqual([
+    ...[401, `oauth:${scim.id}`, 'credential of another service'],
+  ]);
+  expect(await lineOf('/api/users', bearer(await travel.token()))).toEqual([
+    200,
+    `oauth:${travel.id}`,
+    undefined,
+  ]);
+  const text = JSON.stringify(lines);
+  for (const secret of [SCIM_TOKEN, TRAVEL_API_KEY, access, scim.secret, '-text'])
+    expect(text).not.toContain(secret);
+});
+
+test('the line of a request for a token says which client got one, or why none did', async () => {
+  const ask = (form: Record<string, string>) =>
+    lineOf('/oauth/token', { method: 'POST', body: new URLSearchParams(form) });
+  const grant = { grant_type: 'client_credentials' };
+  const { id, secret } = clients.scim;
+  expect(await ask({ ...grant, client_id: id, client_secret: secret })).toEqual([
+    200,
+    `oauth:${id}`,
+    undefined,
+  ]);
+  expect(await ask({ ...grant, client_id: id, client_secret: 'x' })).toEqual([
+    ...[401, undefined, `wrong secret of oauth:${id}`],
+  ]);
+  expect(await ask({ ...grant, client_id: 'x', client_secret: 'x' })).toEqual([
+    ...[401, undefined, 'unknown or revoked client'],
+  ]);
+  expect(await ask(grant)).toEqual([401, undefined, 'no credential']);
+});
