@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 /**
- * The previous values of what a change changed, nested objects by their changed members only (specification, "Events":
- * `previousAttributes`). What had no value before is not named, as null is never sent.
+ * The merge patch (RFC 7396) that leads from a resource back to its state before a change: every changed attribute with its
+ * previous value, nested objects by their changed members, and null for an attribute that had no value before.
  */
 export function previousAttributes(before: JsonObject, after: JsonObject): JsonObject {
-  const changed = Object.entries(before).flatMap(([name, old]) => {
-    const now = after[name];
-    if (isDeepStrictEqual(old, now)) return [];
-    return [[name, isObject(old) && isObject(now) ? previousAttributes(old, now) : old] as const];
+  const now = new Map(Object.entries(after));
+  const changed = Object.entries(before).flatMap(([name, old]): [string, Json][] => {
+    const current = now.get(name);
+    if (isDeepStrictEqual(old, current)) return [];
+    return [[name, isObject(old) && isObject(current) ? previousAttributes(old, current) : old]];
   });
-  return Object.fromEntries(changed);
+  const added = [...now.keys()].filter((name) => !Object.hasOwn(before, name));
+  return Object.fromEntries([...changed, ...added.map((name): [string, Json] => [name, null])]);
 }

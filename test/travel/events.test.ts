@@ -76,7 +76,7 @@ test('what the table of kinds does not name is not told', async () => {
   expect(await told()).toEqual([]);
 });
 
-test('previousAttributes holds old values of changed attributes alone, nested ones too', async () => {
+test('previousAttributes is the merge patch back to the old state: changed attributes alone, null where there was none', async () => {
   const { id } = await house.make('/users', {
     email: 'ada@example.com',
     address: { city: 'Paris', postalCode: '75002' },
@@ -88,9 +88,10 @@ test('previousAttributes holds old values of changed attributes alone, nested on
   });
   const [, updated] = await told();
   expect(updated?.['previousAttributes']).toEqual({
-    address: { city: 'Paris' },
+    address: { city: 'Paris', region: null },
     roles: ['organizer'],
     lang: 'en',
+    firstName: null,
   });
 });
 

@@ -46,9 +46,9 @@ describe('an invoice', () => {
     expect(listed.map((one) => one['id'])).toEqual([purchase.id, second?.id, refund?.id]);
     expect(brief(await at.news())).toEqual([
       ['invoice.created', id],
-      ['billingOperation.updated', purchase.id, { status: 'delayed' }],
-      ['billingOperation.updated', second?.id, { status: 'delayed' }],
-      ['billingOperation.updated', refund?.id, {}],
+      ['billingOperation.updated', purchase.id, { invoiceId: null, status: 'delayed' }],
+      ['billingOperation.updated', second?.id, { invoiceId: null, status: 'delayed' }],
+      ['billingOperation.updated', refund?.id, { invoiceId: null }],
     ]);
     const again = await at.office((desk) =>
       desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
@@ -123,7 +123,7 @@ describe('an invoice', () => {
     const { purchase, invoiceId } = await invoiced(at);
     await at.office((desk) => desk.payInvoice(invoiceId, 'TR-1'));
     expect(brief(await at.news())).toEqual([
-      ['invoice.updated', invoiceId, { status: 'open' }],
+      ['invoice.updated', invoiceId, { paymentReference: null, status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
     ]);
     expect(await at.get(`/invoices/${invoiceId}`)).toMatchObject({

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
+import { mergePatch } from '../../../src/travel/merge-patch.ts';
 import type { Told } from './office.ts';
 import { type Billed, cents, list, things, type View } from './view.ts';
 
@@ -26,6 +27,10 @@ export function checkEvents(before: View, after: View, told: Told[]): void {
   const order = ({ kind, data }: Told) => `${kind} ${data['id']}`;
   const sorted = (events: Told[]) => [...events].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   expect(sorted(told)).toEqual(sorted(expected));
+  for (const { data, previousAttributes } of told) {
+    if (previousAttributes === undefined) continue;
+    expect(mergePatch(data, previousAttributes)).toEqual(old.get(`${data['type']} ${data['id']}`));
+  }
 }
 
 /** The table of the specification, "Derivation of the billing operation status". */
@@ -143,8 +148,8 @@ function eventOf(before: JsonObject | undefined, after: JsonObject): Told[] {
   }
   if (!before) return [{ kind: `${type}.created`, data: after }];
   if (type === 'tripProject') return [];
-  const previous = Object.entries(before).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name]),
-  );
-  return [{ kind: `${type}.updated`, data: after, previousAttributes: Object.fromEntries(previous) }];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const previousAttributes = Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
+  return [{ kind: `${type}.updated`, data: after, previousAttributes }];
 }

@@ -111,7 +111,11 @@ test('previousAttributes: names of the changed attributes and their previous val
   await house.send('patch', `/users/${id}`, { data });
   await house.send('delete', `/users/${id}`);
   const [created, updated, deleted] = (await events()).slice(-3);
-  expect(updated?.['previousAttributes']).toEqual({ address: { city: 'Paris' }, firstName: 'Ada' });
+  expect(updated?.['previousAttributes']).toEqual({
+    address: { city: 'Paris' },
+    firstName: 'Ada',
+    lastName: null,
+  });
   for (const event of [created, deleted]) expect(event).not.toHaveProperty('previousAttributes');
 });
 
