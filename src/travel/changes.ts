@@ -6,13 +6,14 @@ import type { ResourceRef } from './ports.ts';
 import { type Recorder, recorded } from './record.ts';
 import type { DeclaredSecret } from './resource.ts';
 import { type Draft, save } from './save.ts';
-import { refuseForeignFields } from './validation.ts';
+import { refuseForeignFields, refuseOversized } from './validation.ts';
 
 /** POST: a new resource. */
 export function create(collection: Collection, target: Target, body: JsonObject): Promise<JsonObject> {
   const { resource, surroundings } = collection;
   const { parentId } = target;
   refuseForeignFields(resource, body);
+  refuseOversized(body);
   return committed(collection, async (recorder) => {
     const parent = await parentOf(resource, recorder.within, target);
     const id = surroundings.newId(resource.idForm);
@@ -76,12 +77,15 @@ function update(
 ): Promise<JsonObject> {
   const { resource } = collection;
   refuseForeignFields(resource, body);
+  refuseOversized(body);
   return committed(collection, async (recorder) => {
     const before = await existing(resource, recorder.within, target);
     const parent = await parentOf(resource, recorder.within, target);
     const about = circumstances(collection, target);
     const draft = { ...about, recorder, parent, operation, before: before.doc };
-    return save(draft, before, mergePatch(base(before.doc), body));
+    const wanted = mergePatch(base(before.doc), body);
+    refuseOversized(wanted, before.doc);
+    return save(draft, before, wanted);
   });
 }
 

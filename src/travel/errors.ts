@@ -46,9 +46,14 @@ export function errorBody(error: ApiError): object {
   return invalid.length > 0 ? { code, message, invalid } : { code, message };
 }
 
-/** 422: the resource would not be valid. At most a hundred faults are told, so that an answer is never larger than its question. */
+/** As many faults are collected: an answer must not be larger than its question, nor cost more than it. */
+export const FAULTS = 100;
+
+/** 422: the resource would not be valid. */
 export function validationFailed(invalid: Invalid[]): ApiError {
-  return new ApiError('validationFailed', 'The resource is not valid.', { invalid: invalid.slice(0, 100) });
+  return new ApiError('validationFailed', 'The resource is not valid.', {
+    invalid: invalid.slice(0, FAULTS),
+  });
 }
 
 /** 503: the store takes nothing at the moment. The specification has no code of its own for it. */

@@ -8,6 +8,7 @@ const LONGEST_EMAIL = 254;
 const PHONE = /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/;
 const CURRENCY = /^[A-Z]{3}$/;
 const LOCALE_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
+const NOT_NEGATIVE = 'must not be below zero';
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 // What JSON Schema cannot see in a test is said beside it, for the published contract.
@@ -88,6 +89,19 @@ export const currency = checked('pattern', 'must be a currency code such as EUR'
   CURRENCY.test(value),
 ).meta({ pattern: CURRENCY.source, description: 'A currency code (ISO 4217)', examples: ['EUR'] });
 
+/** A currency that the platform knows: a code of ISO 4217 in use. */
+export const knownCurrency = checked('pattern', 'must be the code of a known currency such as EUR', (value) =>
+  currencies.has(value),
+).meta({ pattern: CURRENCY.source, description: 'A known currency (ISO 4217)', examples: ['EUR'] });
+
+const currencies = new Set(Intl.supportedValuesOf('currency'));
+
+/** A whole number that is not below zero. */
+export const count = z.int().refine(isNotNegative, fault('range', NOT_NEGATIVE)).meta({ minimum: 0 });
+
+/** A number that is not below zero. */
+export const quantity = z.number().refine(isNotNegative, fault('range', NOT_NEGATIVE)).meta({ minimum: 0 });
+
 /** One of a closed list. */
 export function oneOf(values: readonly string[]) {
   return checked('enum', `must be one of ${values.join(', ')}`, (value) => values.includes(value)).meta({
@@ -109,6 +123,10 @@ export function checked(code: string, message: string, test: (value: string) => 
 
 function fault(code: string, error: string) {
   return { error, params: { code }, abort: true };
+}
+
+function isNotNegative(value: number): boolean {
+  return value >= 0;
 }
 
 function isDate(value: string): boolean {

@@ -44,8 +44,10 @@ export interface Change {
 export interface Rules {
   /** Answers the document to keep, which is what was wanted unless the rule puts it in another form. */
   check?(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }>;
+  /** Refuses a valid change that clashes with another resource, by the ApiError `conflict`. */
+  checkClash?(change: Change): Promise<void>;
   checkDelete?(resource: StoredResource, caller: string): void;
-  /** The statuses of the ApiErrors that `check` and `checkDelete` throw, for the contract. */
+  /** The statuses of the ApiErrors that `check`, `checkClash` and `checkDelete` throw, for the contract. */
   refuses?: Partial<Record<Operation, (403 | 409)[]>>;
   /** Values to be found by, besides those of `sortBy` and `filters`. */
   index?(resource: StoredResource): NamedValue[];

@@ -40,6 +40,7 @@ async function checkedDoc(draft: Draft, id: string, wanted: JsonObject): Promise
   const change: Change = { ...about, wanted: valid, within, alsoSave };
   const { doc, invalid } = (await resource.rules?.check?.(change)) ?? { doc: valid, invalid: [] };
   if (dangling.length + invalid.length > 0) throw validationFailed([...dangling, ...invalid]);
+  await resource.rules?.checkClash?.(change);
   return doc;
 }
 

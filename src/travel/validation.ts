@@ -1,25 +1,55 @@
 import type { z } from 'zod';
-import { type Invalid, validationFailed } from './errors.ts';
+import { FAULTS, type Invalid, validationFailed } from './errors.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import type { Resource } from './resource.ts';
 
 /** The longest part of a received value that is repeated in a fault. */
 const ECHO = 200;
 
+/** As many values a resource can hold, those inside of lists and objects included. No real one comes near it. */
+const VALUES = 20_000;
+
 /** Refuses a body that names what nobody knows, or what only the service writes; a null is a mention too. */
 export function refuseForeignFields(resource: Resource, body: JsonObject): void {
-  const invalid = Object.keys(body).flatMap((field) => {
-    if (resource.unwritable.includes(field)) return [item('readOnly', [field], body)];
-    return Object.hasOwn(resource.schema.shape, field) ? [] : [item('unknown', [field], body)];
-  });
+  const code = (field: string) => (resource.unwritable.includes(field) ? 'readOnly' : 'unknown');
+  const foreign = Object.keys(body).filter(
+    (field) => resource.unwritable.includes(field) || !Object.hasOwn(resource.schema.shape, field),
+  );
+  const invalid = foreign.slice(0, FAULTS).map((field) => item(code(field), [field], body));
   if (invalid.length > 0) throw validationFailed(invalid);
+}
+
+/**
+ * Refuses a document with too many values before anything else looks at them: a schema takes much longer to refuse a value
+ * than a client to send it. A document that has grown too large before may become smaller.
+ */
+export function refuseOversized(doc: JsonObject, before: JsonObject = {}): void {
+  const total = valuesIn(doc);
+  if (total <= VALUES || total <= valuesIn(before)) return;
+  const sizes = Object.entries(doc).map(([field, value]) => ({ field, size: valuesIn(value) }));
+  const largest = sizes.reduce((most, one) => (one.size > most.size ? one : most));
+  const message = `makes the resource too large: it can hold ${VALUES} values`;
+  throw validationFailed([item('tooMany', [largest.field], {}, message)]);
+}
+
+/** The number of values in a value, those inside of it included; null, which removes, counts like any other. */
+function valuesIn(value: Json): number {
+  let size = 0;
+  const open = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const inner = Object.values(next);
+    size += inner.length;
+    for (const one of inner) open.push(one);
+  }
+  return size;
 }
 
 /** The document that the schema makes of the input: fields in its order, defaults filled in, nothing empty that is optional. */
 export function validated(resource: Resource, input: JsonObject): JsonObject {
   const result = resource.schema.safeParse(input, { reportInput: false });
   if (!result.success)
-    throw validationFailed(result.error.issues.flatMap((issue) => toInvalid(issue, input)));
+    throw validationFailed(result.error.issues.slice(0, FAULTS).flatMap((issue) => toInvalid(issue, input)));
   const fields = Object.entries(result.data as JsonObject).filter(
     ([name, value]) => value !== undefined && !(isEmpty(value) && isOptional(resource, name)),
   );
@@ -48,7 +78,7 @@ function toInvalid(issue: z.core.$ZodIssue, input: JsonObject): Invalid[] {
   const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => item('unknown', [...path, key], input));
+      return issue.keys.slice(0, FAULTS).map((key) => item('unknown', [...path, key], input));
     case 'custom':
       return [item(String(issue.params?.['code']), path, input, issue.message)];
     default:

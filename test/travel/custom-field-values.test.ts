@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../src/travel/json.ts';
+import { customFieldOption } from '../../src/travel/resources/custom-field-option.ts';
 import { type House, openHouse } from './house.ts';
+import { changePastRules } from './past-the-rules.ts';
 
 let house: House;
 beforeEach(async () => {
@@ -127,13 +129,21 @@ describe('an option', () => {
     expect(data).toEqual(['green', 'red']);
   });
 
-  test('that has the same data as a disabled one is the one that is meant', async () => {
+  test('that an older version let have the same data as a disabled one is the one that is meant', async () => {
     const { id } = await makeField({ dataType: 'option' });
-    await makeOption(id, { data: 'red', disabled: true });
-    const second = await makeOption(id, { data: 'red' });
-    await makeOption(id, { data: 'red' });
+    const first = await makeOption(id, { data: 'one', disabled: true });
+    const second = await makeOption(id, { data: 'two' });
+    const third = await makeOption(id, { data: 'three' });
+    for (const option of [first, second, third]) {
+      const changes = { data: 'red' };
+      await changePastRules(house, { resource: customFieldOption, id: option.id, changes });
+    }
     const { data } = (await create(value(id, 'red'))).body;
     expect(data.customFields[0].values[0].customFieldOptionId).toBe(second.id);
+    const renamed = await house.send('patch', `/custom-fields/${id}/options/${third.id}`, {
+      data: { displayName: 'Red' },
+    });
+    expect([renamed.status, renamed.body.data.displayName]).toEqual([200, 'Red']);
   });
 
   test('stays as long as a user has it, and so does its field', async () => {
@@ -240,6 +250,55 @@ describe('a mandatory field', () => {
     expect((await house.send('put', user, { data: { email: 'a@example.com', customFields } })).status).toBe(
       200,
     );
+  });
+
+  test('keeps its value when a PATCH touches the custom fields', async () => {
+    const badge = await makeField({ name: 'Badge' });
+    const team = await makeField({ dataType: 'option', name: 'Team' });
+    await makeOption(team.id, { data: 'red' });
+    const other = await makeField({ name: 'Other' });
+    const { data } = (await create(value(badge.id, 'B-17'), value(team.id, 'red'))).body;
+    const user = `/users/${data.id}`;
+    for (const { id } of [badge, team])
+      await house.send('patch', `/custom-fields/${id}`, { data: { mandatory: true } });
+    const patch = (change: JsonObject) => house.send('patch', user, { data: change });
+    const both = [`customFields.${badge.id} required`, `customFields.${team.id} required`];
+    expect(faultsOf(await patch({ customFields: null }))).toEqual(both);
+    expect(faultsOf(await patch({ customFields: [] }))).toEqual(both);
+    expect(faultsOf(await patch({ customFields: [value(other.id, 'x')], archived: true }))).toEqual(both);
+    const emptied = [value(badge.id), value(team.id, 'red')];
+    expect(faultsOf(await patch({ customFields: emptied }))).toEqual([both[0]]);
+    const kept = [value(team.id, 'red'), value(badge.id, 'B-18'), value(other.id, 'x')];
+    const changed = await patch({ customFields: kept });
+    expect([changed.status, changed.body.data.customFields.length]).toEqual([200, 3]);
+    await house.send('patch', `/custom-fields/${badge.id}`, { data: { mandatory: false } });
+    await house.send('patch', `/custom-fields/${team.id}`, { data: { disabled: true } });
+    const cleared = await patch({ customFields: null });
+    expect([cleared.status, cleared.body.data.customFields]).toEqual([200, undefined]);
+  });
+
+  test('that a user has no value for does not keep a PATCH from changing the others', async () => {
+    const { data } = (await create()).body;
+    const other = await makeField({ name: 'Other' });
+    await makeField({ mandatory: true, name: 'Badge' });
+    const change = { customFields: [value(other.id, 'x')] };
+    expect((await house.send('patch', `/users/${data.id}`, { data: change })).status).toBe(200);
+  });
+
+  test.each<[string, JsonObject]>([
+    ['mandatory', { mandatory: true }],
+    ['disabled', { mandatory: true, disabled: true }],
+    ['of another expression', { mandatory: true, validationRegexp: 'X' }],
+  ])('that became %s never keeps a user from being archived', async (_what, change) => {
+    const badge = await makeField({ name: 'Badge' });
+    const withValue = (await create(value(badge.id, 'B-17'))).body.data;
+    const without = await house.make('/users', { email: 'b@example.com' });
+    await house.send('patch', `/custom-fields/${badge.id}`, { data: change });
+    await makeField({ mandatory: true, name: 'New' });
+    for (const { id } of [withValue, without]) {
+      const answer = await house.send('patch', `/users/${id}`, { data: { archived: true } });
+      expect([answer.status, answer.body.data.archived]).toEqual([200, true]);
+    }
   });
 
   test('is not asked for any more when it is no longer mandatory', async () => {

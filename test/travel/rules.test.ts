@@ -87,6 +87,34 @@ describe('an option', () => {
     expect(late.status).toBe(422);
   });
 
+  test('has data that no other option of its field has, without case', async () => {
+    const { id } = await house.make('/custom-fields', optionField);
+    const options = `/custom-fields/${id}/options`;
+    const red = await house.make(options, { data: 'Rouge' });
+    const blue = await house.make(options, { data: 'blue' });
+    for (const answer of [
+      await house.send('post', options, { data: { data: 'Rouge' } }),
+      await house.send('post', options, { data: { data: 'ROUGE', displayName: 'Red' } }),
+      await house.send('patch', `${options}/${blue.id}`, { data: { data: 'rouge' } }),
+      await house.send('put', `${options}/${blue.id}`, { data: { data: 'rougE' } }),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    // Its own data in another case, what another field has, and what was given up are free.
+    const renamed = await house.send('patch', `${options}/${red.id}`, { data: { data: 'ROUGE' } });
+    expect([renamed.status, renamed.body.data.data]).toEqual([200, 'ROUGE']);
+    const other = await house.make('/custom-fields', optionField);
+    await house.make(`/custom-fields/${other.id}/options`, { data: 'rouge' });
+    await house.send('delete', `${options}/${red.id}`);
+    expect((await house.send('post', options, { data: { data: 'rouge' } })).status).toBe(201);
+  });
+
+  test('of several that are made at once with the same data, one is made', async () => {
+    const { id } = await house.make('/custom-fields', optionField);
+    const make = (data: string) => house.send('post', `/custom-fields/${id}/options`, { data: { data } });
+    const answers = await Promise.all(['r42', 'R42', 'r42', 'R42'].map(make));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+
   test('is listed under its field in order of creation', async () => {
     const { id } = await house.make('/custom-fields', optionField);
     for (const data of ['c', 'a', 'b']) await house.make(`/custom-fields/${id}/options`, { data });
@@ -200,12 +228,46 @@ describe('a travel policy', () => {
       'type',
       { smartSettings: { tripDestination: { denyCountries: [1] } } },
     ],
+    [
+      'smartSettings.tripDestination.forceApprovalCountries.1',
+      'country',
+      { smartSettings: { tripDestination: { forceApprovalCountries: ['FR', 'XX'] } } },
+    ],
+    [
+      'smartSettings.tripDestination.denyCountries.0',
+      'country',
+      { smartSettings: { tripDestination: { denyCountries: ['fr'] } } },
+    ],
+    [
+      'smartSettings.minBookingLeadTime.days',
+      'range',
+      { smartSettings: { minBookingLeadTime: { days: -3 } } },
+    ],
+    ['smartSettings.maxTripPrice.amount', 'range', { smartSettings: { maxTripPrice: { amount: -0.01 } } }],
+    [
+      'smartSettings.maxTripRailPrice.currency',
+      'pattern',
+      { smartSettings: { maxTripRailPrice: { currency: 'ZZZ' } } },
+    ],
+    [
+      'transportBudget.flight.custom.mediumHaul.maxDuration',
+      'range',
+      { transportBudget: { flight: { custom: { mediumHaul: { maxDuration: -1 } } } } },
+    ],
   ])('refuses %s as %s', async (field, code, data) => {
     const answer = await house.send('post', '/travel-policies', {
       data: { ...travelPolicy.example, ...data },
     });
     expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
   });
+});
+
+test('actions, cabin classes and car categories of a travel policy stay open', async () => {
+  const open = {
+    smartSettings: { maxCarRentalAcrissCategory: { action: 'askTheBoard', category: 'Spacecraft' } },
+    transportBudget: { flight: { custom: { longHaul: { cabinClass: 'cargo' } } } },
+  };
+  expect(await house.make('/travel-policies', { ...travelPolicy.example, ...open })).toMatchObject(open);
 });
 
 describe('a SCIM user mapping', () => {

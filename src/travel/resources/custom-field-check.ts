@@ -1,12 +1,13 @@
-import type { Invalid } from '../errors.ts';
+import { FAULTS, type Invalid } from '../errors.ts';
 import { textOf } from '../json.ts';
 import type { ResourceRef, StoredResource, TravelReading } from '../ports.ts';
 import type { Change } from '../resource.ts';
 import { item } from '../validation.ts';
 import { MANDATORY } from './custom-field.ts';
-import { OPTION_DATA, optionKey } from './custom-field-option.ts';
+import { OPTION_DATA, optionKeys } from './custom-field-option.ts';
 import { type CustomFieldValues, type KeptValue, optionIds, valuesOf } from './custom-field-values.ts';
 import { type FieldOwner, judge, type Known } from './custom-field-verdict.ts';
+import { matcher } from './expressions.ts';
 
 type Kept = { customFieldId: string; values: KeptValue[] };
 
@@ -19,25 +20,33 @@ export async function checkedCustomFields(
   resourceType: FieldOwner,
 ): Promise<{ customFields: Kept[]; invalid: Invalid[] }> {
   const wanted = valuesOf(change.wanted);
-  const known = { resourceType, ...(await knownFor(wanted, change.within)) };
+  // A field that is given again is refused, whatever it is given: it is neither looked up nor matched.
+  const first = new Map<string, CustomFieldValues[number]>();
+  for (const element of wanted) {
+    if (!first.has(element.customFieldId)) first.set(element.customFieldId, element);
+  }
+  const known = { resourceType, ...(await knownFor([...first.values()], change.within)) };
   const kept = new Map(valuesOf(change.before).map(({ customFieldId, values }) => [customFieldId, values]));
-  const seen = new Set<string>();
+  const customFields: Kept[] = [];
   const invalid: Invalid[] = [];
-  const customFields = wanted.flatMap((element, position) => {
+  for (const [position, element] of wanted.entries()) {
+    if (invalid.length >= FAULTS) break;
     const { customFieldId } = element;
-    const { values, faults } = judge(element, known, kept.get(customFieldId) ?? []);
-    if (seen.has(customFieldId)) {
-      faults.push({ code: 'duplicate', path: ['customFieldId'], message: 'is given twice' });
-    }
-    seen.add(customFieldId);
-    for (const { code, path, message } of faults) {
+    const isFirst = first.get(customFieldId) === element;
+    const { values, faults } = isFirst ? judge(element, known, kept.get(customFieldId) ?? []) : repeated;
+    for (const { code, path, message } of faults.slice(0, FAULTS)) {
       invalid.push(item(code, ['customFields', position, ...path], change.wanted, message));
     }
-    return values.length === 0 ? [] : [{ customFieldId, values }];
-  });
+    if (values.length > 0) customFields.push({ customFieldId, values });
+  }
   if (invalid.length === 0) invalid.push(...(await missing(change, customFields, resourceType)));
   return { customFields, invalid };
 }
+
+const repeated = {
+  values: [],
+  faults: [{ code: 'duplicate', path: ['customFieldId'], message: 'is given twice' }],
+};
 
 /** The custom fields and options to which custom field values refer. */
 export function customFieldReferences(values: CustomFieldValues): ResourceRef[] {
@@ -51,38 +60,44 @@ async function knownFor(
   wanted: CustomFieldValues,
   reading: TravelReading,
 ): Promise<Omit<Known, 'resourceType'>> {
-  if (wanted.length === 0) return { fields: new Map(), options: new Map(), optionOf: () => undefined };
-  const refs = customFieldReferences(wanted);
-  const found = await reading.read(refs);
+  const matches = matcher();
+  if (wanted.length === 0)
+    return { fields: new Map(), options: new Map(), optionOf: () => undefined, matches };
+  const refs = new Map(customFieldReferences(wanted).map((ref) => [`${ref.type} ${ref.id}`, ref]));
+  const found = await reading.read([...refs.values()]);
   const keys = wanted.flatMap(({ customFieldId, values }) =>
-    values.flatMap(({ data }) => (data === undefined ? [] : [optionKey(customFieldId, data)])),
+    values.flatMap(({ data }) => (data === undefined ? [] : optionKeys(customFieldId, data))),
   );
-  const byData = await reading.find({ type: 'customFieldOption', name: OPTION_DATA, values: keys });
+  const index = { name: OPTION_DATA, values: [...new Set(keys)] };
+  const byData = await reading.find({ type: 'customFieldOption', ...index });
   const options = new Map<string, StoredResource>();
   for (const option of byData) {
-    const key = optionKey(option.parentId, textOf(option.doc, 'data') ?? '');
-    // Nothing keeps two options from having the same data: the oldest that can be assigned is meant.
+    const key = `${option.parentId}/${textOf(option.doc, 'data') ?? ''}`;
+    // Older versions let two options have the same data: the oldest that can be assigned is meant.
     if (options.get(key)?.doc['disabled'] !== false) options.set(key, option);
   }
   return {
     fields: new Map(found.flatMap(({ type, id, doc }) => (type === 'customField' ? [[id, doc]] : []))),
     options: new Map(found.map((resource) => [resource.id, resource])),
-    optionOf: (customFieldId, data) => options.get(optionKey(customFieldId, data)),
+    optionOf: (customFieldId, data) => options.get(`${customFieldId}/${data}`),
+    matches,
   };
 }
 
-/** Mandatory fields are asked for when a resource is created or replaced, not when a part is changed. */
+/** Mandatory fields are asked for when a resource is created or replaced; a PATCH must not take away one that has a value. */
 async function missing(
   change: ValuesChange,
   customFields: Kept[],
   resourceType: FieldOwner,
 ): Promise<Invalid[]> {
-  if (change.operation === 'patch') return [];
   const given = new Set(customFields.map(({ customFieldId }) => customFieldId));
+  const kept = new Set(valuesOf(change.before).map(({ customFieldId }) => customFieldId));
+  const isAskedFor = (id: string) => !given.has(id) && (change.operation !== 'patch' || kept.has(id));
+  if (change.operation === 'patch' && ![...kept].some(isAskedFor)) return [];
   const match = { type: 'customField', name: MANDATORY, values: [resourceType] };
   const mandatory = await change.within.find(match);
   return mandatory
-    .filter(({ id }) => !given.has(id))
+    .filter(({ id }) => isAskedFor(id))
     .map(({ id, doc }) => {
       const message = `(the custom field "${textOf(doc, 'name')}") is mandatory`;
       return item('required', ['customFields', id], change.wanted, message);

@@ -1,7 +1,7 @@
-import { RE2JS } from 're2js';
 import { type JsonObject, textOf } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import type { CustomFieldValues, KeptValue } from './custom-field-values.ts';
+import type { Matcher } from './expressions.ts';
 
 /** What custom fields are attached to. */
 export type FieldOwner = 'tripProject' | 'user';
@@ -14,6 +14,7 @@ export interface Known {
   options: ReadonlyMap<string, StoredResource>;
   /** By field and data. */
   optionOf(customFieldId: string, data: string): StoredResource | undefined;
+  matches: Matcher;
 }
 
 /** What is wrong, and where inside of the custom field value. */
@@ -27,9 +28,6 @@ type Value = CustomFieldValues[number]['values'][number];
 type Verdict = { value: KeptValue } | { fault: Fault };
 
 const owners = { tripProject: 'trip projects', user: 'users' };
-
-/** The longest text value: with RE2 the time of a match is its length times the expression's. */
-const TEXT = 1000;
 
 /**
  * The values of one custom field in the form in which they are kept, and what is wrong with those given. What is kept
@@ -52,7 +50,7 @@ export function judge(
   const isKept = isAmong(kept);
   const verdicts = values.map((value) =>
     field['dataType'] === 'text'
-      ? judgeText(value, field, isKept)
+      ? judgeText(value, field, { isKept, matches: known.matches })
       : judgeOption(value, known, customFieldId, isKept),
   );
   const faults = verdicts.flatMap((verdict, position) =>
@@ -76,22 +74,17 @@ function tooMany(): Fault {
 function judgeText(
   { data, customFieldOptionId }: Value,
   field: JsonObject,
-  isKept: (value: KeptValue) => boolean,
+  { isKept, matches }: { isKept: (value: KeptValue) => boolean; matches: Matcher },
 ): Verdict {
   if (customFieldOptionId !== undefined) {
     const message = 'is for fields with options only';
     return { fault: { code: 'reference', path: ['customFieldOptionId'], message } };
   }
   if (data === undefined || data === '') return { fault: { code: 'required', path: ['data'] } };
-  if (isKept({ data }) || isMatch(data, textOf(field, 'validationRegexp'))) return { value: { data } };
+  if (isKept({ data }) || matches(data, textOf(field, 'validationRegexp'))) return { value: { data } };
   return {
     fault: { code: 'pattern', path: ['data'], message: 'does not match the expression of its field' },
   };
-}
-
-/** The whole value must match, in linear time whatever the expression (RE2). */
-function isMatch(data: string, expression: string | undefined): boolean {
-  return data.length <= TEXT && (expression === undefined || RE2JS.compile(expression).matches(data));
 }
 
 function judgeOption(

@@ -1,12 +1,9 @@
-import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import { checked, flag, label, oneOf, text } from '../fields.ts';
 import { textOf } from '../json.ts';
 import { type Change, defineResource } from '../resource.ts';
-
-/** The longest expression: with RE2 the time of a match is its length times the value's. */
-const EXPRESSION = 1000;
+import { isExpression } from './expressions.ts';
 
 /** A field of the customer's own on users or trip projects. */
 export const customField = defineResource({
@@ -58,14 +55,4 @@ async function keepKind({ id, before, wanted, within }: Change) {
     );
   }
   return { doc: wanted, invalid: [] };
-}
-
-function isExpression(source: string): boolean {
-  if (source.length > EXPRESSION) return false;
-  try {
-    RE2JS.compile(source);
-    return true;
-  } catch {
-    return false;
-  }
 }

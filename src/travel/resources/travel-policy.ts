@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { flag, label, oneOf, text } from '../fields.ts';
+import { count, country, flag, knownCurrency, label, oneOf, quantity, text } from '../fields.ts';
 import { type Change, defineResource } from '../resource.ts';
 
 const kind = oneOf(['comfort', 'strict', 'custom']).optional();
 const percentage = z.number().optional();
 const cabin = { cabinClass: text.optional() };
-const timedCabin = z.strictObject({ ...cabin, maxDuration: z.int().optional() }).optional();
+const timedCabin = z.strictObject({ ...cabin, maxDuration: count.optional() }).optional();
 const untimedCabin = z.strictObject(cabin).optional();
 
 const hotelBudget = z.strictObject({
@@ -47,7 +47,7 @@ const transportBudget = z.strictObject({
 const action = { action: text.optional() };
 const plain = z.strictObject(action).optional();
 const price = z
-  .strictObject({ ...action, amount: z.number().optional(), currency: text.optional() })
+  .strictObject({ ...action, amount: quantity.optional(), currency: knownCurrency.optional() })
   .optional();
 
 const smartSettings = z.strictObject({
@@ -57,11 +57,11 @@ const smartSettings = z.strictObject({
   maxTripHotelPrice: price,
   maxTripPrice: price,
   maxTripRailPrice: price,
-  minBookingLeadTime: z.strictObject({ ...action, days: z.int().optional() }).optional(),
+  minBookingLeadTime: z.strictObject({ ...action, days: count.optional() }).optional(),
   tripDestination: z
     .strictObject({
-      denyCountries: z.array(text).optional(),
-      forceApprovalCountries: z.array(text).optional(),
+      denyCountries: z.array(country).optional(),
+      forceApprovalCountries: z.array(country).optional(),
     })
     .optional(),
   tripIsOutOfBudget: plain,

@@ -19,6 +19,14 @@ export function formOf({ form, values = [] }: Row): Form | undefined {
     ],
     ['open', { taken: values, refused: notText, isAnswered: isText }],
     ['list', { taken: [values, values.slice(0, 1)], refused: notListed, isAnswered: listOf(among(values)) }],
+    [
+      'list of country',
+      {
+        taken: [['US', 'BR'], ['FR']],
+        refused: [...notList, [['us'], 'country'], [['FR', 'XX'], 'country']],
+        isAnswered: listOf(shaped(/^[A-Z]{2}$/)),
+      },
+    ],
     ['list of open', { taken: [values], refused: notList, isAnswered: listOf(isText) }],
     ['object', { taken: values, refused: notObject, isAnswered: isObject }],
   ]).get(form);
@@ -102,6 +110,11 @@ const plain: Record<string, Form> = {
     refused: [...notText, ['euro', 'pattern'], ['eur', 'pattern']],
     isAnswered: shaped(/^[A-Z]{3}$/),
   },
+  knownCurrency: {
+    taken: ['EUR', 'USD'],
+    refused: [...notText, ['euro', 'pattern'], ['eur', 'pattern'], ['ZZZ', 'pattern']],
+    isAnswered: shaped(/^[A-Z]{3}$/),
+  },
   date: {
     taken: ['1992-02-29', '2000-12-31'],
     refused: [
@@ -130,6 +143,12 @@ const plain: Record<string, Form> = {
   },
   number: { taken: [10, 2.5, 0], refused: notNumber, isAnswered: isNumber },
   integer: { taken: [10, 0], refused: [...notNumber, [1.5, 'type']], isAnswered: Number.isInteger },
+  quantity: { taken: [10, 2.5, 0], refused: [...notNumber, [-0.5, 'range']], isAnswered: isNumber },
+  count: {
+    taken: [10, 0],
+    refused: [...notNumber, [1.5, 'type'], [-3, 'range']],
+    isAnswered: Number.isInteger,
+  },
   boolean: { taken: [true, false], refused: notFlag, isAnswered: (value) => typeof value === 'boolean' },
   flag: { taken: [true, false], refused: notFlag, isAnswered: (value) => typeof value === 'boolean' },
   idA: answered(idA),
