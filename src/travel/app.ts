@@ -10,7 +10,7 @@ import type { Credentials, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
 import type { Keeper } from './request-log-keeper.ts';
 import { user } from './resources/user.ts';
-import { forbidden, resourceRouter } from './router.ts';
+import { forbidden, resourceRouter, withoutQuery } from './router.ts';
 
 /** What the travel service is made of. */
 export interface TravelOptions extends Surroundings {
@@ -42,7 +42,7 @@ export function travelApp({
   if (keeper) recordRequests(app, keeper, surroundings.now);
   app.use(contractRoutes(publicUrl));
   app.use(authenticate(surroundings.store, credentials, refusals));
-  app.get('/whoami', async (_request, response) => {
+  app.get('/whoami', withoutQuery, async (_request, response) => {
     const caller = callerOf(response);
     response.json({
       data: await retrieve({ resource: user, surroundings }, { parentId: '', id: caller, caller }),

@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/fold.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { ApiError, type Invalid } from './errors.ts';
+import { ApiError, FAULTS, type Invalid } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { CursorPage, Edge, ListQuery, PageQuery } from './ports.ts';
 import { type Filter, subIndex } from './resource.ts';
@@ -33,13 +33,14 @@ export type Asked =
       edge?: Edge;
     };
 
-/** The page that a query asks for (specification, "Pagination, sorting and filters"); unknown parameters are ignored. */
+/** The page that a query asks for (specification, "Pagination, sorting and filters"). */
 export function askedPage(listing: Listing, query: Query): Asked {
-  const faults: Invalid[] = [];
+  const faults = unknownParameters(query, parametersOf(listing));
   const read = readerOf(query, faults);
   const kind = read('pageKind', 'offset', (word) => pageKind(listing, word));
   const order = read('order', 'asc', (word) => (word === 'asc' || word === 'desc' ? word : undefined));
-  const sortBy = read('sortBy', CREATED, (field) => sortField(listing, field));
+  const sortBy =
+    listing.sortBy.length > 0 ? read('sortBy', CREATED, (field) => sortField(listing, field)) : CREATED;
   const { type, parentId } = listing;
   const limit = read('limit', 10, (digits) => integer(digits, 1, 100));
   const list: ListQuery = {
@@ -54,10 +55,23 @@ export function askedPage(listing: Listing, query: Query): Asked {
     kind === 'cursor'
       ? { kind, query: list, sortBy, ...edgeOf(listing, query, { order, sortBy, faults }) }
       : { kind, query: { ...list, ...narrowed(listing, read) }, sortBy };
-  if (faults.length > 0) {
-    throw new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: faults });
-  }
+  refuseParameters(faults);
   return asked;
+}
+
+/** Refuses every query parameter, where an operation has none. */
+export function refuseQuery(query: Query): void {
+  refuseParameters(unknownParameters(query, []));
+}
+
+/** The query parameters that a list knows, in the order of the contract. */
+export function parametersOf({ cursor, sortBy, filters }: Pick<Listing, 'cursor' | 'sortBy' | 'filters'>) {
+  return [
+    ...['pageKind', 'limit', 'offset'],
+    ...(cursor ? ['after', 'before'] : []),
+    ...['order', 'sortBy'].slice(0, sortBy.length > 0 ? 2 : 1),
+    ...filters,
+  ];
 }
 
 /** The `meta` of an offset page. */
@@ -89,6 +103,20 @@ const CREATED = 'createdAt';
 
 /** So many addresses can be asked for at once; a request line is hardly longer. */
 const ADDRESSES = 500;
+
+function unknownParameters(query: Query, known: string[]): Invalid[] {
+  const unknown = Object.keys(query).filter((name) => !known.includes(name));
+  const words = known.length > 0 ? `known here: ${known.join(', ')}` : 'there are none here';
+  return unknown.slice(0, FAULTS).map((name) => {
+    const shown = name.slice(0, 200);
+    return { ...fault(shown, query[name]), message: `"${shown}" is not a query parameter (${words}).` };
+  });
+}
+
+function refuseParameters(invalid: Invalid[]): void {
+  if (invalid.length === 0) return;
+  throw new ApiError('invalidParam', 'A query parameter is not valid.', { invalid });
+}
 
 type Read = <T>(name: string, otherwise: T, parse: (text: string) => T | undefined) => T;
 
@@ -164,7 +192,7 @@ function integer(digits: string, least: number, most: number): number | undefine
 }
 
 function sortField({ sortBy }: Listing, field: string): string | undefined {
-  return sortBy.length > 0 && [CREATED, ...sortBy].includes(field) ? field : undefined;
+  return [CREATED, ...sortBy].includes(field) ? field : undefined;
 }
 
 function truth(word: string): boolean | undefined {

@@ -4,6 +4,7 @@ import { dataOf, readBody } from './body.ts';
 import { create, patch, remove, replace } from './changes.ts';
 import { type Collection, list, listUnder, retrieve, type Surroundings, type Target } from './collection.ts';
 import { ApiError } from './errors.ts';
+import { refuseQuery } from './page.ts';
 import type { Operation, Resource } from './resource.ts';
 
 /** The routes of one resource, as its declaration has them; every other method on its paths is forbidden. */
@@ -13,8 +14,9 @@ export function resourceRouter(resource: Resource, surroundings: Surroundings): 
   for (const operation of resource.operations) {
     const { method, on, handle } = handlers[operation];
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
+    const query = operation === 'list' ? [] : [withoutQuery];
     const body = method === 'get' || method === 'delete' ? [] : readBody();
-    router[method](path, ...body, (request, response) => handle(collection, request, response));
+    router[method](path, ...query, ...body, (request, response) => handle(collection, request, response));
   }
   for (const sub of resource.under ?? []) {
     const path = `/${sub.path}/:parentId/${resource.path}`;
@@ -30,6 +32,12 @@ export function resourceRouter(resource: Resource, surroundings: Surroundings): 
 /** "Unsupported request to retrieve, create, update or delete a resource" */
 export const forbidden: RequestHandler = (request) => {
   throw new ApiError('forbidden', `${request.method} is not supported here.`);
+};
+
+/** Refuses query parameters, for an operation that has none. */
+export const withoutQuery: RequestHandler = (request, _response, next) => {
+  refuseQuery(request.query);
+  next();
 };
 
 interface Handler {

@@ -14,7 +14,7 @@ export function extraOperations(documented: Documented[], tag: string): Describe
         operationId: 'whoami',
         summary: 'Retrieve the user of the credential',
         tags: [tag],
-        responses: { 200: answerOf(user, 'The user'), ...failureReferences([401, 500, 503]) },
+        responses: { 200: answerOf(user, 'The user'), ...failureReferences([400, 401, 500, 503]) },
       },
     },
     ...webhookOperations(documented),

@@ -9,7 +9,7 @@ import { recorded } from '../record.ts';
 import { event } from '../resources/event.ts';
 import { webhook } from '../resources/webhook.ts';
 import { presentedAttempt, webhookDelivery } from '../resources/webhook-delivery.ts';
-import { forbidden } from '../router.ts';
+import { forbidden, withoutQuery } from '../router.ts';
 import { type AttemptGround, attemptDelivery } from './attempt.ts';
 import type { WebhookRecords } from './ports.ts';
 import { webhookSecret } from './secret.ts';
@@ -30,7 +30,7 @@ export interface WebhookDesk extends AttemptGround {
 export function webhookRoutes(desk: WebhookDesk): Router {
   const router = Router();
   const post = (path: string, status: number, answer: (target: Target) => Promise<JsonObject>) => {
-    router.post(path, async (request, response) => {
+    router.post(path, withoutQuery, async (request, response) => {
       response.status(status).json({ data: await answer(targetOf(request, response)) });
     });
     router.all(path, forbidden);

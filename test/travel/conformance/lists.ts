@@ -97,10 +97,17 @@ export function lists(resource: Resource): void {
     }
   });
 
-  test('ignores parameters that it does not know', async () => {
-    const plain = await get();
-    for (const query of ['?color=red', '?after=x', '?__proto__=x&toString=1']) {
-      expect((await get(query)).body).toEqual(plain.body);
+  test('refuses parameters that it does not know, and names those it knows', async () => {
+    for (const [query, fields] of [
+      ['?color=red', ['color']],
+      ['?after=x', ['after']],
+      ['?__proto__=x&toString=1', ['__proto__', 'toString']],
+    ] as const) {
+      const { status, body } = await get(query);
+      expect([status, body.code]).toEqual([400, 'invalidParam']);
+      expect(body.invalid.map(({ field }: JsonObject) => field)).toEqual(fields);
+      for (const { message } of body.invalid)
+        expect(message).toContain('known here: pageKind, limit, offset');
     }
   });
 
