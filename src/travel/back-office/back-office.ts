@@ -6,7 +6,7 @@ import { type Desk, type Kept, OFFICE_TYPES } from './desk.ts';
 import { type Complaint, disputeInvoice, moveDispute } from './disputes.ts';
 import { type Exchange, modifyBooking } from './exchange.ts';
 import { giveUpInvoice, type Invoicing, invoiceProfile, payInvoice, voidInvoice } from './invoices.ts';
-import { endTransfer, type ManualRefund, refundOperation, startTransfer } from './refunds.ts';
+import { endTransfer, type ManualRefund, refundable, refundOperation, startTransfer } from './refunds.ts';
 import { decideTrip, searchTrip, type TripSearch } from './search.ts';
 import type { DisputeStatus } from './transitions.ts';
 import { bookTrip, type TripBooking, type TripOutcome } from './trips.ts';
@@ -33,6 +33,8 @@ export interface Stories {
   charge(wanted: Charge): Promise<Kept<'billingOperation'>>;
   /** A purchase, or a part of it, is given back by hand. */
   refundOperation(refund: ManualRefund): Promise<Kept<'billingOperation'>>;
+  /** The cents of a purchase that can still be given back. */
+  refundable(billingOperationId: string): Promise<number>;
   /** The bank is asked to transfer a refund that waits. */
   startTransfer(refundId: string): Promise<Kept<'refund'>>;
   /** What came of the transfer. */
@@ -67,6 +69,7 @@ export function storiesWithin(recorder: Recorder, time: Pick<Surroundings, 'now'
     bookOffline: (booking) => bookOffline(desk, booking),
     charge: (wanted) => charge(desk, wanted),
     refundOperation: (refund) => refundOperation(desk, refund),
+    refundable: (id) => refundable(desk, id),
     startTransfer: (id) => startTransfer(desk, id),
     endTransfer: (id, outcome) => endTransfer(desk, id, outcome),
     invoiceProfile: (invoicing) => invoiceProfile(desk, invoicing),

@@ -1,9 +1,9 @@
 import { seconds } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { BillingOperation } from '../resources/billing-operation.ts';
-import { DISPUTES, type disputeReasons } from '../resources/dispute.ts';
-import { REFUNDS } from '../resources/refund.ts';
-import { add, change, type Desk, find, get, type Kept, operationsOf } from './desk.ts';
+import type { disputeReasons } from '../resources/dispute.ts';
+import { leftOfCharges } from './charge-left.ts';
+import { add, change, type Desk, get, type Kept, operationsOf } from './desk.ts';
 import { amountOf, centsOf, priced } from './money.ts';
 import { retelling } from './retelling.ts';
 import { type DisputeStatus, mustFollow } from './transitions.ts';
@@ -63,13 +63,7 @@ async function disputed(
   total: number | undefined,
 ): Promise<number> {
   if (doc.status !== 'paid') throw new ApiError('conflict', `The invoice is ${doc.status}, and not paid.`);
-  const disputes = await find(desk, 'dispute', { name: DISPUTES, values: [id] });
-  const refunds = await find(desk, 'refund', { name: REFUNDS, values: [id] });
-  const taken = [
-    ...disputes.filter((one) => !['won', 'warningClosed'].includes(one.doc.status)),
-    ...refunds.filter((one) => !['failed', 'canceled'].includes(one.doc.status)),
-  ].reduce((sum, one) => sum + centsOf(one.doc.amount), 0);
-  const left = centsOf(doc.amount) - taken;
+  const left = (await leftOfCharges(desk, [{ id, doc }])).get(id) ?? 0;
   const { currency } = doc.amount;
   const cents = total === undefined ? left : centsOf(priced({ currency, total }));
   if (cents <= 0 || cents > left) {

@@ -6,7 +6,6 @@ import { amountOf } from './money.ts';
 import { giveBack, leftOf } from './refunds.ts';
 import { snapshotOf, wordsFor } from './snapshot.ts';
 import { billTo, travelersBy } from './travelers.ts';
-import { spread } from './value.ts';
 
 /** What was bought, and what it costs whom. */
 export interface Bought {
@@ -61,18 +60,12 @@ export async function reimburse(
         return known?.reference === reference && known?.traveler.id === travelerId;
       }),
     );
-    const parts = spread(
-      cents,
-      own.map((operation) => ({ operation, left: left.get(operation.id) ?? 0 })),
-    );
-    for (const { purchase, cents: part } of parts) {
-      made.push(
-        await giveBack(desk, purchase.operation, {
-          cents: part,
-          left: purchase.left,
-          description: undefined,
-        }),
-      );
+    let open = cents;
+    for (const purchase of own) {
+      const part = Math.min(open, left.most(purchase));
+      if (part <= 0) continue;
+      open -= part;
+      made.push(await giveBack(desk, purchase, { cents: part, left, description: undefined }));
     }
   }
   return made;

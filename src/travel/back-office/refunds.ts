@@ -1,6 +1,7 @@
 import { seconds } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { BillingOperation } from '../resources/billing-operation.ts';
+import { leftOfCharges } from './charge-left.ts';
 import { add, change, type Desk, get, type Kept, operationsOf } from './desk.ts';
 import { centsOf, partOf, priced } from './money.ts';
 import { retelling } from './retelling.ts';
@@ -21,31 +22,79 @@ export async function refundOperation(desk: Desk, refund: ManualRefund): Promise
   if (purchase.doc.transactionKind !== 'purchase') {
     throw new ApiError('conflict', `The billing operation ${billingOperationId} is no purchase.`);
   }
-  const left = (await leftOf(desk, [purchase])).get(purchase.id) ?? 0;
+  const left = await leftOf(desk, [purchase]);
+  const most = left.most(purchase);
   const { currency } = purchase.doc.amount;
-  const cents = total === undefined ? left : centsOf(priced({ currency, total }));
-  if (cents === 0 || cents > left) {
-    throw new ApiError('conflict', `Of the purchase ${purchase.id} ${left / 100} ${currency} are left.`);
+  const cents = total === undefined ? most : centsOf(priced({ currency, total }));
+  if (cents <= 0 || cents > most) {
+    throw new ApiError('conflict', `Of the purchase ${purchase.id} ${most / 100} ${currency} are left.`);
   }
   return giveBack(desk, purchase, { cents, left, description });
 }
 
-/** The cents of each purchase that were not given back. Nothing is left of what a void invoice asked for. */
-export async function leftOf(
-  desk: Desk,
-  purchases: Kept<'billingOperation'>[],
-): Promise<Map<string, number>> {
+/** The cents of a purchase that can still be given back. */
+export async function refundable(desk: Desk, billingOperationId: string): Promise<number> {
+  const purchase = await get(desk, 'billingOperation', billingOperationId);
+  return (await leftOf(desk, [purchase])).most(purchase);
+}
+
+/** What is left of purchases, and of the invoices that they are on, while parts of them are given back. */
+export interface Left {
+  /** The cents of a purchase that were not given back. Nothing is left of what a void invoice asked for. */
+  ofPurchase(purchase: Kept<'billingOperation'>): number;
+  /** The cents that can be given back: never more than refunds and disputes left of the charge of the invoice. */
+  most(purchase: Kept<'billingOperation'>): number;
+  /** Takes cents that are given back. */
+  take(purchase: Kept<'billingOperation'>, cents: number): void;
+}
+
+/** What is left of these purchases. */
+export async function leftOf(desk: Desk, purchases: Kept<'billingOperation'>[]): Promise<Left> {
+  const invoices = await invoicesOf(desk, purchases);
+  const charges = await leftOfCharges(desk, invoices);
+  const voided = new Set(invoices.filter(({ doc }) => doc.status === 'void').map(({ id }) => id));
+  const given = await givenBack(desk, purchases);
+  const ofPurchase = ({ id, doc }: Kept<'billingOperation'>) =>
+    voided.has(doc.invoiceId ?? '') ? 0 : centsOf(doc.amount) - (given.get(id) ?? 0);
+  return {
+    ofPurchase,
+    most: (purchase) => {
+      const charge = charges.get(purchase.doc.invoiceId ?? '') ?? Number.POSITIVE_INFINITY;
+      return Math.max(0, Math.min(ofPurchase(purchase), charge));
+    },
+    take: ({ id, doc: { invoiceId } }, cents) => {
+      given.set(id, (given.get(id) ?? 0) + cents);
+      const charge = invoiceId === undefined ? undefined : charges.get(invoiceId);
+      if (invoiceId !== undefined && charge !== undefined) charges.set(invoiceId, charge - cents);
+    },
+  };
+}
+
+/** The cents of each purchase that were given back, or will be. */
+async function givenBack(desk: Desk, purchases: Kept<'billingOperation'>[]): Promise<Map<string, number>> {
   const ids = purchases.map(({ id }) => id);
-  const refunds = await operationsOf(desk, 'purchaseBillingOperationId', ids);
-  const lost = await withStatus(desk, 'refund', fieldOf(refunds, 'refundId'), ['failed', 'canceled']);
-  const voided = await withStatus(desk, 'invoice', fieldOf(purchases, 'invoiceId'), ['void']);
-  const left = purchases.map(({ id, doc }): [string, number] => {
-    if (voided.has(doc.invoiceId ?? '')) return [id, 0];
-    const own = refunds.filter((one) => one.doc.purchaseBillingOperationId === id);
-    const given = own.filter((one) => !lost.has(one.doc.refundId ?? ''));
-    return [id, centsOf(doc.amount) - given.reduce((sum, one) => sum + centsOf(one.doc.amount), 0)];
-  });
-  return new Map(left);
+  const operations = await operationsOf(desk, 'purchaseBillingOperationId', ids);
+  const refs = operations.flatMap(({ doc }) => doc.refundId ?? []).map((id) => ({ type: 'refund', id }));
+  const refunds = await desk.recorder.within.read(refs);
+  const lost = new Set(
+    refunds
+      .filter(({ doc }) => doc['status'] === 'failed' || doc['status'] === 'canceled')
+      .map(({ id }) => id),
+  );
+  const given = new Map<string, number>();
+  for (const { doc } of operations) {
+    if (lost.has(doc.refundId ?? '')) continue;
+    const id = doc.purchaseBillingOperationId ?? '';
+    given.set(id, (given.get(id) ?? 0) + centsOf(doc.amount));
+  }
+  return given;
+}
+
+async function invoicesOf(desk: Desk, purchases: Kept<'billingOperation'>[]): Promise<Kept<'invoice'>[]> {
+  const ids = new Set(purchases.flatMap(({ doc }) => doc.invoiceId ?? []));
+  const invoices = [];
+  for (const id of ids) invoices.push(await get(desk, 'invoice', id));
+  return invoices;
 }
 
 /**
@@ -56,10 +105,11 @@ export async function leftOf(
 export async function giveBack(
   desk: Desk,
   purchase: Kept<'billingOperation'>,
-  { cents, left, description }: { cents: number; left: number; description: string | undefined },
+  { cents, left, description }: { cents: number; left: Left; description: string | undefined },
 ): Promise<Kept<'billingOperation'>> {
   const { invoiceId, disputeId: _none, ...bought } = purchase.doc;
-  const amount = partOf(cents, left, purchase.doc.amount);
+  const amount = partOf(cents, left.ofPurchase(purchase), purchase.doc.amount);
+  left.take(purchase, cents);
   const operation: BillingOperation = {
     ...bought,
     amount,
@@ -108,18 +158,4 @@ export async function moveRefund(
 /** A reference for people, made of an id. */
 export function referenceOf(prefix: string, id: string): string {
   return `${prefix}-${id.slice(-10).toUpperCase()}`;
-}
-
-async function withStatus(
-  { recorder }: Desk,
-  type: 'refund' | 'invoice',
-  ids: string[],
-  statuses: string[],
-): Promise<Set<string>> {
-  const found = await recorder.within.read(ids.map((id) => ({ type, id })));
-  return new Set(found.filter(({ doc }) => statuses.includes(String(doc['status']))).map(({ id }) => id));
-}
-
-function fieldOf(operations: Kept<'billingOperation'>[], field: 'refundId' | 'invoiceId'): string[] {
-  return operations.flatMap(({ doc }) => doc[field] ?? []);
 }

@@ -25,16 +25,3 @@ export function worth(trip: TripProject, booking: Booking, given: Place[]): Map<
   });
   return new Map(worths);
 }
-
-/** Cents to be given back, spread over purchases in their order, none of which gives back more than it has left. */
-export function spread<Purchase extends { left: number }>(
-  cents: number,
-  purchases: Purchase[],
-): { purchase: Purchase; cents: number }[] {
-  let open = cents;
-  return purchases.flatMap((purchase) => {
-    const part = Math.min(open, purchase.left);
-    open -= part;
-    return part > 0 ? [{ purchase, cents: part }] : [];
-  });
-}

@@ -16,6 +16,7 @@ export function checkView(view: View): void {
   for (const refund of view.refunds) checkRefund(refund, view);
   for (const dispute of view.disputes) checkDispute(dispute, view);
   checkGivenBack(view);
+  checkCharges(view);
   for (const trip of view.trips) checkBookings(trip, view);
 }
 
@@ -117,6 +118,17 @@ function checkGivenBack({ operations }: View): void {
   for (const [id, sum] of given) {
     const purchase = purchases.get(id);
     expect(sum).toBeLessThanOrEqual(purchase ? cents(purchase) : 0);
+  }
+}
+
+/** Refunds and disputes together never take more than the charge of their invoice. */
+function checkCharges({ invoices, refunds, disputes }: View): void {
+  const over = ['failed', 'canceled', 'won', 'warningClosed'];
+  const live = [...refunds, ...disputes].filter(({ status }) => !over.includes(status));
+  for (const invoice of invoices) {
+    const own = live.filter(({ invoiceId }) => invoiceId === invoice.id);
+    const taken = own.reduce((sum, one) => sum + cents(one), 0);
+    expect(taken).toBeLessThanOrEqual(cents(invoice));
   }
 }
 

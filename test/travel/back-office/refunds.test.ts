@@ -1,3 +1,4 @@
+import { flight } from './offers.ts';
 import { brief, type Office, openOffice } from './office.ts';
 import { charged, conflict, invoiced, paid } from './scenes.ts';
 
@@ -105,6 +106,45 @@ describe('a refund', () => {
     await expect(give(0.02)).rejects.toEqual(conflict);
     expect((await give()).doc.amount.total).toBe(0.01);
     await expect(give()).rejects.toEqual(conflict);
+  });
+
+  test('by hand is never more than what disputes leave of the charge', async () => {
+    const { purchase, invoiceId } = await paid(at);
+    const { dispute } = await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
+    );
+    const give = (total?: number) =>
+      at.office((desk) =>
+        desk.refundOperation({ billingOperationId: purchase.id, ...(total === undefined ? {} : { total }) }),
+      );
+    await expect(give(40.01)).rejects.toEqual(conflict);
+    expect((await give(15)).doc.amount.total).toBe(15);
+    expect((await give()).doc.amount.total).toBe(25);
+    await expect(give(0.01)).rejects.toEqual(conflict);
+    await at.office((desk) => desk.moveDispute(dispute.id, 'won'));
+    await expect(give(60.01)).rejects.toEqual(conflict);
+    expect((await give()).doc.amount.total).toBe(60);
+  });
+
+  test('of a cancellation is what disputes leave of the charge, over all purchases of the invoice', async () => {
+    const billingProfileId = await at.profile();
+    const travelerId = await at.traveler({ billingProfileId });
+    const { trip, bookings } = await at.booked([flight(100), flight(50)], [travelerId]);
+    const [invoice = { id: '' }] = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId, kind: 'booking' }),
+    );
+    await at.office((desk) => desk.payInvoice(invoice.id));
+    await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId: invoice.id, reason: 'fraudulent', total: 70 }),
+    );
+    const given = [];
+    for (const { id: bookingId } of bookings) {
+      const { operations } = await at.office((desk) =>
+        desk.cancelBooking({ tripProjectId: trip.id, bookingId }),
+      );
+      given.push(operations.map(({ doc }) => doc.amount.total));
+    }
+    expect(given).toEqual([[80], []]);
   });
 
   test('that failed can be issued again', async () => {
