@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Addresses } from '../../src/travel/sample-data/addresses.ts';
 import { Agenda } from '../../src/travel/sample-data/agenda.ts';
 import { identityOf } from '../../src/travel/sample-data/identity.ts';
+import { localTime, timeOf } from '../../src/travel/sample-data/local-time.ts';
 import { timeAfter, workedUntil } from '../../src/travel/sample-data/working-time.ts';
 
 it('an agenda gives back what was planned in order of time, then of planning, and nothing at its end or later', () => {
@@ -69,4 +70,27 @@ it('no two seeds make the same company', () => {
   const identities = Array.from({ length: 1000 }, (_, seed) => identityOf(seed));
   for (const part of ['name', 'domain', 'code'] as const)
     expect(new Set(identities.map((one) => one[part])).size).toBe(1000);
+});
+
+it.each([
+  ['Europe/Paris', Date.UTC(2026, 6, 1, 10), Date.UTC(2026, 6, 1, 12)],
+  ['Europe/Paris', Date.UTC(2026, 11, 1, 10), Date.UTC(2026, 11, 1, 11)],
+  ['America/New_York', Date.UTC(2026, 2, 20, 10), Date.UTC(2026, 2, 20, 6)],
+  ['Asia/Singapore', Date.UTC(2026, 11, 31, 20), Date.UTC(2027, 0, 1, 4)],
+])('the clocks of %s show the local time, and the local time tells the time', (zone, time, local) => {
+  expect(localTime(time, zone)).toBe(local);
+  expect(timeOf(local, zone)).toBe(time);
+});
+
+it('a local time leads back to its time, but in the hour that the clocks show twice', () => {
+  const zone = fc.constantFrom('Europe/Paris', 'Europe/London', 'America/New_York', 'Asia/Singapore');
+  const quarter = fc.integer({ min: 1_700_000, max: 2_200_000 }).map((number) => number * 900_000);
+  fc.assert(
+    fc.property(quarter, zone, (time, name) => {
+      const local = localTime(time, name);
+      const back = timeOf(local, name);
+      expect(localTime(back, name)).toBe(local);
+      expect(Math.abs(back - time)).toBeLessThanOrEqual(3_600_000);
+    }),
+  );
 });

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { isPossiblePhoneNumber } from 'libphonenumber-js';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import type { JsonObject } from '../../src/travel/json.ts';
+import { isObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
+import { cities } from '../../src/travel/sample-data/cities.ts';
 import { type Made, makeSampleData } from '../../src/travel/sample-data/sample-data.ts';
 import { dumpOf } from './dump.ts';
 import { type House, openHouse } from './house.ts';
@@ -62,6 +63,38 @@ async function all(house: House, path: string): Promise<Item[]> {
     found.push(...body.data);
     if (offset + 100 >= body.meta.total) return found;
   }
+}
+
+interface Stop {
+  localeDateTime: string;
+}
+
+/** The time zones of the cities, by the tz database. */
+const zones: Record<string, string> = {
+  ...{ Paris: 'Europe/Paris', Lyon: 'Europe/Paris', Toulouse: 'Europe/Paris' },
+  ...{ Berlin: 'Europe/Berlin', Munich: 'Europe/Berlin', Hamburg: 'Europe/Berlin' },
+  ...{ London: 'Europe/London', Manchester: 'Europe/London', Lisbon: 'Europe/Lisbon' },
+  ...{ Madrid: 'Europe/Madrid', Barcelona: 'Europe/Madrid', Milan: 'Europe/Rome', Rome: 'Europe/Rome' },
+  ...{ Stockholm: 'Europe/Stockholm', Gothenburg: 'Europe/Stockholm', Copenhagen: 'Europe/Copenhagen' },
+  ...{ Amsterdam: 'Europe/Amsterdam', Brussels: 'Europe/Brussels', Zurich: 'Europe/Zurich' },
+  ...{ Vienna: 'Europe/Vienna', 'New York': 'America/New_York', Singapore: 'Asia/Singapore' },
+};
+
+function zoneOf(place: string): string {
+  const city = Object.keys(zones).find((name) => place.startsWith(name)) ?? '';
+  return zones[city] ?? '';
+}
+
+/** The only time at which the clocks of a place show this. */
+function instantOf(local: string, place: string): number {
+  const shown = new Intl.DateTimeFormat('sv-SE', {
+    ...{ timeZone: zoneOf(place), dateStyle: 'short', timeStyle: 'medium' },
+  });
+  const utc = Date.parse(`${local}Z`);
+  const quarters = Array.from({ length: 105 }, (_none, number) => utc + (number - 52) * 900_000);
+  const times = quarters.filter((time) => shown.format(time).replace(' ', 'T') === local);
+  expect([local, place, times.length]).toEqual([local, place, 1]);
+  return times[0] ?? 0;
 }
 
 describe('a company, read by its API', () => {
@@ -189,6 +222,72 @@ describe('a company, read by its API', () => {
     expect(list('billing-operations').some((one) => one['tripProjectId'] === undefined)).toBe(true);
     for (const { segments } of parts('transportLegs'))
       for (const { arrival, departure } of segments as JsonObject[]) expect(arrival).not.toEqual(departure);
+  });
+
+  it('tells cities, where a city is asked for, of every journey and stay', () => {
+    const known = new Set(cities.map(({ name }) => name));
+    const snapshots = list('billing-operations').map((one) => (one['bookingSnapshot'] ?? {}) as JsonObject);
+    const spots = snapshots.flatMap(({ hotel, transport }) => {
+      const { place } = (hotel ?? {}) as JsonObject;
+      const { departure, destination } = (transport ?? {}) as JsonObject;
+      return [place, departure, destination].filter(isObject);
+    });
+    expect(spots.length).toBeGreaterThan(200);
+    for (const { city } of spots) expect([city, known.has(String(city))]).toEqual([city, true]);
+  });
+
+  it('has tickets with the classes of trains for trains, and those of planes for planes', () => {
+    const seen = new Map<string, Set<unknown>>();
+    for (const { bookingSnapshot } of list('billing-operations')) {
+      const { kind, transport } = (bookingSnapshot ?? {}) as JsonObject;
+      const { cabinClass, lowCost, fareType } = (transport ?? {}) as JsonObject;
+      if (cabinClass === undefined) continue;
+      seen.set(String(kind), (seen.get(String(kind)) ?? new Set()).add(cabinClass));
+      expect(['flex', 'semiFlex']).toContain(fareType);
+      expect(lowCost === undefined).toBe(kind === 'rail');
+    }
+    expect(seen.get('rail')).toEqual(new Set(['first', 'second']));
+    expect(seen.get('flight')).toEqual(new Set(['economy', 'premiumEco', 'business']));
+    expect([...seen.keys()].sort()).toEqual(['flight', 'rail']);
+  });
+
+  it('travels as long as it says, by the clocks of the time zones on its way', () => {
+    const segments = parts('transportLegs').flatMap(({ segments }) => segments as unknown as JsonObject[]);
+    const instant = (stop: unknown) => {
+      const { localeDateTime, place } = stop as { localeDateTime: string; place: { name: string } };
+      return instantOf(localeDateTime, place.name);
+    };
+    for (const { arrival, departure, duration } of segments)
+      expect((instant(arrival) - instant(departure)) / 60_000).toBe(duration);
+    const zones = new Set(
+      segments.map(({ arrival }) => zoneOf((arrival as { place: { name: string } }).place.name)),
+    );
+    expect(zones.size).toBeGreaterThan(5);
+  });
+
+  it('checks in and picks up cars after it arrives, and leaves before it travels home', () => {
+    let seen = 0;
+    for (const trip of list('trip-projects')) {
+      const legs = (trip['transportLegs'] ?? []) as unknown as {
+        segments: { arrival: Stop; departure: Stop }[];
+      }[];
+      const there = legs[0]?.segments.at(-1)?.arrival.localeDateTime;
+      const back = legs[1]?.segments[0]?.departure.localeDateTime;
+      if (there === undefined || back === undefined) continue;
+      expect(there < back).toBe(true);
+      for (const stay of (trip['hotelStays'] ?? []) as JsonObject[]) {
+        seen += 1;
+        expect(String(stay['checkinLocaleDate']) >= there.slice(0, 10)).toBe(true);
+        expect(String(stay['checkinLocaleDate']) < String(stay['checkoutLocaleDate'])).toBe(true);
+        expect(String(stay['checkoutLocaleDate']) <= back.slice(0, 10)).toBe(true);
+      }
+      for (const rental of (trip['carRentals'] ?? []) as JsonObject[]) {
+        seen += 1;
+        const [from, to] = [String(rental['pickupLocaleDateTime']), String(rental['returnLocaleDateTime'])];
+        expect([there < from, from < to, to < back]).toEqual([true, true, true]);
+      }
+    }
+    expect(seen).toBeGreaterThan(50);
   });
 
   it('is billed every month, and the numbers add up', async () => {

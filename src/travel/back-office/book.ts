@@ -12,6 +12,8 @@ export interface Order {
   supplierName?: string;
   /** What the policy would have one traveler spend on it. */
   budget?: Price;
+  /** The cities that a journey or a stay leads from and to, which the names of airports and hotels do not tell. */
+  cities?: { departure?: string; destination?: string };
   /** What a ticket allows. */
   fare?: { cabinClass?: string; category?: string; fareType?: string; lowCost?: boolean };
 }

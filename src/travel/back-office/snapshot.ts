@@ -11,7 +11,7 @@ import { priced } from './money.ts';
 export interface Terms {
   booker: StoredResource;
   traveler: StoredResource;
-  order: Pick<Order, 'budget' | 'fare' | 'supplierName'>;
+  order: Pick<Order, 'budget' | 'cities' | 'fare' | 'supplierName'>;
 }
 
 /** What is known of a booking when it is made, kept for billing whatever becomes of the trip. */
@@ -22,7 +22,7 @@ export function snapshotOf(trip: TripProject, booking: Booking, terms: Terms): B
     booker: personOf(booker),
     channel: 'online',
     date: booking.createdAt,
-    ...hotelPart(trip, booking),
+    ...hotelPart(trip, booking, order),
     kind: booking.kind,
     ...(booking.reference === undefined ? {} : { reference: booking.reference }),
     ...(order.budget === undefined ? {} : { servicebudget: priced(order.budget) }),
@@ -57,17 +57,21 @@ function supplierOf(trip: TripProject, booking: Booking): string | undefined {
   return stayOf(trip, booking)?.place.name ?? legsOf(trip, booking)[0]?.[0]?.operatingCarrier?.name;
 }
 
-function hotelPart(trip: TripProject, booking: Booking): Pick<BookingSnapshot, 'hotel'> {
+function hotelPart(
+  trip: TripProject,
+  booking: Booking,
+  { cities }: Pick<Order, 'cities'>,
+): Pick<BookingSnapshot, 'hotel'> {
   const stay = stayOf(trip, booking);
   if (!stay) return {};
   const { checkinLocaleDate, checkoutLocaleDate, place } = stay;
-  return { hotel: { checkinLocaleDate, checkoutLocaleDate, place: spot(place) } };
+  return { hotel: { checkinLocaleDate, checkoutLocaleDate, place: spot(place, cities?.destination) } };
 }
 
 function transportPart(
   trip: TripProject,
   booking: Booking,
-  { fare }: Pick<Order, 'fare'>,
+  { cities, fare }: Pick<Order, 'cities' | 'fare'>,
 ): Pick<BookingSnapshot, 'transport'> {
   const legs = legsOf(trip, booking);
   const departure = legs[0]?.[0]?.departure;
@@ -78,9 +82,9 @@ function transportPart(
   const returning = legs.length > 1 ? legs.at(-1)?.[0]?.departure.localeDateTime.slice(0, 10) : undefined;
   return {
     transport: {
-      departure: spot(departure.place),
+      departure: spot(departure.place, cities?.departure),
       departureLocaleDate: departure.localeDateTime.slice(0, 10),
-      destination: spot(destination),
+      destination: spot(destination, cities?.destination),
       itineraryType: type,
       ...fare,
       ...(returning === undefined ? {} : { returnLocaleDate: returning }),
@@ -99,10 +103,10 @@ function legsOf(trip: TripProject, booking: Booking) {
   return legs.filter((segments) => segments.length > 0);
 }
 
-function spot({ airport, country, name }: Place) {
+function spot({ airport, country }: Place, city: string | undefined) {
   return {
     ...(airport ? { airport: airport.iataCode } : {}),
-    city: name,
+    ...(city === undefined ? {} : { city }),
     ...(country ? { countryCode: country.code } : {}),
   };
 }

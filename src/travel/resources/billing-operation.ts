@@ -80,9 +80,9 @@ export const billingOperation = defineResource({
       supplierName: 'TAP Air Portugal',
       transport: {
         cabinClass: 'economy',
-        departure: { airport: 'CDG', city: 'Paris Charles de Gaulle', countryCode: 'FR' },
+        departure: { airport: 'CDG', city: 'Paris', countryCode: 'FR' },
         departureLocaleDate: '2026-12-01',
-        destination: { airport: 'LIS', city: 'Lisbon Humberto Delgado', countryCode: 'PT' },
+        destination: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' },
         fareType: 'flex',
         itineraryType: 'roundTrip',
         lowCost: false,

@@ -1,6 +1,8 @@
 import type { Order } from '../back-office/book.ts';
 import type { TripOutcome } from '../back-office/trips.ts';
-import { journey } from './itinerary.ts';
+import { kilometers } from './cities.ts';
+import type { Dice } from './dice.ts';
+import { journey, type Way } from './itinerary.ts';
 import { followRefunds } from './refunds.ts';
 import { DAY, HOUR, type Scene } from './scene.ts';
 import type { Chapter } from './story.ts';
@@ -10,27 +12,47 @@ import type { Trip } from './trip-plan.ts';
 export function book(chapter: Chapter, trip: Trip) {
   return async ({ stories }: Scene): Promise<void> => {
     const { tripProjectId, bookerId } = trip;
-    const orders = trip.rates.map((rate) => order(chapter, rate));
+    const orders = trip.rates.map((rate) => order(chapter, trip, rate));
     const outcome = await stories.bookTrip({ tripProjectId, bookerId, orders });
-    if (outcome.bookings.every(({ status }) => status === 'succeeded')) {
+    const failed = orders.filter((_order, position) => outcome.bookings[position]?.status !== 'succeeded');
+    if (failed.length === 0) {
       planFate(chapter, trip, outcome);
       return;
     }
+    const again = failed.map((one) => ({ ...one, fails: false }));
     chapter.agenda.add(chapter.now() + HOUR, async (later) => {
-      planFate(chapter, trip, await later.stories.bookTrip({ tripProjectId, bookerId }));
+      planFate(chapter, trip, await later.stories.bookTrip({ tripProjectId, bookerId, orders: again }));
     });
   };
 }
 
-function order({ dice }: Chapter, { id, kind, price }: Trip['rates'][number]): Order {
+function order({ dice }: Chapter, { plan }: Trip, { id, kind, price }: Trip['rates'][number]): Order {
   const total = Math.round(price.total * dice.between(85, 120)) / 100;
-  const ticket = { cabinClass: 'economy', fareType: dice.of(['basic', 'flex']), lowCost: dice.chance(0.2) };
+  const { from, to } = plan;
   return {
     rateId: id,
     fails: dice.chance(0.03),
     ...(dice.chance(0.5) ? { budget: { currency: price.currency, total } } : {}),
-    ...(kind === 'flight' || kind === 'rail' ? { fare: ticket } : {}),
+    ...(kind === 'flight' || kind === 'rail' ? ticket(dice, { kind, from, to }) : {}),
+    ...(kind === 'hotel' ? { cities: { destination: to.name } } : {}),
   };
+}
+
+/** From so many kilometers on, some do not fly in the economy class. */
+const LONG = 3000;
+
+/** The terms of a ticket; trains have classes of their own, and none is a low-cost carrier. */
+function ticket(
+  dice: Dice,
+  { kind, from, to }: Pick<Way, 'kind' | 'from' | 'to'>,
+): Pick<Order, 'cities' | 'fare'> {
+  const cities = { departure: from.name, destination: to.name };
+  const fareType = dice.of(['flex', 'semiFlex']);
+  if (kind === 'rail')
+    return { cities, fare: { cabinClass: dice.chance(0.15) ? 'first' : 'second', fareType } };
+  const isLong = kilometers(from, to) > LONG;
+  const cabinClass = isLong && dice.chance(0.4) ? dice.of(['premiumEco', 'business']) : 'economy';
+  return { cities, fare: { cabinClass, fareType, lowCost: !isLong && dice.chance(0.2) } };
 }
 
 /** One thing at most happens to a trip: it is canceled, or moved, or something is paid back; mostly it is just made. */
@@ -81,6 +103,7 @@ function move(chapter: Chapter, { tripProjectId, plan }: Trip, { bookings, trip 
       ...{ tripProjectId, bookingId: booking.id },
       transportSegmentIds: leg.segments.map(({ id }) => id),
       offer: journey({ ...way, kind }, undefined, money, trip.doc.travelerIds.length),
+      order: ticket(dice, { ...way, kind }),
     });
     await followRefunds(chapter, scene, operations);
   };
@@ -90,8 +113,10 @@ function move(chapter: Chapter, { tripProjectId, plan }: Trip, { bookings, trip 
 function makeGood(chapter: Chapter, { operations }: TripOutcome) {
   return async (scene: Scene): Promise<void> => {
     const [purchase] = operations;
-    if (!purchase || purchase.doc.amount.total < 1) return;
-    const total = Math.floor(purchase.doc.amount.total * chapter.dice.between(10, 60)) / 100;
+    if (!purchase) return;
+    const left = await scene.stories.refundable(purchase.id);
+    if (left < 100) return;
+    const total = Math.floor((left * chapter.dice.between(10, 60)) / 100) / 100;
     const wanted = { billingOperationId: purchase.id, total, description: 'Goodwill' };
     await followRefunds(chapter, scene, [await scene.stories.refundOperation(wanted)]);
   };

@@ -1,7 +1,8 @@
 import type { HotelOffer, OfferedSegment, TransportOffer } from '../back-office/offer.ts';
 import { type City, kilometers, stopIn } from './cities.ts';
 import type { Dice } from './dice.ts';
-import { DAY, HOUR } from './scene.ts';
+import { localTime, timeOf } from './local-time.ts';
+import { DAY } from './scene.ts';
 
 /** What a trip is priced in. */
 export interface Money {
@@ -38,7 +39,7 @@ export function journey(way: Way, returnsAt: number | undefined, money: Money, p
   return { kind, legs, price: price(euros, money, kind === 'rail' ? 10 : undefined) };
 }
 
-/** Some nights in a hotel of a city. */
+/** The nights in a hotel of a city between two local times. */
 export function stay(city: City, [from, to]: [number, number], money: Money, people = 1): HotelOffer {
   const name = `${money.dice.of(hotels)} ${city.name}`;
   const nights = Math.max(1, Math.round((midnight(to) - midnight(from)) / DAY));
@@ -90,16 +91,24 @@ const railways: Record<string, { id: string; name: string }> = {
   SE: { id: 'SJ', name: 'SJ' },
 };
 
-function segment({ from, to, kind, departsAt }: Way, dice: Dice): OfferedSegment {
+/** When a way ends, by the local clocks of where it leads to. */
+export function arrival(way: Way): number {
+  return localTime(timeOf(way.departsAt, way.from.zone) + minutes(way) * 60_000, way.to.zone);
+}
+
+function minutes({ from, to, kind }: Way): number {
   const hours = kind === 'flight' ? 0.6 + kilometers(from, to) / 780 : 0.3 + kilometers(from, to) / 150;
-  const duration = 5 * Math.round((hours * 60) / 5);
-  const arrivesAt = departsAt + duration * 60_000 + (to.zone - from.zone) * HOUR;
+  return 5 * Math.round((hours * 60) / 5);
+}
+
+function segment(way: Way, dice: Dice): OfferedSegment {
+  const { from, to, kind, departsAt } = way;
   const carriers = kind === 'flight' ? airlines : railways;
   const operatingCarrier = carriers[from.country] ?? carriers[to.country];
   return {
-    arrival: { localeDateTime: clock(arrivesAt), place: stopIn(to, kind) },
+    arrival: { localeDateTime: clock(arrival(way)), place: stopIn(to, kind) },
     departure: { localeDateTime: clock(departsAt), place: stopIn(from, kind) },
-    duration,
+    duration: minutes(way),
     ...(operatingCarrier
       ? { operatingCarrier, transportNumber: `${operatingCarrier.id}${dice.between(100, 9899)}` }
       : {}),

@@ -1,7 +1,7 @@
 import type { CarOffer, Offer } from '../back-office/offer.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 import { type City, cities, kilometers, stopIn } from './cities.ts';
-import { clock, journey, type Money, midnight, price, stay } from './itinerary.ts';
+import { arrival, clock, journey, type Money, midnight, price, stay, type Way } from './itinerary.ts';
 import { DAY, HOUR } from './scene.ts';
 
 /** What somebody has in mind. Its times are local clocks that are written as if they were UTC. */
@@ -45,11 +45,12 @@ export function tripPlan(money: Money, people: { count: number; city: string }, 
   // Most are near, some far in the future.
   const lead = 4 + Math.floor(55 * dice.next() ** 2);
   const departsAt = midnight(time) + lead * DAY + dice.between(13, 38) * (HOUR / 2);
-  const returnsAt = midnight(departsAt) + dice.between(1, 4) * DAY + dice.between(24, 40) * (HOUR / 2);
+  const way: Way = { from, to, kind: wayBetween(from, to), departsAt };
+  const arrivesAt = kind === 'hotelOnly' ? departsAt : arrival(way);
+  const returnsAt = midnight(arrivesAt) + dice.between(1, 4) * DAY + dice.between(24, 40) * (HOUR / 2);
   const plan = { from, to, departsAt, returnsAt };
-  const offers = offersOf(kind, plan, money, people.count);
-  const way = offers.some(({ kind: one }) => one === 'rail') ? 'rail' : 'flight';
-  const places = { arrivalPlace: stopIn(to, way), departurePlace: stopIn(from, way) };
+  const offers = offersOf(kind, { way, arrivesAt, returnsAt }, money, people.count);
+  const places = { arrivalPlace: stopIn(to, way.kind), departurePlace: stopIn(from, way.kind) };
   const search: TripProject['search'] = {
     ...(kind === 'hotelOnly' ? { arrivalPlace: places.arrivalPlace } : places),
     departureLocaleDateTime: clock(departsAt),
@@ -59,16 +60,24 @@ export function tripPlan(money: Money, people: { count: number; city: string }, 
   return { ...plan, search, offers };
 }
 
-type Journey = Pick<TripPlan, 'from' | 'to' | 'departsAt' | 'returnsAt'>;
-
-function offersOf(kind: string, { from, to, departsAt, returnsAt }: Journey, money: Money, count: number) {
+function wayBetween(from: City, to: City): Way['kind'] {
   const isNear = from.station !== undefined && to.station !== undefined && kilometers(from, to) < FAR;
-  const way = { from, to, kind: isNear ? ('rail' as const) : ('flight' as const), departsAt };
+  return isNear ? 'rail' : 'flight';
+}
+
+/** A way, and the local times between which people are where it leads to. */
+interface Journey {
+  way: Way;
+  arrivesAt: number;
+  returnsAt: number;
+}
+
+function offersOf(kind: string, { way, arrivesAt, returnsAt }: Journey, money: Money, count: number) {
   const back = kind === 'oneWay' ? undefined : returnsAt;
   return [
     ...(kind === 'hotelOnly' ? [] : [journey(way, back, money, count)]),
-    ...(kind.includes('otel') ? [stay(to, [departsAt, returnsAt], money, count)] : []),
-    ...(kind === 'roundTripWithCar' ? [car(to, [departsAt, returnsAt], money)] : []),
+    ...(kind.includes('otel') ? [stay(way.to, [arrivesAt, returnsAt], money, count)] : []),
+    ...(kind === 'roundTripWithCar' ? [car(way.to, [arrivesAt, returnsAt], money)] : []),
   ];
 }
 
@@ -81,7 +90,7 @@ function car(city: City, [from, to]: [number, number], money: Money): CarOffer {
     price: price(55 * days, money, 20),
     rental: {
       car: { acriss, name: carNames[acriss] ?? acriss },
-      pickupLocaleDateTime: clock(from + 4 * HOUR),
+      pickupLocaleDateTime: clock(from + HOUR),
       pickupPlace: place,
       returnLocaleDateTime: clock(to - 2 * HOUR),
       returnpPlace: place,

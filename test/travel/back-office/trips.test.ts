@@ -85,6 +85,17 @@ describe('a search', () => {
   });
 });
 
+test.each([hotel(240), roundTrip(300)])(
+  'the name of a hotel or an airport is never told as a city: where no city is known, none is told',
+  async (offer) => {
+    const { operations } = await at.booked([offer]);
+    const { hotel: stay, transport } = operations[0]?.doc.bookingSnapshot ?? {};
+    const spots = [stay?.place, transport?.departure, transport?.destination].flatMap((spot) => spot ?? []);
+    expect(spots.length).toBeGreaterThan(0);
+    for (const spot of spots) expect(spot).not.toHaveProperty('city');
+  },
+);
+
 describe('a booking', () => {
   test.each<[string, Offer, JsonObject]>([
     [
@@ -110,7 +121,7 @@ describe('a booking', () => {
         hotel: {
           checkinLocaleDate: '2026-12-01',
           checkoutLocaleDate: '2026-12-04',
-          place: { city: 'Hotel Tejo', countryCode: 'PT' },
+          place: { city: 'Lisbon', countryCode: 'PT' },
         },
       },
     ],
@@ -121,7 +132,10 @@ describe('a booking', () => {
     const travelerId = await at.traveler({ billingProfileId: profileId, costCenterId });
     const { id: tripProjectId } = await find({ travelerIds: [travelerId], offers: [offer] });
     await at.news();
-    await at.office((desk) => desk.bookTrip({ tripProjectId }));
+    const [rate] = (await at.get(`/trip-projects/${tripProjectId}`))['rates'] as JsonObject[];
+    const cities = { departure: 'Paris', destination: 'Lisbon' };
+    const orders = [{ rateId: String(rate?.['id']), cities }];
+    await at.office((desk) => desk.bookTrip({ tripProjectId, orders }));
     const trip = await at.get(`/trip-projects/${tripProjectId}`);
     const [booking = {}] = trip['bookings'] as JsonObject[];
     expect(booking).toMatchObject({

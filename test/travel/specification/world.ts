@@ -129,12 +129,13 @@ export async function bookedTrip(stories: Stories, company: Company): Promise<st
     customFields: [{ customFieldId: tripField, values: [{ data: 'A fair' }] }],
   });
   const fare = { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false };
+  const cities = { departure: 'Paris', destination: 'Lisbon' };
   await stories.bookTrip({
     tripProjectId: id,
     orders: doc.rates.map(({ id: rateId, kind }) => ({
       rateId,
       fails: kind === 'hotel',
-      ...(kind === 'flight' ? { fare, budget: price(500), supplierName: 'TAP Air Portugal' } : {}),
+      ...(kind === 'flight' ? { cities, fare, budget: price(500), supplierName: 'TAP Air Portugal' } : {}),
     })),
   });
   // The next hotel has a room.
