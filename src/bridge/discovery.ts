@@ -9,6 +9,8 @@ const BUDGET_MS = 800;
 /** A miss is remembered this long: an IdP that looks for a thousand newcomers asks for each once. */
 const MISS_MS = 10_000;
 const MISSES = 10_000;
+/** RFC 5321 §4.5.3.1.3: a path has at most 256 octets, angle brackets included. */
+const LONGEST_ADDRESS = 254;
 
 /** Finds people who are in the travel service and that no import has seen yet. */
 export interface Discovery {
@@ -21,7 +23,7 @@ export function discovery(imports: Imports, bases: Bases, surroundings: Surround
   const misses = new Map<string, number>();
   return {
     seek: async (connection, text) => {
-      if (!/^[^\s@]+@[^\s@]+$/.test(text)) return false;
+      if (text.length > LONGEST_ADDRESS || !/^[^\s@]+@[^\s@]+$/.test(text)) return false;
       const key = `${connection.id} ${addressKey(text)}`;
       const now = surroundings.now();
       if ((misses.get(key) ?? 0) > now) return false;

@@ -1,3 +1,6 @@
+/** The most combining marks in a row that count as one run; no language stacks as many. */
+const MAX_MARKS = 64;
+
 /**
  * The form in which texts are compared without case: NFC, then `toLowerCase()`. Every comparison of addresses, userNames
  * and other texts without case goes through this function: filters, keys of the store, the adapter, the travel service.
@@ -6,5 +9,28 @@
  * may differ from the form: it is made once, of the text as it came.
  */
 export function foldCase(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return withBoundedMarks(text).normalize('NFC').toLowerCase();
+}
+
+/**
+ * The same text with a COMBINING GRAPHEME JOINER after each 64 combining marks in a row (UAX #15 §13, Stream-Safe Text
+ * Format). Normalizing sorts such a run in quadratic time: 65,536 marks would take six seconds.
+ */
+function withBoundedMarks(text: string): string {
+  if (text.length <= MAX_MARKS) return text;
+  return text.replace(/\p{M}+/gu, (marks) =>
+    marks.length > MAX_MARKS ? marks.replace(/.{64}/gsu, '$&\u034f') : marks,
+  );
+}
+
+/** Folds texts, each different one once: for work that compares the same texts again and again. */
+export function rememberingFold(): (text: string) => string {
+  const folded = new Map<string, string>();
+  return (text) => {
+    const known = folded.get(text);
+    if (known !== undefined) return known;
+    const form = foldCase(text);
+    folded.set(text, form);
+    return form;
+  };
 }

@@ -81,7 +81,11 @@ export function readCountry(raw: Json): Reading {
   );
 }
 
+/** Longer than the name of any country; normalizing a text of combining marks takes time that grows with its square. */
+const MAX_LENGTH = 200;
+
 function countryCode(text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
   const code = text.toUpperCase();
   if (code.length === 2 && countries.isValid(code)) return code;
   const fromThree = code.length === 3 ? countries.alpha3ToAlpha2(code) : undefined;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { matches } from '../../src/schema/evaluate.ts';
 import { parseFilter } from '../../src/schema/filter.ts';
-import { foldCase } from '../../src/schema/fold.ts';
+import { foldCase, rememberingFold } from '../../src/schema/fold.ts';
 import { userType } from '../../src/schema/resource-type.ts';
 import { areSameWithoutCase, specialWord, twoSpellings } from '../support/unicode.ts';
 
@@ -49,6 +49,36 @@ test('the form in which a text is composed does not matter, whatever its charact
     }),
     { numRuns: 2_000 },
   );
+});
+
+describe('a run of combining marks that no language has is folded in parts of 64 (UAX #15 §13)', () => {
+  // Normalizing sorts the marks of a run, which takes time that grows with the square of its length.
+  const [above, below] = ['\u0301', '\u0316'];
+  test.each([
+    ['of one kind', above.repeat(1000)],
+    ['in a row of two kinds', `${above.repeat(500)}${below.repeat(500)}`],
+    ['of alternating kinds', `${above}${below}`.repeat(500)],
+    ['of two code units each', '\u{1e000}'.repeat(1000)],
+  ])('%s', (_title, marks) => {
+    const runs = foldCase(`A${marks}B`).match(/(?:(?!\u034f)\p{M})+/gu) ?? [];
+    expect(runs.length).toBeGreaterThanOrEqual(1000 / 64 - 1);
+    for (const run of runs) expect([...run].length).toBeLessThanOrEqual(64);
+  });
+
+  test('and a shorter one as a whole', () => {
+    const word = `Q${above.repeat(32)}${below.repeat(32)}`;
+    expect(foldCase(word)).toBe(word.normalize('NFC').toLowerCase());
+    expect(foldCase(`${'x'.repeat(1000)}${word}`)).toBe(`${'x'.repeat(1000)}${foldCase(word)}`);
+  });
+});
+
+test('a remembered fold makes what a fold makes', () => {
+  const fold = rememberingFold();
+  const normalize = jest.spyOn(String.prototype, 'normalize');
+  for (let times = 0; times < 3; times += 1)
+    expect(['ADA', 'E\u0301va', 'ADA'].map(fold)).toEqual(['ada', 'éva', 'ada']);
+  expect(normalize).toHaveBeenCalledTimes(2);
+  normalize.mockRestore();
 });
 
 test.each([
