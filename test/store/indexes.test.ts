@@ -241,6 +241,15 @@ describe('a list goes along an index', () => {
     expect(lost(plans)).toEqual([]);
   });
 
+  it.each(users)('to users by any of two values of $name', async ({ where }) => {
+    const order = { by: 'position', descending: false } as const;
+    const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
+    const query = { where: { any }, order, place: { offset: 0 }, limit: 10 };
+    const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+    expect(plans.length).toBeGreaterThan(0);
+    expect(lost(plans)).toEqual([]);
+  });
+
   const groups = groupFields.map((where) => ({ name: where.field, where }));
   it.each(groups)('to groups by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;

@@ -19,10 +19,14 @@ export function conditionOf<Field extends string>(
   connection: string,
   where: Where<Field>,
 ): Sql {
-  if ('all' in where) return joined(shelf, connection, { parts: where.all, by: ' and ', none: '1 = 1' });
-  if ('any' in where) return joined(shelf, connection, { parts: where.any, by: ' or ', none: '1 = 0' });
+  if ('all' in where) {
+    const conditions = where.all.map((part) => conditionOf(shelf, connection, part));
+    return joined(conditions, { by: ' and ', none: '1 = 1' });
+  }
+  if ('any' in where) return alternatives(shelf, connection, where.any);
   const column = shelf.fields[where.field];
-  return isOwned(column) ? owns(column, connection, where) : compares(column, where);
+  const condition = compares(column, where);
+  return isOwned(column) ? owns(column, connection, condition) : condition;
 }
 
 /** Whether a field's values stand in rows of their own. */
@@ -38,25 +42,36 @@ export function conjunctsOf<Field extends string>(where: Where<Field>): Comparis
   return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? []);
 }
 
-function joined<Field extends string>(
+/** Values of one field are one list, as a client may name hundreds. */
+function alternatives<Field extends string>(
   shelf: Fields<Field>,
   connection: string,
-  { parts, by, none }: { parts: Where<Field>[]; by: string; none: string },
+  parts: Where<Field>[],
 ): Sql {
-  if (parts.length === 0) return sql.raw(none);
-  const conditions = parts.map((part) => conditionOf(shelf, connection, part));
+  const lists = new Map<Field, Comparison<Field>['value'][]>();
+  const others: Sql[] = [];
+  for (const part of parts) {
+    if (!('field' in part) || part.is !== 'eq') others.push(conditionOf(shelf, connection, part));
+    else lists.set(part.field, [...(lists.get(part.field) ?? []), part.value]);
+  }
+  const listed = [...lists].map(([field, values]) => hasOneOf(shelf.fields[field], connection, values));
+  return joined([...listed, ...others], { by: ' or ', none: '1 = 0' });
+}
+
+function joined(conditions: Sql[], { by, none }: { by: string; none: string }): Sql {
+  if (conditions.length === 0) return sql.raw(none);
   return sql`(${sql.join(conditions, sql.raw(by))})`;
+}
+
+function hasOneOf(field: Column | Owned, connection: string, values: Comparison<string>['value'][]): Sql {
+  const condition = sql`${sql.ref(field.column)} in (${sql.join(values.map((value) => field.key(value)))})`;
+  return isOwned(field) ? owns(field, connection, condition) : condition;
 }
 
 function compares<Field extends string>(column: Column, { is, value }: Comparison<Field>): Sql {
   return sql`${sql.ref(column.column)} ${relations[is]} ${column.key(value)}`;
 }
 
-function owns<Field extends string>(
-  { owned, column, key }: Owned,
-  connection: string,
-  { value }: Comparison<Field>,
-): Sql {
-  const { table, owner } = owned;
-  return sql`id in (select ${sql.ref(owner)} from ${sql.table(table)} where connection_id = ${connection} and ${sql.ref(column)} = ${key(value)})`;
+function owns({ owned: { table, owner } }: Owned, connection: string, condition: Sql): Sql {
+  return sql`id in (select ${sql.ref(owner)} from ${sql.table(table)} where connection_id = ${connection} and ${condition})`;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Key } from '../../bridge/list-query.ts';
+import type { Comparison, Key } from '../../bridge/list-query.ts';
 import { conditionOf, isOwned } from './condition.ts';
 import { type Course, coursesOf, rowsIn, type Stretch, sortValue } from './course.ts';
 import { type Lead, leadsOf } from './leads.ts';
@@ -27,11 +27,11 @@ export interface Found<Row> {
 export async function findFew<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
 ): Promise<Found<Row>[] | undefined> {
-  const { shelf, query } = task;
+  const { shelf, place, query } = task;
   const leads = leadsOf(shelf.fields, query.where);
   if (!leads) return undefined;
-  const sources = leads.map((lead) => sourceOf(shelf, task.place, lead));
-  const found = (await readAtOnce(task, sources)) ?? (await readAllKeys(task, sources));
+  const sources = () => leads.map((lead) => sourceOf(shelf, place, lead));
+  const found = (await readAtOnce(task, questionsOf(task, leads))) ?? (await readAllKeys(task, sources()));
   return found?.sort(byKey(query.order.descending));
 }
 
@@ -44,19 +44,23 @@ function byKey(descending: boolean) {
 interface Source {
   course: Course;
   within(stretch: Stretch): Sql;
+  /** What the rows must meet besides. */
+  fits: Sql;
 }
 
 function sourceOf<Field extends string, By extends string>(
   shelf: Shelf<Field, By, unknown>,
   place: Place,
-  { field, comparisons }: Lead<Field>,
+  { field, comparisons, where }: Lead<Field>,
 ): Source {
   const column = shelf.fields[field];
-  if (isOwned(column)) return ownedSource(shelf, place, { column, value: comparisons[0]?.value ?? '' });
+  const fits = conditionOf(shelf, place.connection, where);
+  if (isOwned(column))
+    return { ...ownedSource(shelf, place, { column, value: comparisons[0]?.value ?? '' }), fits };
   const of = { ...column, nullable: false };
   const [course] = coursesOf(shelf, place, { of, base: comparisons, descending: false });
   if (!course) throw new Error('An order has no course.');
-  return { course, within: (stretch) => rowsIn(course, stretch) };
+  return { course, within: (stretch) => rowsIn(course, stretch), fits };
 }
 
 /** In front of the rows stand those of the other table, as each of them tells which row is meant. */
@@ -64,7 +68,7 @@ function ownedSource<Field extends string>(
   { live }: Pick<Shelf<Field, string, unknown>, 'live'>,
   { connection }: Place,
   { column, value }: { column: Owned; value: string | number | boolean },
-): Source {
+): Omit<Source, 'fits'> {
   const { owned, key } = column;
   const owner = sql.ref(owned.owner);
   const course: Course = {
@@ -84,16 +88,47 @@ function ownedSource<Field extends string>(
   };
 }
 
+/** Rows that one statement reads. */
+interface Question {
+  where: Sql;
+  fits: Sql | undefined;
+}
+
+/** Leads that ask for nothing but values of one field are one statement, as a client may name hundreds of addresses. */
+function questionsOf<Field extends string, By extends string, Row>(
+  { shelf, place }: Task<Field, By, Row>,
+  leads: Lead<Field>[],
+): Question[] {
+  const lists = new Map<Field, Comparison<Field>[]>();
+  const others: Question[] = [];
+  for (const lead of leads) {
+    const { field, where } = lead;
+    if ('field' in where && where.is === 'eq') lists.set(field, [...(lists.get(field) ?? []), where]);
+    else {
+      const { within, fits } = sourceOf(shelf, place, lead);
+      others.push({ where: within({ after: undefined, until: undefined }), fits });
+    }
+  }
+  const together = [...lists.values()].map((any) => {
+    const listed = conditionOf(shelf, place.connection, { any });
+    return {
+      where: sql`connection_id = ${place.connection} and ${shelf.live} and ${listed}`,
+      fits: undefined,
+    };
+  });
+  return [...together, ...others];
+}
+
 /** The rows themselves; undefined: there are more than a few. */
 async function readAtOnce<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
-  sources: Source[],
+  questions: Question[],
 ): Promise<Found<Row>[] | undefined> {
-  const { shelf, place } = task;
+  const { shelf, place, scan } = task;
   const found = new Map<number, Found<Row>>();
-  for (const { within } of sources) {
-    const where = within({ after: undefined, until: undefined });
-    const rows = await readRows(place, shelf, { ...readingOf(task), where, take: AT_ONCE + 1 });
+  for (const question of questions) {
+    await scan.step();
+    const rows = await readRows(place, shelf, { ...readingOf(task), ...question, take: AT_ONCE + 1 });
     if (rows.length > AT_ONCE) return undefined;
     for (const { row, key, fits } of rows) if (fits) found.set(key.position, { row, key });
     if (found.size > AT_ONCE) return undefined;
@@ -109,14 +144,14 @@ async function readAllKeys<Field extends string, By extends string, Row>(
   const { place, scan } = task;
   const found = new Map<number, Found<Row>>();
   let passed = 0;
-  for (const { course, within } of sources) {
+  for (const { course, within, fits } of sources) {
     let after: Key | undefined;
     do {
       await scan.step();
       const until: Key | undefined = await edge(place, course, { after, until: undefined });
       passed += until ? STEP : 0;
       if (Math.max(passed, found.size) > MOST) return undefined;
-      const reading = { ...readingOf(task), where: within({ after, until }), take: STEP };
+      const reading = { ...readingOf(task), where: within({ after, until }), fits, take: STEP };
       for (const key of await readKeys(place, reading)) found.set(key.position, { key });
       after = until;
     } while (after);
@@ -124,15 +159,10 @@ async function readAllKeys<Field extends string, By extends string, Row>(
   return [...found.values()];
 }
 
-function readingOf<Field extends string, By extends string, Row>({
-  shelf,
-  place,
-  query,
-}: Task<Field, By, Row>) {
+function readingOf<Field extends string, By extends string, Row>({ shelf, query }: Task<Field, By, Row>) {
   const { column } = shelf.orders[query.order.by];
   return {
     table: sql.table(shelf.table),
     value: sortValue({ value: column === 'position' ? undefined : column }),
-    fits: conditionOf(shelf, place.connection, query.where),
   };
 }

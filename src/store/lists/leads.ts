@@ -5,6 +5,8 @@ import type { Shelf } from './shelf.ts';
 export interface Lead<Field extends string> {
   field: Field;
   comparisons: Comparison<Field>[];
+  /** What its rows must meet; whatever else the condition allows, other leads find. */
+  where: Where<Field>;
   /** The smaller, the fewer rows. */
   cost: number;
 }
@@ -22,8 +24,15 @@ export function leadsOf<Field extends string>(
     return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? []);
   }
   const parts = 'all' in where ? where.all : [where];
-  const own = merged(fields, parts);
-  const others = parts.map((part) => ('field' in part ? undefined : leadsOf(fields, part)));
+  const own = merged(fields, parts).map((lead) => [{ ...lead, where }]);
+  const others = parts.map((part) =>
+    'field' in part
+      ? undefined
+      : leadsOf(fields, part)?.map((lead) => ({
+          ...lead,
+          where: { all: parts.map((one) => (one === part ? lead.where : one)) },
+        })),
+  );
   return [...own, ...others]
     .filter((leads) => leads !== undefined)
     .sort((left, right) => costOf(left) - costOf(right))[0];
@@ -33,8 +42,8 @@ export function leadsOf<Field extends string>(
 function merged<Field extends string>(
   fields: Shelf<Field, string, unknown>['fields'],
   parts: Where<Field>[],
-): Lead<Field>[][] {
-  const found = new Map<string, Lead<Field>>();
+): Omit<Lead<Field>, 'where'>[] {
+  const found = new Map<string, Omit<Lead<Field>, 'where'>>();
   for (const part of parts) {
     if (!('field' in part)) continue;
     const cost = fields[part.field].lead;
@@ -44,7 +53,7 @@ function merged<Field extends string>(
     lead.comparisons.push(part);
     found.set(name, lead);
   }
-  return [...found.values()].map((lead) => [lead]);
+  return [...found.values()];
 }
 
 function costOf<Field extends string>(leads: Lead<Field>[]): number {
