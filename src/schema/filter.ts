@@ -134,7 +134,7 @@ export class FilterParser {
     const word = token.text.toLowerCase();
     if (word === 'true' || word === 'false') return word === 'true';
     if (word === 'null') return null;
-    if (/^-?\d{1,15}(\.\d{1,15})?$/.test(word)) return Number(word);
+    if (jsonNumber.test(word)) return readNumber(word, token.at);
     throw new SyntaxFault(`"${shown(token.text)}" is no value; strings need double quotes`, token.at);
   }
 
@@ -154,6 +154,16 @@ export class FilterParser {
   #unexpected(token: Token | undefined, wanted: string): SyntaxFault {
     return new SyntaxFault(`${wanted} was expected`, token?.at ?? this.#length);
   }
+}
+
+/** A number as JSON writes it (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** No resource has a number that JavaScript would round, so a filter with one cannot mean what it says. */
+function readNumber(word: string, at: number): number {
+  const number = Number(word);
+  if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;
+  throw new SyntaxFault(`"${shown(word)}" is beyond what numbers hold; send it as a string`, at);
 }
 
 function isComparison(word: string | undefined): word is Comparison {

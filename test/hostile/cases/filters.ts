@@ -82,7 +82,12 @@ function unreadable(): string[] {
       'id eq "\u0000"',
       'id eq "\\u0000"',
       'id eq "\n"',
-      'id eq 1e5',
+      'id eq 05',
+      'id eq -',
+      'id eq 1e',
+      'id eq 1.e5',
+      'id eq 1e400',
+      'id eq 9007199254740993',
       'id eq 0x10',
       'id eq +1',
       'id eq .5',
@@ -173,7 +178,7 @@ function costly(): string[] {
     'id eq "\' or 1=1 --"',
     'urn:example:acme:2.0:User:constructor pr',
     'urn:example:acme:2.0:User:a[b eq 1 and c ne null] and not (urn:example:acme:2.0:User pr)',
-    'id eq null or id ne null or id eq true or id eq -0 or id eq 999999999999999',
+    'id eq null or id ne null or id eq true or id eq -0 or id eq 1.5e0 or id eq 999999999999999',
     'id eq "\ud83d\ude00" or id eq "\\ud800"',
   ];
 }
