@@ -28,9 +28,11 @@ export interface GroupChange {
 /** What a list of groups asks for. */
 export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   /** What columns do not answer; undefined: they answer all of it. */
-  residual: { matches(group: GroupView): boolean; needsMembers: boolean } | undefined;
+  residual: { matches(group: GroupView, step: Step): Promise<boolean>; needsMembers: boolean } | undefined;
   withMembers: boolean;
 }
+
+type Step = Scan<unknown>['step'];
 
 /**
  * The story of groups: kept so that every IdP's own checks pass; the travel service has none (docs/architecture.md,
@@ -113,15 +115,17 @@ async function list(shop: Shop, connection: string, query: GroupQuery): Promise<
 function residualOf(
   shop: Shop,
   connection: string,
-  { query: { residual }, step }: { query: GroupQuery; step: Scan<unknown>['step'] },
+  { query: { residual }, step }: { query: GroupQuery; step: Step },
 ): Scan<Group>['residual'] {
   if (!residual) return undefined;
   return async (groups) => {
     const matching: boolean[] = [];
     for (const group of groups) {
       await step();
-      const [view] = await viewsOf(shop, { connection, groups: [group], withMembers: residual.needsMembers });
-      matching.push(view !== undefined && residual.matches(view));
+      const members = residual.needsMembers
+        ? await shop.groups.members(connection, [group.id], step)
+        : undefined;
+      matching.push(await residual.matches(toView(group, members), step));
     }
     return matching;
   };
@@ -209,15 +213,6 @@ async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<G
 async function viewAtTurn(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView> {
   const members = withMembers ? await shop.groups.members(group.connection, [group.id]) : undefined;
   return toView(group, members);
-}
-
-async function viewsOf(
-  shop: Shop,
-  { connection, groups, withMembers }: { connection: string; groups: Group[]; withMembers: boolean },
-): Promise<GroupView[]> {
-  const ids = groups.map(({ id }) => id);
-  const members = withMembers ? await shop.groups.members(connection, ids) : undefined;
-  return groups.map((group) => toView(group, members));
 }
 
 function toView(group: Group, members: Map<string, ResolvedMember[]> | undefined): GroupView {

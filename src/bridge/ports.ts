@@ -379,8 +379,15 @@ export interface Groups {
     query: ListQuery<GroupField, GroupOrder>,
     scan: Scan<Group>,
   ): Promise<Listed<Group>>;
-  /** The members in their order. Many are read in pieces; whoever must know the version they belong to reads it before and after. */
-  members(connection: string, groupIds: string[]): Promise<Map<string, ResolvedMember[]>>;
+  /**
+   * The members in their order. Many are read in pieces, with a `pause` after each; a caller that must know the version
+   * they belong to reads it before and after.
+   */
+  members(
+    connection: string,
+    groupIds: string[],
+    pause?: () => Promise<void>,
+  ): Promise<Map<string, ResolvedMember[]>>;
   /** The groups that each of these users is a member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
   insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;

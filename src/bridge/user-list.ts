@@ -12,10 +12,12 @@ export interface UserView extends ShownIdentity {
 /** What a list of users asks for. */
 export interface UserQuery extends ListQuery<UserField, UserOrder> {
   /** What columns do not answer; undefined: they answer all of it. */
-  residual: { matches(user: UserView): boolean; needsGroups: boolean } | undefined;
+  residual: { matches(user: UserView, step: Step): Promise<boolean>; needsGroups: boolean } | undefined;
   /** Whether the groups of those on the page are to be told. */
   withGroups: boolean;
 }
+
+type Step = Scan<unknown>['step'];
 
 /** What lists of users are made with. */
 export interface UserLists {
@@ -63,14 +65,14 @@ function listKnown(lists: UserLists, connection: string, query: UserQuery): Prom
 function residualOf(
   lists: UserLists,
   connection: string,
-  { query: { residual }, step }: { query: UserQuery; step: Scan<unknown>['step'] },
+  { query: { residual }, step }: { query: UserQuery; step: Step },
 ): Scan<ShownIdentity>['residual'] {
   if (!residual) return undefined;
   return async (shown) => {
     const matching: boolean[] = [];
     for (const view of await viewsOf(lists, connection, { shown, withGroups: residual.needsGroups })) {
       await step();
-      matching.push(residual.matches(view));
+      matching.push(await residual.matches(view, step));
     }
     return matching;
   };

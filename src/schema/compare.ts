@@ -4,38 +4,83 @@ import { foldCase } from './fold.ts';
 import { momentOf } from './moment.ts';
 import type { Json } from './resource.ts';
 
+/** What values are compared with, in every form that comparing takes; made once for a filter. */
+export interface Comparand {
+  value: Exclude<Operand, null>;
+  text: string;
+  folded: string;
+  moment: number | undefined;
+}
+
+/** A value of a resource while filters are evaluated; `folded` is made when it is first needed. */
+export interface Value {
+  json: Json;
+  folded?: string;
+}
+
 /** What a filter asks of a value, and the definition of the attribute that has it. */
 interface Criterion {
-  op: Comparison;
-  operand: Exclude<Operand, null>;
+  /** `ne` is the contrary of `eq` over all values, so it is not asked of one. */
+  op: Exclude<Comparison, 'ne'>;
+  comparand: Comparand;
   attribute: Attribute | undefined;
+}
+
+/** Prepares what a filter compares with. */
+export function comparandOf(value: Exclude<Operand, null>): Comparand {
+  const text = String(value);
+  return { value, text, folded: foldCase(text), moment: momentOf(text) };
 }
 
 /**
  * Compares a value with what a filter says, by the type and the case rule of the attribute (RFC 7644 §3.4.2.2,
- * RFC 7643 §2.2). `ne` is the contrary of `eq` over all values, so it is not asked here.
+ * RFC 7643 §2.2).
  */
-export function compare({ op, operand, attribute }: Criterion, value: Json | undefined): boolean {
-  if (typeof value === 'boolean') return op === 'eq' && value === toBoolean(operand);
-  if (typeof value === 'number' && typeof operand === 'number') return ordered(op, value - operand);
-  if (typeof value !== 'string' && typeof value !== 'number') return false;
+export function compare(
+  { op, comparand, attribute }: Criterion,
+  value: Value,
+  fold: (text: string) => string = foldCase,
+): boolean {
+  const { json } = value;
+  if (typeof json === 'boolean') return op === 'eq' && json === toBoolean(comparand);
+  if (typeof json === 'number' && typeof comparand.value === 'number')
+    return ordered(op, json - comparand.value);
+  if (typeof json !== 'string' && typeof json !== 'number') return false;
+  const text = String(json);
   if (attribute?.type === 'dateTime' && !isTextual(op)) {
-    const moments = [momentOf(String(value)), momentOf(String(operand))] as const;
-    if (moments[0] !== undefined && moments[1] !== undefined) return ordered(op, moments[0] - moments[1]);
+    const moment = momentOf(text);
+    if (moment !== undefined && comparand.moment !== undefined) return ordered(op, moment - comparand.moment);
   }
-  const fold = attribute?.caseExact === true ? String : foldCase;
-  return comparesAsText(op, fold(String(value)), fold(String(operand)));
+  if (attribute?.caseExact === true) return comparesAsText(op, text, comparand.text);
+  value.folded ??= fold(text);
+  return comparesAsText(op, value.folded, comparand.folded);
 }
+
+/** How much comparing costs, in characters looked at; a first comparison folds the text as well. */
+export function costOf({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
+  const { json, folded } = value;
+  if (typeof json !== 'string') return STEP;
+  const folding = folded === undefined ? json.length * FOLDING : 0;
+  const { length } = comparand.text;
+  const searching = isShort(json, comparand.text) ? json.length * length : 2 * (json.length + length);
+  return STEP + folding + (op === 'co' ? searching : json.length);
+}
+
+/** What a comparison costs besides its characters. */
+const STEP = 16;
+
+/** Folding a character costs about as much as looking at so many. */
+const FOLDING = 8;
 
 /** Whether it looks into a text, whatever the text says. */
 function isTextual(op: Comparison): boolean {
   return op === 'co' || op === 'sw' || op === 'ew';
 }
 
-function comparesAsText(op: Comparison, value: string, operand: string): boolean {
+function comparesAsText(op: Criterion['op'], value: string, operand: string): boolean {
   switch (op) {
     case 'co':
-      return value.includes(operand);
+      return contains(value, operand);
     case 'sw':
       return value.startsWith(operand);
     case 'ew':
@@ -65,8 +110,48 @@ function ordered(op: Comparison, difference: number): boolean {
 }
 
 /** Entra compares booleans with strings: `primary eq "True"`. */
-function toBoolean(operand: Exclude<Operand, null>): boolean | undefined {
-  if (typeof operand === 'boolean') return operand;
-  const text = String(operand).toLowerCase();
-  return text === 'true' || text === 'false' ? text === 'true' : undefined;
+function toBoolean({ value, text }: Comparand): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const folded = text.toLowerCase();
+  return folded === 'true' || folded === 'false' ? folded === 'true' : undefined;
+}
+
+/** `includes` takes up to the product of both lengths; beyond this product a linear search is used. */
+const MAX_PRODUCT = 65_536;
+
+/** A part so short is found in time that grows with the text alone. */
+const MAX_PART = 16;
+
+function isShort(text: string, part: string): boolean {
+  return part.length <= MAX_PART || text.length * part.length <= MAX_PRODUCT;
+}
+
+function contains(text: string, part: string): boolean {
+  return isShort(text, part) ? text.includes(part) : containsLong(text, part);
+}
+
+/** The algorithm of Knuth, Morris and Pratt: its time grows with the lengths of both texts, not with their product. */
+function containsLong(text: string, part: string): boolean {
+  const borders = bordersOf(part);
+  let matched = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0;
+    if (part.charCodeAt(matched) === code) matched += 1;
+    if (matched === part.length) return true;
+  }
+  return false;
+}
+
+/** For each beginning of a text the length of the longest shorter beginning that it ends with. */
+function bordersOf(part: string): Int32Array {
+  const borders = new Int32Array(part.length);
+  let length = 0;
+  for (let at = 1; at < part.length; at += 1) {
+    const code = part.charCodeAt(at);
+    while (length > 0 && part.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length += 1;
+    borders[at] = length;
+  }
+  return borders;
 }

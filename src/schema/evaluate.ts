@@ -1,54 +1,223 @@
 import { type Attribute, findAttribute } from './attribute.ts';
-import { compare } from './compare.ts';
+import { compare, costOf, type Value } from './compare.ts';
+import { type Condition, type Leaf, prepare } from './condition.ts';
 import type { AttributePath, Filter } from './expression.ts';
+import { foldCase } from './fold.ts';
 import { isObject, ownValue } from './own.ts';
 import type { Json, JsonObject } from './resource.ts';
 import { type ResourceType, resolve } from './resource-type.ts';
 
-/** Where a name leads: the value there and what the schema says of it. */
-interface Place {
-  value: Json | undefined;
-  attribute: Attribute | undefined;
+/** An evaluation that can pause: each `yield` ends a step of a few milliseconds. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** How much work a step does, in characters looked at (`costOf`). */
+const STEP_WORK = 200_000;
+
+/** What looking at one row or name costs. */
+const ROW_WORK = 16;
+
+/** How many elements are asked for a value filter before the first match is used. */
+const BLOCK = 256;
+
+/** What one evaluation shares: its work since the last pause, and how texts are folded. */
+interface Evaluation {
+  work: number;
+  fold(text: string): string;
 }
 
-/** How names are looked up: in a whole resource, or in one element of an attribute. */
-type Lookup = (path: AttributePath) => Place;
+/** The values of an attribute. What was read of them, and folded, is kept for the next comparison. */
+interface Table {
+  rows: readonly Json[];
+  /** The numbers of the rows, in parts. */
+  blocks: number[][];
+  attribute: Attribute | undefined;
+  /** By the names that lead to them: from the resource, and from inside of brackets. */
+  outer: Map<string, Column>;
+  inner: Map<string, Column>;
+}
+
+/** The values at one name in all rows of a table, read when they are first asked for. */
+interface Column {
+  attribute: Attribute | undefined;
+  read(row: Json): Json[];
+  cells: (Value[] | undefined)[];
+}
+
+/** Finds those among some rows for which a leaf of a condition holds. */
+type Ask = (leaf: Leaf, rows: number[]) => Steps<number[]>;
 
 /** Whether a resource matches a filter (RFC 7644 §3.4.2.2). An attribute that nobody knows matches nothing. */
-export function matches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
-  return holds(filter, inResource(type, resource));
+export function* evaluate(type: ResourceType, condition: Condition, resource: JsonObject): Steps<boolean> {
+  const evaluation = newEvaluation();
+  const tables = new Map<string, Table>();
+  const hits = yield* select(condition, [0], function* (leaf, rows) {
+    let table = tables.get(leaf.attributeKey);
+    if (!table) {
+      evaluation.work += ROW_WORK * Object.keys(resource).length;
+      table = tableAt(type, leaf.path, resource);
+      tables.set(leaf.attributeKey, table);
+    }
+    return (yield* holdsAnywhere(evaluation, table, leaf)) ? rows : [];
+  });
+  return hits.length > 0;
 }
 
-/** Whether one element of an attribute matches the filter in brackets. */
-export function elementMatches(attribute: Attribute | undefined, filter: Filter, element: Json): boolean {
-  return holds(filter, inElement(attribute, element));
+/** The same at once, for a resource and a filter that are known to be small. */
+export function matches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
+  return atOnce(evaluate(type, prepare(filter), resource));
+}
+
+/** For each element of an attribute whether it matches the filter in brackets. */
+export function matchingElements(
+  attribute: Attribute | undefined,
+  filter: Filter,
+  { elements, fold = foldCase }: { elements: readonly Json[]; fold?: (text: string) => string },
+): boolean[] {
+  const table = newTable(elements, attribute);
+  const hits = new Set(selectedRows(table, filter, fold));
+  return elements.map((_, row) => hits.has(row));
 }
 
 /** The values that a path leads to: of a multi-valued attribute all, or those that its filter selects. */
 export function valuesAt(type: ResourceType, path: AttributePath, resource: JsonObject): Json[] {
-  return found(path, inResource(type, resource)).values;
+  const table = tableAt(type, path, resource);
+  const { filter, sub } = path;
+  const selected = filter
+    ? selectedRows(table, filter, foldCase).map((row) => table.rows[row] ?? null)
+    : table.rows;
+  return selected.flatMap((row) => partOf(row, sub));
 }
 
-function holds(filter: Filter, lookup: Lookup): boolean {
-  switch (filter.op) {
-    case 'and':
-      return filter.operands.every((operand) => holds(operand, lookup));
-    case 'or':
-      return filter.operands.some((operand) => holds(operand, lookup));
-    case 'not':
-      return !holds(filter.operand, lookup);
-    case 'pr':
-      return found(filter.path, lookup).values.some(isPresent);
-    case 'ne':
-      return !holds({ ...filter, op: 'eq' }, lookup);
-    default: {
-      const { values, attribute } = found(filter.path, lookup);
-      const { op, value: operand } = filter;
-      // Null is the same as unassigned (RFC 7643 §2.5).
-      if (operand === null) return op === 'eq' && !values.some(isPresent);
-      return values.some((value) => compare({ op, operand, attribute }, comparable(value)));
-    }
+/** Evaluates to the end, awaiting `pause` between the steps. */
+export async function inSteps<T>(steps: Steps<T>, pause: () => Promise<void>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    await pause();
+    step = steps.next();
   }
+  return step.value;
+}
+
+function atOnce<T>(steps: Steps<T>): T {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** The rows that match a condition, in their order. An operand is asked only of rows that it can still decide. */
+function* select(condition: Condition, rows: number[], ask: Ask): Steps<number[]> {
+  if (rows.length === 0) return rows;
+  let left = rows;
+  switch (condition.op) {
+    case 'and':
+      for (const operand of condition.operands) left = yield* select(operand, left, ask);
+      return left;
+    case 'or':
+      for (const operand of condition.operands) left = without(left, yield* select(operand, left, ask));
+      return without(rows, left);
+    case 'not':
+      return without(rows, yield* select(condition.operand, rows, ask));
+    default:
+      return yield* ask(condition, rows);
+  }
+}
+
+function without(rows: number[], some: number[]): number[] {
+  if (some.length === 0) return rows;
+  if (some.length === rows.length) return [];
+  const gone = new Set(some);
+  return rows.filter((row) => !gone.has(row));
+}
+
+function* holdsAnywhere(evaluation: Evaluation, table: Table, leaf: Leaf): Steps<boolean> {
+  const column = outerColumn(table, leaf);
+  if (!column) return false;
+  for (const block of table.blocks) {
+    if (isDue(evaluation)) yield;
+    const rows = leaf.filter ? yield* selectElements(evaluation, table, leaf.filter, block) : block;
+    const [hit] = yield* rowsWith(evaluation, { table, column, leaf, atMost: 1 }, rows);
+    if (hit !== undefined) return true;
+  }
+  return false;
+}
+
+/** The rows that match the filter in brackets; the parser allows no brackets inside of it. */
+function selectElements(
+  evaluation: Evaluation,
+  table: Table,
+  filter: Condition,
+  rows: number[],
+): Steps<number[]> {
+  return select(filter, rows, function* (leaf, some) {
+    const column = innerColumn(table, leaf);
+    evaluation.work += ROW_WORK;
+    return column ? yield* rowsWith(evaluation, { table, column, leaf, atMost: some.length }, some) : [];
+  });
+}
+
+function selectedRows(table: Table, filter: Filter, fold: (text: string) => string): number[] {
+  const evaluation = { ...newEvaluation(), fold };
+  const condition = prepare(filter);
+  return table.blocks.flatMap((block) => atOnce(selectElements(evaluation, table, condition, block)));
+}
+
+/** Counts a row that is looked at, and tells whether the step has lasted long enough. */
+function isDue(evaluation: Evaluation): boolean {
+  evaluation.work += ROW_WORK;
+  if (evaluation.work < STEP_WORK) return false;
+  evaluation.work = 0;
+  return true;
+}
+
+interface Search {
+  table: Table;
+  column: Column;
+  leaf: Leaf;
+  atMost: number;
+}
+
+function* rowsWith(
+  evaluation: Evaluation,
+  { table, column, leaf, atMost }: Search,
+  rows: number[],
+): Steps<number[]> {
+  const found: number[] = [];
+  for (const row of rows) {
+    if (isDue(evaluation)) yield;
+    column.cells[row] ??= cellOf(column, leaf, table.rows[row] ?? null);
+    if (holdsIn(evaluation, column, { leaf, row })) found.push(row);
+    if (found.length === atMost) break;
+  }
+  return found;
+}
+
+function holdsIn(
+  evaluation: Evaluation,
+  { attribute, cells }: Column,
+  at: { leaf: Leaf; row: number },
+): boolean {
+  const { leaf } = at;
+  for (const value of cells[at.row] ?? []) {
+    if (leaf.op === 'pr') return true;
+    evaluation.work += costOf(leaf, value);
+    const { op, comparand } = leaf;
+    if (compare({ op, comparand, attribute }, value, evaluation.fold)) return true;
+  }
+  return false;
+}
+
+const nothing: Value[] = [];
+const something: Value[] = [{ json: true }];
+
+/** What a leaf looks at in a row: for `pr` whether there is a value. */
+function cellOf({ read }: Column, { op }: Leaf, row: Json): Value[] {
+  const values = read(row);
+  if (op === 'pr') return values.some(isPresent) ? something : nothing;
+  const found = values.flatMap((value) => {
+    const json = comparable(value);
+    return json === undefined ? [] : [{ json }];
+  });
+  return found.length > 0 ? found : nothing;
 }
 
 /** A complex value without a sub-attribute is compared by its `value` (RFC 7644 §3.4.2.2 for multi-valued attributes). */
@@ -56,45 +225,85 @@ function comparable(value: Json): Json | undefined {
   return isObject(value) ? ownValue(value, 'value') : value;
 }
 
-function found(path: AttributePath, lookup: Lookup): { values: Json[]; attribute: Attribute | undefined } {
-  const { value, attribute } = lookup(path);
-  const { filter, sub } = path;
-  const all = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
-  const selected = filter ? all.filter((element) => elementMatches(attribute, filter, element)) : all;
-  if (sub === undefined) return { values: selected, attribute: leaf(attribute) };
-  const values = selected.flatMap((element) => {
-    const inner = isObject(element) ? ownValue(element, sub) : undefined;
-    return inner === undefined || inner === null ? [] : [inner];
-  });
-  return { values, attribute: findAttribute(attribute?.subAttributes, sub) };
-}
-
-function leaf(attribute: Attribute | undefined): Attribute | undefined {
-  return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
-}
-
-function inResource(type: ResourceType, resource: JsonObject): Lookup {
-  return (path) => {
-    const { urn, attribute, name } = resolve(type, path);
-    const container = urn === undefined ? resource : ownValue(resource, urn);
-    if (name === undefined) return { value: urn === undefined ? undefined : container, attribute };
-    return { value: isObject(container) ? ownValue(container, name) : undefined, attribute };
-  };
-}
-
-function inElement(attribute: Attribute | undefined, element: Json): Lookup {
-  return ({ attribute: name = '' }) => {
-    const isSimple = !isObject(element);
-    const value = isSimple && name.toLowerCase() === 'value' ? element : undefined;
-    return {
-      value: isSimple ? value : ownValue(element, name),
-      attribute: findAttribute(attribute?.subAttributes, name),
-    };
-  };
-}
-
 /** "If the attribute has a non-empty or non-null value" (RFC 7644 §3.4.2.2, `pr`). */
 function isPresent(value: Json): boolean {
   if (Array.isArray(value)) return value.some(isPresent);
   return isObject(value) ? Object.values(value).some(isPresent) : value !== null && value !== '';
+}
+
+/** The values at `attribute.sub`, where the rows are the values of the attribute. */
+function outerColumn({ outer, attribute }: Table, { columnKey, path: { sub } }: Leaf): Column | undefined {
+  if (sub !== undefined && isUnknownPart(attribute, sub)) return undefined;
+  return keptIn(outer, columnKey, () => ({
+    attribute: partAttribute(attribute, sub),
+    read: (row) => partOf(row, sub),
+    cells: [],
+  }));
+}
+
+/** The values at a name in brackets, where the rows are the elements in front of them. */
+function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Column | undefined {
+  const { attribute: name = '', sub } = path;
+  if (isUnknownPart(attribute, name)) return undefined;
+  return keptIn(inner, columnKey, () => ({
+    attribute: partAttribute(findAttribute(attribute?.subAttributes, name), sub),
+    read: (row) => listOf(inElement(row, name)).flatMap((value) => partOf(value, sub)),
+    cells: [],
+  }));
+}
+
+/** A sub-attribute that the schema of its attribute lacks is never kept, so no column is made for it. */
+function isUnknownPart(attribute: Attribute | undefined, name: string): boolean {
+  return attribute?.type === 'complex' && findAttribute(attribute.subAttributes, name) === undefined;
+}
+
+function keptIn(columns: Map<string, Column>, key: string, make: () => Column): Column {
+  const known = columns.get(key);
+  if (known) return known;
+  const made = make();
+  columns.set(key, made);
+  return made;
+}
+
+function partOf(value: Json, sub: string | undefined): Json[] {
+  if (sub === undefined) return [value];
+  const part = isObject(value) ? ownValue(value, sub) : undefined;
+  return part === undefined || part === null ? [] : [part];
+}
+
+function partAttribute(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
+  if (sub !== undefined) return findAttribute(attribute?.subAttributes, sub);
+  return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
+}
+
+/** An element that is no object has itself as `value`. */
+function inElement(element: Json, name: string): Json | undefined {
+  if (isObject(element)) return ownValue(element, name);
+  return name.toLowerCase() === 'value' ? element : undefined;
+}
+
+/** The values of the attribute that a path names. */
+function tableAt(type: ResourceType, path: AttributePath, resource: JsonObject): Table {
+  const { urn, attribute, name } = resolve(type, path);
+  const container = urn === undefined ? resource : ownValue(resource, urn);
+  if (name === undefined) return newTable(urn === undefined ? [] : listOf(container), attribute);
+  return newTable(isObject(container) ? listOf(ownValue(container, name)) : [], attribute);
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function newEvaluation(): Evaluation {
+  return { work: 0, fold: foldCase };
+}
+
+function newTable(rows: readonly Json[], attribute: Attribute | undefined): Table {
+  const blocks: number[][] = [];
+  for (let start = 0; start < rows.length; start += BLOCK) {
+    const length = Math.min(BLOCK, rows.length - start);
+    blocks.push(Array.from({ length }, (_, index) => start + index));
+  }
+  return { rows, blocks, attribute, outer: new Map(), inner: new Map() };
 }

@@ -1,5 +1,8 @@
+import type { GroupQuery } from '../bridge/groups.ts';
 import type { MemberChange } from '../bridge/ports.ts';
-import { matches } from '../schema/evaluate.ts';
+import { prepare } from '../schema/condition.ts';
+import { evaluate, inSteps } from '../schema/evaluate.ts';
+import type { Filter } from '../schema/expression.ts';
 import { mentions } from '../schema/mentions.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
@@ -13,7 +16,7 @@ import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
 import { partOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
-import { presentGroup } from './present.ts';
+import { presentGroupInSteps } from './present.ts';
 import { projectionOf } from './projection.ts';
 import { toGroupQuestion } from './query.ts';
 import { groupOrderOf } from './sorting.ts';
@@ -34,10 +37,7 @@ export const groupsEndpoint: Endpoint = {
     const { where, residual } = toGroupQuestion(filter);
     const { total, rows, next } = await groups.list(connection, {
       ...{ where, order, place: part.place, limit: part.limit },
-      residual: residual && {
-        matches: (view) => matches(groupType, residual, presentGroup(view, base)),
-        needsMembers: mentions(groupType, residual, ['members']),
-      },
+      residual: residual && residualOf(residual, base),
       withMembers: projection.includes('members'),
     });
     const resources: string[] = [];
@@ -87,6 +87,15 @@ export const groupsEndpoint: Endpoint = {
   remove: ({ groups, connection, conditions, response }, id) =>
     groups.remove(connection, id, conditions.check, closeSignal(response)),
 };
+
+function residualOf(filter: Filter, base: string): GroupQuery['residual'] {
+  const condition = prepare(filter);
+  return {
+    matches: async (view, step) =>
+      inSteps(evaluate(groupType, condition, await presentGroupInSteps(view, base, step)), step),
+    needsMembers: mentions(groupType, filter, ['members']),
+  };
+}
 
 function groupIn(context: ScimContext, body: JsonObject) {
   const { members, rest } = splitMembers(body);

@@ -1,5 +1,5 @@
 import type { Attribute } from '../schema/attribute.ts';
-import { elementMatches } from '../schema/evaluate.ts';
+import { matchingElements } from '../schema/evaluate.ts';
 import type { Filter } from '../schema/expression.ts';
 import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
@@ -33,14 +33,17 @@ export function changeElements(
 }
 
 /** With a value, only what it lists goes, as Entra means it; RFC 7644 §3.5.2.2 knows no value here. */
-function removed(attribute: Attribute, elements: Json[], { filter, sub, value }: ValueChange): Json[] {
-  const isHit = (element: Json) => !filter || elementMatches(attribute, filter, element);
+function removed(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
+  const { filter, sub, value, fold } = change;
+  const hits = filter ? matchingElements(attribute, filter, { elements, fold }) : elements.map(() => true);
   if (sub !== undefined) {
-    return elements.flatMap((element) => (isHit(element) ? cleared(attribute, element, sub) : [element]));
+    return elements.flatMap((element, index) => (hits[index] ? cleared(attribute, element, sub) : [element]));
   }
-  if (filter || value === null) return elements.filter((element) => !isHit(element));
+  if (filter || value === null) return elements.filter((_, index) => !hits[index]);
   const listed = given(attribute, value);
-  return elements.filter((element) => !listed.some((one) => isSame(attribute, element, one)));
+  return elements.filter(
+    (element) => !listed.some((one) => isSame(attribute, { element, meant: one, fold })),
+  );
 }
 
 function setSelected(
@@ -48,8 +51,8 @@ function setSelected(
   elements: Json[],
   change: ValueChange & { filter: Filter },
 ): Json[] {
-  const { filter, sub, value } = change;
-  const hits = elements.map((element) => elementMatches(attribute, filter, element));
+  const { filter, sub, value, fold } = change;
+  const hits = matchingElements(attribute, filter, { elements, fold });
   if (hits.includes(true)) {
     const changed = elements.map((element, index) =>
       hits[index] ? setOne(attribute, element, change) : [element],
@@ -74,7 +77,7 @@ function setOne(attribute: Attribute, current: Json, change: ValueChange & { fil
   return [{ ...kept, ...element(attribute, value) }];
 }
 
-function setAll(attribute: Attribute, elements: Json[], { op, sub, value }: ValueChange): Json[] {
+function setAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {
   if (sub !== undefined) {
     if (isUnassigned(value)) return elements.flatMap((current) => cleared(attribute, current, sub));
     return (elements.length > 0 ? elements : [{}]).map((current) => part(attribute, current, { sub, value }));
@@ -82,12 +85,16 @@ function setAll(attribute: Attribute, elements: Json[], { op, sub, value }: Valu
   const values = given(attribute, value);
   return op === 'replace'
     ? values
-    : values.reduce<Json[]>((all, one) => added(attribute, all, one), elements);
+    : values.reduce<Json[]>((elements, meant) => added(attribute, elements, { meant, fold }), elements);
 }
 
 /** "If the target location already contains the value specified, no changes SHOULD be made" (RFC 7644 §3.5.2.1). */
-function added(attribute: Attribute, elements: Json[], one: Json): Json[] {
-  const index = elements.findIndex((element) => isSame(attribute, element, one));
+function added(
+  attribute: Attribute,
+  elements: Json[],
+  { meant: one, fold }: Pick<ValueChange, 'fold'> & { meant: Json },
+): Json[] {
+  const index = elements.findIndex((element) => isSame(attribute, { element, meant: one, fold }));
   const existing = elements[index];
   if (existing === undefined) return onlyPrimary([...elements, one], new Set([one]));
   if (!isObject(existing) || !isObject(one)) return elements;

@@ -1,5 +1,5 @@
 import type { Attribute } from '../schema/attribute.ts';
-import { elementMatches } from '../schema/evaluate.ts';
+import { matchingElements } from '../schema/evaluate.ts';
 import type { Json } from '../schema/resource.ts';
 import { isUnassigned, normalizeParts, normalizeValue } from '../schema/values.ts';
 import { changeElements } from './patch-elements.ts';
@@ -35,8 +35,9 @@ function changeSingle(
   current: Json | undefined,
   change: ValueChange,
 ): Json | undefined {
-  const { op, filter, sub, value } = change;
-  if (filter && (current === undefined || !elementMatches(attribute, filter, current))) {
+  const { op, filter, sub, value, fold } = change;
+  const elements = current === undefined ? [] : [current];
+  if (filter && !matchingElements(attribute, filter, { elements, fold }).includes(true)) {
     if (op === 'remove') return current;
     throw badRequest('noTarget', `${attribute.name} does not match the filter.`);
   }

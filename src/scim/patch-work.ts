@@ -13,6 +13,9 @@ const MAX_DEPTH = 20;
 /** What finding a name or a value costs besides its characters. */
 const STEP = 16;
 
+/** To look for a text within another costs several times as much as to compare the two. */
+const SEARCH = 4;
+
 /**
  * Counts the work of one PATCH, before it is done, and refuses what would be too much: a filter is asked of every value
  * that is there, and each one to be added or removed is compared with all of them, so a small message can ask for a lot.
@@ -49,5 +52,6 @@ function termsIn(filter: Filter): number {
   if (filter.op === 'and' || filter.op === 'or') {
     return filter.operands.reduce((sum, operand) => sum + termsIn(operand), 0);
   }
-  return filter.op === 'not' ? termsIn(filter.operand) : 1;
+  if (filter.op === 'not') return termsIn(filter.operand);
+  return filter.op === 'co' ? SEARCH : 1;
 }

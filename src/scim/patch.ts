@@ -1,4 +1,5 @@
 import { type Attribute, undeclared } from '../schema/attribute.ts';
+import { rememberingFold } from '../schema/fold.ts';
 import { checkRequired, isWritable } from '../schema/normalize.ts';
 import { isSafeName } from '../schema/open-value.ts';
 import { checkRoom, isObject, ownKey } from '../schema/own.ts';
@@ -11,6 +12,7 @@ import { boundedSteps, type Step, stepsOfKeys } from './patch-steps.ts';
 import { changeValue } from './patch-value.ts';
 import { workMeter } from './patch-work.ts';
 import { badRequest } from './scim-error.ts';
+import type { ValueChange } from './value-change.ts';
 
 /**
  * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions in docs/architecture.md, SCIM requests): in order,
@@ -22,8 +24,8 @@ export function applyPatch(
   operations: Operation[],
 ): ScimResource {
   const draft = draftOf(resource);
-  const spend = workMeter();
-  for (const step of boundedSteps(operations)) apply(type, draft, { ...step, spend });
+  const shared = { spend: workMeter(), fold: rememberingFold() };
+  for (const step of boundedSteps(operations)) apply(type, draft, { ...step, ...shared });
   checkRequired(type, draft);
   checkSize(draft);
   return draft;
@@ -37,8 +39,8 @@ function draftOf(resource: ScimResource): ScimResource {
   );
 }
 
-/** A step, and where its work is counted. */
-type Counted = Step & { spend: ReturnType<typeof workMeter> };
+/** A step, and what all steps of a PATCH share. */
+type Counted = Step & Pick<ValueChange, 'fold'> & { spend: ReturnType<typeof workMeter> };
 
 function apply(type: ResourceType, draft: ScimResource, step: Counted): void {
   const { urn, attribute, name } = resolve(type, step.path);
@@ -69,7 +71,7 @@ function applyToAll(
   draft: ScimResource,
   step: Counted & { urn: string | undefined },
 ): void {
-  const { op, value, urn, spend } = step;
+  const { op, value, urn, spend, fold } = step;
   if (op === 'remove' || isUnassigned(value) || value === '') {
     if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
     set(draft, ownKey(draft, urn) ?? urn, undefined);
@@ -77,7 +79,7 @@ function applyToAll(
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
   for (const inner of stepsOfKeys(op, value, urn ?? type.schema.id)) {
-    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend });
+    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend, fold });
   }
 }
 
@@ -94,10 +96,10 @@ function isOpenTo({ op, isExplicit }: Step, attribute: Attribute): boolean {
 function changeIn(
   container: JsonObject,
   name: string,
-  { op, path, value = null, attribute, spend }: Counted & { attribute: Attribute },
+  { op, path, value = null, attribute, spend, fold }: Counted & { attribute: Attribute },
 ): void {
   const key = ownKey(container, name) ?? name;
-  const change = { op, filter: path.filter, sub: path.sub, value };
+  const change = { op, filter: path.filter, sub: path.sub, value, fold };
   spend(container, container[key], change);
   set(container, key, changeValue(attribute, container[key], change));
 }

@@ -2,7 +2,7 @@ import type { GroupView } from '../bridge/groups.ts';
 import type { ResolvedMember } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
 import { isObject } from '../schema/own.ts';
-import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
 import { etagOf } from './conditions.ts';
 
@@ -43,6 +43,25 @@ const memberTypes = { User: userType, Group: groupType };
 function presentMember({ names, ...member }: ResolvedMember, base: string): JsonObject {
   if (names === undefined) return { ...member };
   return { ...member, type: names, $ref: locationOf(memberTypes[names], member.value, base) };
+}
+
+/** How many members are presented at a stretch. */
+const PIECE = 1000;
+
+/** The same with pauses, as a group may have any number of members. */
+export async function presentGroupInSteps(
+  { members = [], ...view }: GroupView,
+  base: string,
+  pause: () => Promise<void>,
+): Promise<JsonObject> {
+  const shown: Json[] = [];
+  for (let start = 0; start < members.length; start += PIECE) {
+    await pause();
+    const piece = presentGroup({ ...view, members: members.slice(start, start + PIECE) }, base);
+    if (Array.isArray(piece['members'])) shown.push(...piece['members']);
+  }
+  const body = presentGroup({ ...view, members: undefined }, base);
+  return shown.length > 0 ? { ...body, members: shown } : body;
 }
 
 /** The URL of a resource: `meta.location`, and Location of a 201 (RFC 7644 §3.3). */

@@ -1,5 +1,6 @@
 import type { UserQuery, UserView } from '../bridge/user-list.ts';
-import { matches } from '../schema/evaluate.ts';
+import { prepare } from '../schema/condition.ts';
+import { evaluate, inSteps } from '../schema/evaluate.ts';
 import type { Filter } from '../schema/expression.ts';
 import { mentions } from '../schema/mentions.ts';
 import { normalize } from '../schema/normalize.ts';
@@ -76,8 +77,9 @@ function residualOf(filter: Filter, base: string): UserQuery['residual'] {
   const toBody = mentions(userType, filter, ours)
     ? (view: UserView) => presentUser(view, base)
     : ({ desired }: UserView): JsonObject => JSON.parse(desired);
+  const condition = prepare(filter);
   return {
-    matches: (view) => matches(userType, filter, toBody(view)),
+    matches: (view, step) => inSteps(evaluate(userType, condition, toBody(view)), step),
     needsGroups: mentions(userType, filter, ['groups']),
   };
 }

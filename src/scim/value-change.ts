@@ -7,4 +7,6 @@ export interface ValueChange {
   filter: Filter | undefined;
   sub: string | undefined;
   value: Json;
+  /** Makes texts comparable without case; it remembers each text of the PATCH. */
+  fold(text: string): string;
 }

@@ -19,9 +19,9 @@ export function groups(database: Database): Groups {
       return row && toGroup(row);
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
-    members: async (connection, groupIds) => {
+    members: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
-      for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }));
+      for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }, pause));
       return found;
     },
     groupsOf: async (connection, userIds) => {

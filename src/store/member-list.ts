@@ -13,13 +13,17 @@ interface Owner {
 const PIECE = 1000;
 
 /** The members of a group in their order; of a large group in pieces, between which others may change it. */
-export async function membersOf(db: Kysely<Tables>, group: Owner): Promise<ResolvedMember[]> {
+export async function membersOf(
+  db: Kysely<Tables>,
+  group: Owner,
+  pause?: () => Promise<void>,
+): Promise<ResolvedMember[]> {
   const members: ResolvedMember[] = [];
   await inPieces(async (after) => {
     const { rows } = await resolvedPiece(db, { ...group, after });
     for (const row of rows) members.push({ ...toMember(row), names: namesOf(row) });
     return rows;
-  });
+  }, pause);
   return members;
 }
 
@@ -35,13 +39,16 @@ export async function keptMembers(db: Kysely<Tables>, group: Owner): Promise<Mem
 }
 
 /** Reads piece after piece, each from the position where the one before ended. */
-async function inPieces(read: (after: number) => Promise<{ position: number }[]>): Promise<void> {
+async function inPieces(
+  read: (after: number) => Promise<{ position: number }[]>,
+  pause: () => Promise<void> = breath,
+): Promise<void> {
   for (let after = -1; ; ) {
     const rows = await read(after);
     const last = rows.at(-1);
     if (!last || rows.length < PIECE) return;
     after = last.position;
-    await breath();
+    await pause();
   }
 }
 

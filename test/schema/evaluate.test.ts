@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { prepare } from '../../src/schema/condition.ts';
+import { evaluate, matches } from '../../src/schema/evaluate.ts';
+import type { Filter } from '../../src/schema/expression.ts';
+import { parseFilter } from '../../src/schema/filter.ts';
+import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import { groupType, type ResourceType, userType } from '../../src/schema/resource-type.ts';
+import { simplyMatches } from './simple-evaluation.ts';
+
+afterEach(() => jest.restoreAllMocks());
+
+function parsed(text: string): Filter {
+  const filter = parseFilter(text);
+  if ('fault' in filter) throw new Error(filter.fault);
+  return filter;
+}
+
+const many = (count: number, term: (index: number) => string, word = ' or ') =>
+  Array.from({ length: count }, (_, index) => term(index)).join(word);
+
+const ada: JsonObject = {
+  userName: 'ada',
+  emails: Array.from({ length: 250 }, (_, index) => ({
+    value: `Ada.Lovelace.${index}@Corp.Example`,
+    type: 'work',
+  })),
+  name: { givenName: 'Ada' },
+};
+
+/** A group of a few hundred pieces; of the last member alone something is asked. */
+const everybody: JsonObject = {
+  displayName: 'Everybody',
+  members: Array.from({ length: 20_000 }, (_, index) => ({
+    value: `id-${index}`,
+    display: `Person ${index}`,
+  })),
+};
+
+/** How often an evaluation pauses, and what it comes to. */
+function stepsOf(type: ResourceType, filter: string, resource: JsonObject) {
+  const steps = evaluate(type, prepare(parsed(filter)), resource);
+  let pauses = 0;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return { pauses, isMatch: step.value };
+    pauses += 1;
+  }
+}
+
+describe('each text of a resource is folded once, however often it is compared', () => {
+  test.each([
+    ['by a path', (index: number) => `emails.value co "zz${index}"`],
+    ['by the attribute alone', (index: number) => `emails eq "zz${index}"`],
+    ['by a value filter', (index: number) => `emails[value co "zz${index}"]`],
+    [
+      'by a value filter with a sub-attribute',
+      (index: number) => `emails[value co "zz${index}"].value sw "a"`,
+    ],
+    ['by the contrary of a value filter', (index: number) => `not (emails[not (value co "zz${index}")])`],
+  ])('%s', (_title, term) => {
+    const filter = parsed(many(300, term));
+    const normalize = jest.spyOn(String.prototype, 'normalize');
+    expect(matches(userType, filter, ada)).toBe(false);
+    // The 250 addresses, and what the 300 terms compare with.
+    expect(normalize.mock.calls.length).toBeLessThanOrEqual(250 + 2 * 300);
+  });
+
+  test('and what a filter compares with once for all resources', () => {
+    const condition = prepare(parsed(many(300, (index) => `title co "Zz${index}"`)));
+    const normalize = jest.spyOn(String.prototype, 'normalize');
+    for (let user = 0; user < 10; user += 1) {
+      const steps = evaluate(userType, condition, { userName: 'ada', title: 'Engineer' });
+      while (!steps.next().done);
+    }
+    expect(normalize).toHaveBeenCalledTimes(10);
+  });
+});
+
+describe('an evaluation pauses at least once for each million characters that it compares', () => {
+  const display = 'Person 10000'.length;
+  test.each([
+    ['comparisons of a long list', many(300, (index) => `members.display co "zz${index}"`), 300],
+    ['value filters on a long list', many(300, (index) => `members[display co "zz${index}"]`), 300],
+    [
+      'one value filter with many comparisons',
+      `members[${many(300, (index) => `display co "zz${index}"`)}]`,
+      300,
+    ],
+    ['orders', many(300, (index) => `members.display gt "zz${index}"`), 300],
+    ['negations', many(300, (index) => `not (members.display co "zz${index}")`, ' and '), 300],
+  ])('%s', (_title, filter, comparisons) => {
+    const { pauses } = stepsOf(groupType, filter, everybody);
+    expect(pauses).toBeGreaterThan((comparisons * 20_000 * display) / 1_000_000);
+  });
+
+  test('what compares one long text many times', () => {
+    const title = 'ab'.repeat(30_000);
+    const { pauses } = stepsOf(
+      userType,
+      many(200, (index) => `title co "aab${index}"`),
+      { title },
+    );
+    expect(pauses).toBeGreaterThan((200 * title.length) / 1_000_000);
+  });
+
+  test('but not for a small resource', () => {
+    expect(
+      stepsOf(userType, 'emails co "zz" or title pr', { userName: 'ada', emails: [{ value: 'a@x' }] }),
+    ).toEqual({
+      pauses: 0,
+      isMatch: false,
+    });
+  });
+});
+
+test('the first element that matches ends the search', () => {
+  expect(stepsOf(groupType, 'members[display co "person"]', everybody)).toEqual({ pauses: 0, isMatch: true });
+  expect(stepsOf(groupType, 'members.display sw "PERSON 0"', everybody)).toEqual({
+    pauses: 0,
+    isMatch: true,
+  });
+});
+
+test('a sub-attribute that no schema has is not looked for in every element', () => {
+  const filter = many(200, (index) => `members.unknown${index} pr or members[unknown${index} eq "x"]`);
+  const { pauses, isMatch } = stepsOf(groupType, filter, everybody);
+  expect(isMatch).toBe(false);
+  expect(pauses).toBeLessThan(10);
+});
+
+describe('a long text is found in another in time that grows with their lengths', () => {
+  const alike = fc
+    .array(fc.tuple(fc.constantFrom('a', 'b', 'ab', 'aab'), fc.integer({ min: 1, max: 400 })), {
+      maxLength: 6,
+    })
+    .map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
+
+  test('and exactly where it is', () => {
+    const cut = fc.tuple(alike, alike, fc.nat(), fc.nat()).map(([text, other, from, length]) => {
+      const at = from % (text.length + 1);
+      return [text, length % 3 === 0 ? other : text.slice(at, at + (length % 2000))] as const;
+    });
+    fc.assert(
+      fc.property(cut, ([title, part]) => {
+        expect(matches(userType, parsed(`title co "${part}"`), { title })).toBe(title.includes(part));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('without a search that takes the product of both', () => {
+    const includes = jest.spyOn(String.prototype, 'includes');
+    const [title, part] = ['a'.repeat(65_000), `${'a'.repeat(15_000)}b${'a'.repeat(15_000)}`];
+    expect(matches(userType, parsed(`title co "${part}"`), { title })).toBe(false);
+    for (const [index, [searched]] of includes.mock.calls.entries()) {
+      const text = String(includes.mock.contexts[index]);
+      expect(String(searched).length > 16 && String(searched).length * text.length > 65_536).toBe(false);
+    }
+  });
+});
+
+const words = fc.constantFrom(
+  'ada',
+  'ADA',
+  'Éva',
+  'e\u0301va',
+  'İ',
+  'x',
+  '',
+  '2026-11-20',
+  '2026-11-20T00:00:00Z',
+);
+const simple = fc.oneof(words, fc.integer({ min: -2, max: 2 }), fc.boolean());
+const element = fc.oneof(
+  fc.record(
+    { value: words, type: fc.constantFrom('work', 'home'), primary: fc.boolean() },
+    { requiredKeys: [] },
+  ),
+  words,
+);
+const open: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    simple,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'B', 'value'), tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+const resource = fc.record(
+  {
+    userName: words,
+    active: fc.boolean(),
+    title: words,
+    name: fc.record({ givenName: words }, { requiredKeys: [] }),
+    emails: fc.array(element, { maxLength: 4 }),
+    meta: fc.record({ created: words }),
+    'urn:x:y:2.0:User': fc.dictionary(fc.constantFrom('a', 'B', 'c'), open, { maxKeys: 3 }),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<JsonObject>;
+
+const operators = fc.constantFrom('eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le');
+const operand = fc.oneof(
+  simple.map((value) => JSON.stringify(value)),
+  fc.constantFrom('null', '"True"', '1.0'),
+);
+const termAt = (...names: string[]) =>
+  fc.oneof(
+    fc.tuple(fc.constantFrom(...names), operators, operand).map((parts) => parts.join(' ')),
+    fc.constantFrom(...names).map((name) => `${name} pr`),
+  );
+const joined = (term: fc.Arbitrary<string>) =>
+  fc.letrec<{ filter: string }>((tie) => ({
+    filter: fc.oneof(
+      { maxDepth: 3 },
+      term,
+      fc
+        .tuple(tie('filter'), fc.constantFrom('and', 'or'), tie('filter'))
+        .map(([left, word, right]) => `(${left} ${word} ${right})`),
+      tie('filter').map((inner) => `not (${inner})`),
+    ),
+  })).filter;
+const inBrackets = joined(termAt('value', 'TYPE', 'primary', 'unknown', 'a', 'b.a', 'B'));
+const valuePath = fc
+  .tuple(fc.constantFrom('emails', 'urn:x:y:2.0:User:a', 'urn:x:y:2.0:User:b'), inBrackets)
+  .map(([name, filter]) => `${name}[${filter}]`);
+const term = fc.oneof(
+  termAt('userName', 'active', 'title', 'name.givenName', 'name', 'emails', 'EMAILS.Value', 'emails.type'),
+  termAt('meta.created', 'meta', 'unknown', 'urn:x:y:2.0:User', 'urn:x:y:2.0:User:a', 'URN:X:Y:2.0:User:b.a'),
+  valuePath,
+  fc.tuple(valuePath, operators, operand).map(([path, op, value]) => `${path}.value ${op} ${value}`),
+  valuePath.map((path) => `${path}.value pr`),
+);
+
+test('an evaluation comes to what the plainest evaluation comes to, for any filter and resource', () => {
+  fc.assert(
+    fc.property(joined(term), resource, (text, body) => {
+      const filter = parsed(text);
+      expect(matches(userType, filter, body)).toBe(simplyMatches(userType, filter, body));
+    }),
+    { numRuns: 5_000 },
+  );
+});
