@@ -6,6 +6,7 @@ import { check } from './commands/check.ts';
 import { forgetConnection, listConnections } from './commands/connections.ts';
 import { demo } from './commands/demo.ts';
 import { eraseUser } from './commands/erase.ts';
+import { withoutControls } from './commands/escape.ts';
 import { type ImportAsked, importTravelers } from './commands/import.ts';
 import { printOpenapi } from './commands/openapi.ts';
 import { preview } from './commands/preview.ts';
@@ -27,8 +28,8 @@ export async function run(argv: string[], home: string): Promise<number> {
     home,
     isTerminal: process.stderr.isTTY === true,
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
-    print: (text) => process.stdout.write(`${text}\n`),
-    complain: (text) => process.stderr.write(`${text}\n`),
+    print: (text) => process.stdout.write(`${withoutControls(text)}\n`),
+    complain: (text) => process.stderr.write(`${withoutControls(text)}\n`),
   };
   let exit: Exit = 0;
   const program = commands(shell, (code) => {
@@ -47,7 +48,7 @@ async function ask(question: string): Promise<string> {
   try {
     // The end of the input is an answer, too.
     const end = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    return await Promise.race([terminal.question(question), end]);
+    return await Promise.race([terminal.question(withoutControls(question)), end]);
   } finally {
     terminal.close();
   }

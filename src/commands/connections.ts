@@ -1,6 +1,7 @@
 import type { Settings } from '../config.ts';
 import { forgetConnection as forget, type KeptConnection, keptConnections } from '../store/forget.ts';
 import { withDatabase } from './database.ts';
+import { inLine } from './escape.ts';
 import { startBar } from './progress-bar.ts';
 import type { Shell } from './shell.ts';
 import { tableOf } from './table.ts';
@@ -62,7 +63,7 @@ function isInSettings({ connections }: Settings, id: string): boolean {
 
 function unknown(name: string, all: KeptConnection[]): string {
   const known = all.length === 0 ? 'it has none' : `it has ${all.map(({ id }) => id).join(', ')}`;
-  return `There is no connection ${name} in the database; ${known}.`;
+  return `There is no connection ${inLine(name)} in the database; ${known}.`;
 }
 
 function whyKept(settings: Settings, { id, isInUse }: KeptConnection): string | undefined {
@@ -77,7 +78,7 @@ function inUse(id: string): string {
 
 function consequences({ id, account, people, tombstones, groups, linked }: KeptConnection): string {
   return [
-    `The connection ${id} (travel account ${account}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
+    `The connection ${id} (travel account ${inLine(account)}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
     `They go, with its tokens and OAuth clients. ${counted(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
   ].join('\n');
 }

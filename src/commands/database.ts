@@ -1,5 +1,6 @@
 import { readSettings, type Settings } from '../config.ts';
 import { type Database, openEmbedded } from '../store/database.ts';
+import { inLine } from './escape.ts';
 import type { Shell } from './shell.ts';
 
 /** Does work on the database of the settings, beside a running server. */
@@ -25,7 +26,7 @@ export function connectionOf(
   const connection = connections.find((one) => one.id === id);
   if (!connection) {
     const known = connections.map((one) => one.id).join(', ');
-    shell.complain(`There is no connection ${id}; the settings have ${known}.`);
+    shell.complain(`There is no connection ${inLine(id)}; the settings have ${known}.`);
   }
   return connection;
 }

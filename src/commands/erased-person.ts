@@ -6,7 +6,7 @@ import { type Belonging, findPeople } from '../store/erasure/person.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReading } from '../travel/ports.ts';
-import { inLine } from './table.ts';
+import { inLine } from './escape.ts';
 
 /** Everything by which a person is known. */
 export interface ErasedPerson {

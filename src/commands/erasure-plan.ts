@@ -5,7 +5,7 @@ import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts'
 import { countLogged } from '../store/erasure/request-log.ts';
 import { type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
-import { inLine } from './table.ts';
+import { inLine } from './escape.ts';
 
 /** What an erasure will do, as far as it can be seen before. */
 export interface ErasurePlan {

@@ -1,6 +1,6 @@
 import type { TravelerPlan } from '../travel/erasure.ts';
 import type { ErasurePlan } from './erasure-plan.ts';
-import { inLine } from './table.ts';
+import { inLine } from './escape.ts';
 
 /** The plan of an erasure, to be read before it is confirmed. */
 export function planText(plan: ErasurePlan): string {

@@ -1,4 +1,5 @@
 import type { TravelFailure } from '../bridge/ports.ts';
+import { inLine } from './escape.ts';
 
 /** Why the travel API could not be read, with what would help. */
 export function failureText(failure: TravelFailure): string {
@@ -10,7 +11,7 @@ export function failureText(failure: TravelFailure): string {
     case 'notFound':
       return 'there is nothing at that path (404); check TRAVEL_API_URL and travelApi.paths';
     case 'unavailable':
-      return `${failure.text}; check TRAVEL_API_URL, or try again later`;
+      return `${inLine(failure.text)}; check TRAVEL_API_URL, or try again later`;
     case 'conflict':
     case 'invalid':
       return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;

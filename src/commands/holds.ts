@@ -4,9 +4,10 @@ import type { Settings } from '../config.ts';
 import { bridgeStore } from '../store/bridge-store.ts';
 import type { Database } from '../store/database.ts';
 import { connectionOf, withDatabase } from './database.ts';
+import { inLine, jsonLine } from './escape.ts';
 import { type Answer, causeTexts, consequenceOf, type Deciding, decidingText, wantOf } from './hold-texts.ts';
 import type { Shell } from './shell.ts';
-import { inLine, minute, tableOf } from './table.ts';
+import { minute, tableOf } from './table.ts';
 
 /** How many people stand as examples beside each number. */
 const EXAMPLES = 3;
@@ -68,15 +69,13 @@ async function printJson(shell: Shell, database: Database, counts: HoldCount[]):
     for (const held of await holds.list({ connection, cause, limit: ALL })) {
       const { id, userName, hold, version } = held;
       const wants = wantOf(held);
-      shell.print(
-        JSON.stringify({ connection, cause, since: isoOf(hold.since), id, userName, version, wants }),
-      );
+      shell.print(jsonLine({ connection, cause, since: isoOf(hold.since), id, userName, version, wants }));
     }
   }
 }
 
 function rulesJson({ connection, people, since, version }: HeldRules): string {
-  return JSON.stringify({ connection, cause: 'rules', since: isoOf(since), people, rulesVersion: version });
+  return jsonLine({ connection, cause: 'rules', since: isoOf(since), people, rulesVersion: version });
 }
 
 function isoOf(time: number): string {

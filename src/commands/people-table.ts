@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import type { Identity } from '../bridge/identity.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
+import { inLine } from './escape.ts';
 
 interface People {
   people: Identity[];
@@ -24,8 +25,11 @@ export function peopleTable({ people, travelers, notes }: People): string {
     const traveler = travelers.find(({ id }) => id === identity.travelId);
     const given = givenName(identity);
     table.push([
-      names.get(identity.travelId ?? '') ?? given,
-      notes.filter((note) => note.startsWith(`${given} `)).join('\n') || 'joins',
+      inLine(names.get(identity.travelId ?? '') ?? given),
+      notes
+        .filter((note) => note.startsWith(`${given} `))
+        .map(inLine)
+        .join('\n') || 'joins',
       traveler ? holding(traveler, names) : 'nothing yet',
       identity.findings.map(leftOut).join('\n') || '-',
     ]);
@@ -34,7 +38,7 @@ export function peopleTable({ people, travelers, notes }: People): string {
 }
 
 function leftOut({ field, value, reason }: Identity['findings'][number]): string {
-  return `${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`;
+  return inLine(`${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`);
 }
 
 function givenName({ desired }: Identity): string {
@@ -62,6 +66,6 @@ function holding(traveler: TravelUser, names: Map<string, string>): string {
   ];
   return lines
     .filter(([, value]) => value)
-    .map(([label, value]) => `${label}: ${value}`)
+    .map(([label, value]) => inLine(`${label}: ${value}`))
     .join('\n');
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { rehearse } from '../beside.ts';
 import { readMapping, readSettings } from '../config.ts';
 import { type Fault, SettingsFault } from '../settings-fault.ts';
+import { inLine } from './escape.ts';
 import { failureText } from './failure.ts';
 import { startBar } from './progress-bar.ts';
 import { rehearsalText } from './rehearsal-text.ts';
@@ -27,7 +28,7 @@ export async function previewPeople(
   const connection = settings.connections.find((one) => one.id === id);
   if (!connection) {
     const known = settings.connections.map((one) => one.id).join(', ');
-    shell.complain(`There is no connection ${id}; the settings have ${known}.`);
+    shell.complain(`There is no connection ${inLine(id)}; the settings have ${known}.`);
     return 1;
   }
   const faults: Fault[] = [];

@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import type { Example, Rehearsal } from '../bridge/rehearsed.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/result.ts';
-import { inLine } from './table.ts';
+import { inLine } from './escape.ts';
 
 type Names = Rehearsal['names'];
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { replay } from '../replay/replay.ts';
 import { ScenarioFault } from '../replay/scenario.ts';
+import { inLine } from './escape.ts';
 import type { Shell } from './shell.ts';
 
 /** Plays recorded exchanges against a running service; 1 when an answer differs from what is expected. */
@@ -15,7 +16,7 @@ export async function replayRecorded(
       url: options.url,
       token: options.token,
       variables: options.variable,
-      print: shell.print,
+      print: (line) => shell.print(inLine(line)),
       now: Date.now,
       newRun: () => randomBytes(4).toString('hex'),
     });

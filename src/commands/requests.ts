@@ -4,6 +4,7 @@ import { requestLog } from '../store/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReading } from '../travel/ports.ts';
 import { withDatabase } from './database.ts';
+import { inLine, jsonLine } from './escape.ts';
 import type { Shell } from './shell.ts';
 import { tableOf } from './table.ts';
 
@@ -27,7 +28,9 @@ export function showRequests(shell: Shell, asked: RequestsAsked): Promise<0 | 1>
     const { since, path, status: statuses, user, limit } = asked;
     const userId = user === undefined ? undefined : await idOf(reading, user);
     if (user !== undefined && userId === undefined) {
-      shell.complain(`There is no user with the address ${user}. Of one who was deleted, give the id.`);
+      shell.complain(
+        `There is no user with the address ${inLine(user)}. Of one who was deleted, give the id.`,
+      );
       return 1;
     }
     const query = { since, path, statuses, userId };
@@ -65,7 +68,7 @@ async function newest(
 }
 
 function jsonOf({ time, ...request }: LoggedRequest): string {
-  return JSON.stringify({ time: new Date(time).toISOString(), ...request });
+  return jsonLine({ time: new Date(time).toISOString(), ...request });
 }
 
 async function table(reading: TravelReading, requests: LoggedRequest[]): Promise<string> {

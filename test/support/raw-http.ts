@@ -17,8 +17,8 @@ export function requestText({ method, target, headers = {}, body = '' }: RawRequ
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Writes text to a fresh connection and answers every byte that comes back until the server closes it. */
-export function rawExchange(port: number, text: string): Promise<string> {
+/** Writes text, or bytes, to a fresh connection and answers every byte that comes back until the server closes it. */
+export function rawExchange(port: number, text: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
