@@ -76,7 +76,7 @@ module.exports = {
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('travel/', 'crypto|dns|events|http|https|net|util'),
-    builtin('http/', 'crypto|http|querystring'),
+    builtin('http/', 'crypto|http|net|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
     builtin('commands/', 'fs|path|crypto|events|os|timers/promises'),

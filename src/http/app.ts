@@ -7,6 +7,7 @@ import type { HttpMetrics } from './metrics.ts';
 import { type Addresses, clientAddress } from './proxies.ts';
 import { defaultHeaders } from './response-headers.ts';
 import { RequestScope, scopeOf } from './scope.ts';
+import { oneRequestATurn } from './turns.ts';
 
 /** What the express app of the process needs. */
 export interface HttpDeps {
@@ -27,6 +28,7 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.disable('etag');
   // By itself it reads the first 1,000 parameters only, and a filter behind them would be no filter at all.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
+  app.use(oneRequestATurn());
   app.use(withScope(deps));
   mount(app);
   app.use((_request, response) => {

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { newLog } from '../../src/http/log.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { eventually } from '../support/eventually.ts';
+import { linesTo } from '../support/http-house.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+const SCIM_TOKEN = 'a-token-that-the-operator-chose';
+const FLOOD = 30;
+
+/** The service and its log, whose lines tell in which order requests were answered. */
+let service: RunningService;
+let lines: JsonObject[];
+beforeAll(async () => {
+  lines = [];
+  service = await startService({ SCIM_TOKEN }, { background: false, log: newLog('info', linesTo(lines)) });
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  lines.length = 0;
+});
+
+async function open(): Promise<Socket> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').resume();
+  await once(socket, 'connect');
+  return socket;
+}
+
+const requestText = (path: string, id: string, token: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: ${id}\r\n\r\n`;
+
+test.each([
+  ['requests that are refused', '/scim/v2/Users', 'nobodys'],
+  ['valid requests', '/scim/v2/Users', SCIM_TOKEN],
+  ['requests for a page that there is not', '/nothing', 'nobodys'],
+])('%s that one socket sends all at once wait behind those of others', async (_title, path, token) => {
+  const [flooding, other] = [await open(), await open()];
+  const flood = Array.from({ length: FLOOD }, (_, at) => requestText(path, `flood-${at}`, token));
+  flooding.write(flood.join(''));
+  other.write(requestText('/scim/v2/Users', 'other', SCIM_TOKEN));
+  await eventually(async () => expect(lines).toHaveLength(FLOOD + 1));
+  const order = lines.map(({ requestId }) => requestId);
+  expect(order.filter((id) => id !== 'other')).toEqual(flood.map((_, at) => `flood-${at}`));
+  // One of the flood for each turn of the event loop, some of which pass before the other request is read.
+  expect(order.indexOf('other')).toBeLessThan(FLOOD / 3);
+  flooding.destroy();
+  other.destroy();
+});
