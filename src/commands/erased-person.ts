@@ -89,7 +89,7 @@ function namesOf(identities: Belonging[], travelers: StoredResource[], linked: s
     inIdentities: mentions({ unique: [...addresses, ...ids], whole: known }),
     inRequests: withIds,
     isNamed: mentions({ unique: addresses, whole: fullNames }).isNamed,
-    strike: (doc, withId) => struck(doc as Json, (withId ? withIds : plain).isNamed) as JsonObject, // An object stays one.
+    strike: (doc, withId) => struck(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
   };
 }
 

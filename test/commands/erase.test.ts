@@ -1,13 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { type EraseAsked, eraseUser } from '../../src/commands/erase.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { backOffice } from '../../src/travel/back-office/back-office.ts';
 import { textsInFiles } from '../support/database-bytes.ts';
 import { eventually } from '../support/eventually.ts';
-import { folder } from '../support/jetbridge.ts';
+import { folder, jetbridge } from '../support/jetbridge.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
 import { patchOp } from '../support/scim-house.ts';
 import { type RunningService, startService } from '../support/service.ts';
@@ -411,3 +412,93 @@ test('nobody of that name, an unknown connection and several people of one name 
     /^shared@corp\.example names several people: \S+ \(connection default\); \S+ \(connection default\)\. Give the SCIM id of one, or add --connection\.$/,
   );
 });
+
+test('others who have the same name, or a role that is spelled like the userName, stay as they are', async () => {
+  const running = await serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const name = { givenName: 'John', familyName: 'Smith' };
+  const leaving = { ...user('john'), userName: 'manager', externalId: '42', name, displayName: 'John Smith' };
+  const left = await scim.send('POST', '/Users', leaving);
+  const roles = { [travelExtension]: { roles: [{ value: 'manager' }] }, roles: [{ value: 'manager' }] };
+  const staying = { ...user('johnny', roles), name, displayName: 'John Smith', title: '42' };
+  const stays = await scim.send('POST', '/Users', staying);
+  const boss = { manager: { value: stays.body.id, displayName: 'John Smith' } };
+  const bob = await scim.send('POST', '/Users', user('bob', { [enterprise]: boss }));
+  const members = [stays, left].map(({ body }) => ({ value: body.id, display: 'John Smith' }));
+  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
+  const team = await scim.send('POST', '/Groups', { schemas, displayName: 'Team', members });
+  await settled(running);
+  const read = async (id: string) => (await scim.send('GET', `/Users/${id}`)).body;
+  const before = [await read(stays.body.id), await read(bob.body.id)];
+  await scim.send('DELETE', `/Users/${left.body.id}`);
+  await settled(running);
+  expect(await erase(left.body.id)).toMatchObject({ end: 0, err: '' });
+  await settled(running);
+  expect([await read(stays.body.id), await read(bob.body.id)]).toEqual(before);
+  const { body } = await scim.send('GET', `/Groups/${team.body.id}`);
+  expect(body.members.map(({ value }: { value: string }) => value)).toEqual([stays.body.id]);
+});
+
+test('of two people with one address, each of a connection, the one of the named connection is erased', async () => {
+  file.remove();
+  file = settingsFile(
+    {},
+    { default: {}, second: { travelApi: { account: 'another' }, scimTokenEnv: 'OTHER_TOKEN' } },
+  );
+  environment = {
+    ...environment,
+    JETBRIDGE_CONFIG: file.path,
+    OTHER_TOKEN: 'the-token-of-the-other-provider',
+  };
+  const running = await serve();
+  const gone = { ...user('ann'), active: false };
+  for (const token of [SCIM_TOKEN, 'the-token-of-the-other-provider'])
+    expect((await scimClient(running.url, token).send('POST', '/Users', gone)).status).toBe(201);
+  await settled(running);
+  expect(await erase('ann@corp.example')).toMatchObject({
+    end: 1,
+    err: expect.stringContaining('add --connection'),
+  });
+  expect(await erase('ann@corp.example', { connection: 'second', yes: true })).toMatchObject({
+    end: 0,
+    err: '',
+  });
+  const found = async (token: string) =>
+    (await scimClient(running.url, token).send('GET', '/Users?filter=userName%20eq%20%22ann@corp.example%22'))
+      .body.totalResults;
+  expect(await found(SCIM_TOKEN)).toBe(1);
+  expect(await found('the-token-of-the-other-provider')).toBe(0);
+});
+
+test('an erasure that was interrupted is finished by the next one', async () => {
+  const running = await serve();
+  const { scim, id } = await leaver(running);
+  await scim.send('DELETE', `/Users/${id}`);
+  await settled(running);
+  const database = await openEmbedded(running.data, false);
+  // The last step fails, as if the process ended before it.
+  await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
+    database.db,
+  );
+  await expect(erase(id)).rejects.toThrow('stay');
+  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(0);
+  await sql`drop trigger stay`.execute(database.db);
+  await database.close();
+  expect(await erase(id)).toMatchObject({ end: 0, err: '' });
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+});
+
+test('on the command line the exit code is 0 when erased, 1 when refused, and 2 without --yes or a user', async () => {
+  const running = await serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const { body } = await scim.send('POST', '/Users', user('eve'));
+  await settled(running);
+  const codeOf = async (...args: string[]) => (await jetbridge(['erase', ...args], environment)).code;
+  expect(await codeOf()).toBe(2);
+  expect(await codeOf(body.id, '--yes')).toBe(1);
+  await scim.send('DELETE', `/Users/${body.id}`);
+  await settled(running);
+  expect(await codeOf(body.id)).toBe(2);
+  expect(await codeOf(body.id, '--yes')).toBe(0);
+  expect(await codeOf(body.id, '--yes')).toBe(1);
+}, 60_000);

@@ -11,8 +11,10 @@ export interface Names {
 
 /** Finds the names of a person. */
 export interface Mentions {
-  /** Whether a single value names the person. */
+  /** Whether a single value names the person, if it is known to refer to somebody. */
   isNamed(value: string): boolean;
+  /** Whether a single value names the person, whatever it is: `admin` may be a userName, and a role of somebody else. */
+  isUnique(value: string): boolean;
   /** Whether a sentence names the person, by whichever name. */
   isTold(sentence: string): boolean;
   /** Whether any value of a JSON text, or another text, names the person. */
@@ -37,6 +39,7 @@ export function mentions({ unique, whole }: Names): Mentions {
   };
   return {
     isNamed,
+    isUnique: (value) => inTexts.test(foldCase(value)),
     isTold: (sentence) => inSentences.test(foldCase(sentence)),
     occursIn: (text) => {
       const plain = foldCase(text);
@@ -83,33 +86,45 @@ function hasLeaf(value: Json, isNamed: (text: string) => boolean): boolean {
 /** Stands for a text that named an erased person. */
 export const ERASED = 'erased';
 
+/** What counts as a name of the person: anywhere, and in what is known to refer to a manager. */
+export type Naming = Pick<Mentions, 'isNamed' | 'isUnique'>;
+
 /** A value in which every text that names the person is replaced. */
-export function struck<T extends Json>(value: T, isNamed: (text: string) => boolean): T;
-export function struck(value: Json, isNamed: (text: string) => boolean): Json {
-  if (typeof value === 'string') return isNamed(value) ? ERASED : value;
+export function struck(value: Json, naming: Naming, isManager = false): Json {
+  const isMeant = isManager ? naming.isNamed : naming.isUnique;
+  if (typeof value === 'string') return isMeant(value) ? ERASED : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => struck(one, isNamed));
+  if (Array.isArray(value)) return value.map((one) => struck(one, naming, isManager));
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [isNamed(name) ? ERASED : name, struck(one, isNamed)]),
+    Object.entries(value).map(([name, one]) => [
+      naming.isUnique(name) ? ERASED : name,
+      struck(one, naming, isManager || isManagerMember(name)),
+    ]),
   );
+}
+
+/** `manager` in the extensions of SCIM, `managerId` of a traveler. */
+export function isManagerMember(name: string): boolean {
+  return /^manager/i.test(name);
 }
 
 /** The members by which a complex attribute refers to a person; a display name may be that of a namesake (RFC 7643 §4.3). */
 const referring = ['value', 'id', 'email', '$ref'];
 
 /** A resource without the values that name the person; a complex attribute that refers to the person goes as a whole. */
-export function withoutReferences(value: Json, isNamed: (text: string) => boolean): Json | undefined {
-  if (typeof value === 'string') return isNamed(value) ? undefined : value;
+export function withoutReferences(value: Json, naming: Naming, isManager = false): Json | undefined {
+  const isMeant = isManager ? naming.isNamed : naming.isUnique;
+  if (typeof value === 'string') return isMeant(value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const kept = value.flatMap((one) => withoutReferences(one, isNamed) ?? []);
+    const kept = value.flatMap((one) => withoutReferences(one, naming, isManager) ?? []);
     return kept.length === 0 && value.length > 0 ? undefined : kept;
   }
   const entries = Object.entries(value);
   const given = referring.flatMap((name) => (typeof value[name] === 'string' ? [value[name]] : []));
-  if (given.length > 0) return given.some(isNamed) ? undefined : value;
+  if (given.length > 0) return given.some(isMeant) ? undefined : value;
   const kept = entries.flatMap(([name, one]) => {
-    const rest = withoutReferences(one, isNamed);
+    const rest = withoutReferences(one, naming, isManager || isManagerMember(name));
     return rest === undefined ? [] : [[name, rest] as const];
   });
   return kept.length === 0 && entries.length > 0 ? undefined : Object.fromEntries(kept);

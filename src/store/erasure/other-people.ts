@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { foldCase } from '../../schema/fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import { batches } from '../batches.ts';
@@ -7,7 +7,7 @@ import { desiredColumns } from '../identity-row.ts';
 import { fromText, toText } from '../json.ts';
 import { keyOf } from '../keys.ts';
 import type { Tables } from '../tables.ts';
-import { type Mentions, struck, withoutReferences } from './mentions.ts';
+import { isManagerMember, type Mentions, type Naming, struck, withoutReferences } from './mentions.ts';
 
 type Row = Selectable<Tables['identity']>;
 
@@ -87,17 +87,22 @@ function changesOf(row: Row, mentions: Mentions): Partial<Row> | undefined {
   if (!isNaming) return undefined;
   const desired: ScimResource = fromText(row.desired);
   const values = ownValues(desired);
-  const isNamed = (text: string) => mentions.isNamed(text) && !values.has(foldCase(text));
-  const isTold = (text: string) => mentions.isTold(text) && !values.has(foldCase(text));
+  const besidesOwn = (isMeant: (text: string) => boolean) => (text: string) =>
+    isMeant(text) && !values.has(foldCase(text));
+  const naming = {
+    isNamed: besidesOwn(mentions.isNamed),
+    isUnique: besidesOwn(mentions.isUnique),
+    isTold: besidesOwn(mentions.isTold),
+  };
   const changed: Partial<Row> = {
-    ...changedDesired(desired, isNamed),
-    ...changedJson(row, 'applied', (value) => struck(value, isNamed)),
-    ...changedJson(row, 'refused', (value) => struck(value, isNamed)),
-    ...changedJson(row, 'progress', (value) => struck(value, isNamed)),
-    ...changedJson(row, 'observed', (value) => withoutMembers(value, isNamed)),
-    ...changedJson(row, 'origin', (value) => withoutBaseline(value, isNamed)),
-    ...changedJson(row, 'findings', (value) => withoutEntries(value, isTold)),
-    ...changedJson(row, 'trace', (value) => withoutEntries(value, isNamed)),
+    ...changedDesired(desired, naming),
+    ...changedJson(row, 'applied', (value) => struck(value, naming)),
+    ...changedJson(row, 'refused', (value) => struck(value, naming)),
+    ...changedJson(row, 'progress', (value) => struck(value, naming)),
+    ...changedJson(row, 'observed', (value) => withoutMembers(value, naming)),
+    ...changedJson(row, 'origin', (value) => withoutBaseline(value, naming)),
+    ...changedJson(row, 'findings', (value) => withoutEntries(value, naming)),
+    ...changedJson(row, 'trace', (value) => withoutEntries(value, naming)),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
@@ -111,8 +116,8 @@ function ownValues({ userName, externalId, displayName, name, ...lists }: ScimRe
   return new Set(all.flatMap((text) => (typeof text === 'string' ? foldCase(text) : [])));
 }
 
-function changedDesired(desired: ScimResource, isNamed: (text: string) => boolean): Partial<Row> {
-  const after = withoutMembers(desired, isNamed);
+function changedDesired(desired: ScimResource, naming: Naming): Partial<Row> {
+  const after = withoutMembers(desired, naming);
   return toText(after) === toText(desired) ? {} : desiredColumns(after);
 }
 
@@ -125,22 +130,29 @@ function changedJson(row: Row, column: JsonColumn, change: (value: JsonObject) =
   return after === text ? {} : { [column]: after };
 }
 
-function withoutMembers(object: JsonObject, isNamed: (text: string) => boolean): JsonObject {
+function withoutMembers(object: JsonObject, naming: Naming): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]) => {
-    const rest = value === undefined ? undefined : withoutReferences(value, isNamed);
+    const rest = value === undefined ? undefined : withoutReferences(value, naming, isManagerMember(name));
     return rest === undefined ? [] : [[name, rest] as const];
   });
   return Object.fromEntries(kept);
 }
 
-function withoutBaseline(origin: JsonObject, isNamed: (text: string) => boolean): JsonObject {
+function withoutBaseline(origin: JsonObject, naming: Naming): JsonObject {
   const { baseline } = origin;
-  return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, isNamed) } : origin;
+  return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, naming) } : origin;
 }
 
-/** Findings and traces are made anew by the next reconciliation. */
-function withoutEntries(entries: Json, isNamed: (text: string) => boolean): Json {
-  return Array.isArray(entries) ? entries.filter((entry) => !texts(entry).some(isNamed)) : entries;
+/** Findings and traces are made anew by the next reconciliation, so that an entry goes as a whole. */
+function withoutEntries(entries: Json, naming: Naming & Pick<Mentions, 'isTold'>): Json {
+  return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, naming)) : entries;
+}
+
+/** Managers are named by whatever the IdP gave; a finding about a swap tells userNames in its sentence. */
+function isEntryAbout(entry: Json, { isUnique, isTold }: Naming & Pick<Mentions, 'isTold'>): boolean {
+  const { field, code } = isObject(entry) ? entry : {};
+  const isReferring = field === 'managerId' || code === 'emailSwapBlocked';
+  return texts(entry).some(isReferring ? isTold : isUnique);
 }
 
 function texts(value: Json): string[] {
@@ -194,11 +206,17 @@ export async function removeReferences(
   for (const [column, values] of [
     ['target', ids],
     ['travel_id', travelIds],
-    ['raw_key', names.map(keyOf)],
   ] as const) {
     for (const batch of batches(values))
       await tx.deleteFrom('identity_reference').where(column, 'in', batch).execute();
   }
+  // One that leads to somebody else is not about this person.
+  for (const batch of batches(names.map(keyOf)))
+    await tx
+      .deleteFrom('identity_reference')
+      .where('raw_key', 'in', batch)
+      .where('target', 'is', null)
+      .execute();
 }
 
 /** Removes the members of groups that are the person, by whatever value; answers of how many groups. */
@@ -209,7 +227,7 @@ export async function leaveAllGroups(
 ): Promise<number> {
   const left = await tx
     .deleteFrom('group_member')
-    .where((member) => member.or([member('value', 'in', [...ids, ...names]), member('display', 'in', names)]))
+    .where((member) => isMember(member, { ids, names }))
     .returning(['connection_id', 'group_id'])
     .execute();
   const groups = new Map(left.map((row) => [`${row.connection_id}/${row.group_id}`, row]));
@@ -230,7 +248,23 @@ export async function countGroups({ db }: Database, { ids, names }: Referred): P
     .selectFrom('group_member')
     .select(['connection_id', 'group_id'])
     .distinct()
-    .where((member) => member.or([member('value', 'in', [...ids, ...names]), member('display', 'in', names)]))
+    .where((member) => isMember(member, { ids, names }))
     .execute();
   return rows.length;
+}
+
+/** By the value, or by the display name where the value is no user of ours: else a namesake may be meant. */
+function isMember(
+  member: ExpressionBuilder<Tables, 'group_member'>,
+  { ids, names }: Pick<Referred, 'ids' | 'names'>,
+) {
+  const known = member
+    .selectFrom('identity')
+    .select('identity.id')
+    .whereRef('identity.connection_id', '=', 'group_member.connection_id')
+    .whereRef('identity.id', '=', 'group_member.value');
+  return member.or([
+    member('value', 'in', [...ids, ...names]),
+    member.and([member('display', 'in', names), member.not(member.exists(known))]),
+  ]);
 }
