@@ -164,7 +164,10 @@ export interface Agenda {
    */
   due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   touch(connection: string, ids: string[], now: number): Promise<void>;
-  /** Those that wait for an address in this travel account. */
+  /**
+   * Those of this travel account that wait for an address, or that have no traveler and this address as their userName while
+   * they wait for another one.
+   */
   touchWaiting(account: string, email: string, now: number): Promise<void>;
   /**
    * Those that wait for an address, and those with a reference that leads nowhere, or elsewhere than when it was

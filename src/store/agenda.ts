@@ -16,9 +16,14 @@ export function agenda({ db }: Database): Agenda {
       }
     },
     touchWaiting: async (account, email, now) => {
-      await touching(db, now)
-        .where('account', '=', account)
-        .where('waiting_for', '=', keyOf(email))
+      const key = keyOf(email);
+      const waiting = touching(db, now).where('account', '=', account);
+      await waiting.where('waiting_for', '=', key).execute();
+      // Without a traveler, the userName serves while another has the address that is waited for.
+      await waiting
+        .where('waiting_for', 'is not', null)
+        .where('travel_id', 'is', null)
+        .where('user_name_key', '=', key)
         .execute();
     },
     touchOpen: async (connection, now) => {

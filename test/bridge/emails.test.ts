@@ -107,6 +107,22 @@ test('an address that becomes free while it is decided to wait is not waited for
     expect((await house.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
+test('a newcomer whose two addresses are taken gets a traveler as soon as the userName is free', () =>
+  inHouse(async (house) => {
+    const { bridge, patch, pass } = house;
+    await bridge.users.create(users, person('Bob'));
+    const cy = await bridge.users.create(users, person('Cy', emailsOf('ada@login.example')));
+    const ada = await bridge.users.create(
+      users,
+      person('Ada', { userName: 'ada@login.example', ...emailsOf(addressOf('Bob')) }),
+    );
+    expect(await house.identity(ada.id)).toMatchObject({ state: 'pending' });
+    await patch(cy.id, emailsOf(addressOf('Cy')));
+    await pass(0);
+    expect((await house.traveler(ada.id))?.email).toBe('ada@login.example');
+    expect(await house.findings(ada.id)).toEqual(['email: emailTaken']);
+  }));
+
 test('two people swap their addresses', () =>
   inHouse(async (house) => {
     const { bridge, patch, pass } = house;

@@ -99,9 +99,11 @@ export function idps({ url, tokens, onWish, mayClash }: IdpContext): Idps {
       const { present } = person;
       const { verb, connection, wish } = write;
       person.asked = write;
+      // Whoever has the address may leave meanwhile.
+      const mightClash = mayClash(person, write);
       const answer = await call(connection, verb, pathOf(write, present), bodyOf(write, present));
       if (!answer) return false;
-      if (verb === 'POST' && answer.status === 409 && mayClash(person, write)) {
+      if (verb === 'POST' && answer.status === 409 && (mightClash || mayClash(person, write))) {
         person.asked = undefined;
         return true;
       }

@@ -166,6 +166,21 @@ export function describeAgenda(open: Open): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
+    it('of an address reaches those without a traveler who have it as their userName and wait for another one', async () => {
+      const { add, agenda } = await house(open);
+      const waiting = { state: 'pending', waitingFor: 'other@x' } as const;
+      const desired = { userName: 'Éva@x' };
+      await add(
+        person('a', { ...waiting, desired }),
+        person('b', { ...waiting, desired, connection: 'entra' }),
+        person('c', { ...waiting, desired, connection: 'other' }),
+        person('d', { state: 'pending', desired: { userName: 'éva2@x' }, waitingFor: 'other@x' }),
+      );
+      await agenda.touchWaiting('acme', 'ÉVA@X', NOW);
+      const due = await agenda.due(NOW, 10, ['okta', 'entra', 'other']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    });
+
     it('of the open reaches those who wait, and those whose reference leads nowhere or elsewhere by now', async () => {
       const { add, agenda, references } = await house(open);
       const synced = { state: 'synced' } as const;
