@@ -103,10 +103,10 @@ describe('time is looked at inside of a resource as well: beyond five seconds it
 });
 
 test('others are answered while one resource is looked at', async () => {
-  // The clock moves on by more than a pause with each look at it.
-  clock.tick = 6;
+  // Each look at the clock moves it on by as much as makes a pause due.
+  clock.tick = 5;
   let isAnswered = false;
-  const filter = many(20, (index) => `members.display co "zz${index}"`);
+  const filter = many(60, (index) => `members.display co "zz${index}"`);
   const search = house.send('POST', '/Groups/.search', { schemas, filter }).finally(() => {
     isAnswered = true;
   });
@@ -116,7 +116,8 @@ test('others are answered while one resource is looked at', async () => {
     others += 1;
   }
   expect((await search).body.totalResults).toBe(0);
-  expect(others).toBeGreaterThan(5);
+  // The steps of the evaluation let them in; the pieces in which members are read would be a dozen.
+  expect(others).toBeGreaterThan(40);
 });
 
 describe('a disjunction of what indexes answer is few statements, however many values it names', () => {
