@@ -1,7 +1,7 @@
 import type { WireAnswer } from './wire.ts';
 
 /** Every status that docs and RFC 7644 §3.12 know here; of the server's own, only 501 for what is not offered. */
-const statuses = [200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 417, 431, 501];
+const statuses = [200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 417, 429, 431, 501];
 
 const scimTypes = [
   ...['invalidFilter', 'tooMany', 'uniqueness', 'mutability', 'invalidSyntax', 'invalidPath', 'noTarget'],
