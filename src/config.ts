@@ -43,6 +43,7 @@ export interface Settings extends TransportSettings {
   previousKey: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
+  maxConnections: number;
   connections: ConnectionSettings[];
   /** Undefined: nobody parks an address. */
   parkingDomain: string | undefined;
@@ -90,6 +91,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     previousKey: data.JETBRIDGE_KEY_PREVIOUS,
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
+    maxConnections: written.maxConnections,
     connections: connections.map(({ settings }) => settings),
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,

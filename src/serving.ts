@@ -5,6 +5,8 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type Certificate, certificateWarning, readCertificate } from './certificate.ts';
 import { type HttpDeps, httpApp } from './http/app.ts';
+import { limitedOptions, type SocketLimits, serveLimited } from './http/sockets.ts';
+import { answerOverflow } from './scim/client-fault.ts';
 import { type Fault, SettingsFault } from './settings-fault.ts';
 import type { TransportSettings } from './transport.ts';
 
@@ -27,15 +29,21 @@ const SWEEP_MS = 20;
 export interface Door {
   server: Server;
   scheme: 'http' | 'https';
+  /** Answers requests with the app, within the limits. */
+  serve(app: Express): void;
   /** Serves with what is in the certificate's files by now; what is wrong with that goes to the log, and nothing changes. */
   renewCertificate(): void;
 }
 
 /** A server of HTTPS where there is a certificate for it, else one of HTTP. */
-export function openDoor(tls: TransportSettings['tls'], log: Logger): Door {
+export function openDoor(tls: TransportSettings['tls'], log: Logger, limits: SocketLimits): Door {
   // By itself Node answers a request without Host, too, and with no body.
-  const options = { requireHostHeader: false };
-  if (!tls) return { server: createServer(options), scheme: 'http', renewCertificate: () => {} };
+  const options = { requireHostHeader: false, ...limitedOptions(limits) };
+  const servedBy = (server: Server) => ({
+    server,
+    serve: (app: Express) => serveLimited(server, limits, { handle: app, refuse: answerOverflow }),
+  });
+  if (!tls) return { ...servedBy(createServer(options)), scheme: 'http', renewCertificate: () => {} };
   const { cert, key } = tls.certificate;
   warn(tls.certificate, log);
   const server = createHttpsServer({ ...options, ...tlsOptions, cert, key });
@@ -51,7 +59,7 @@ export function openDoor(tls: TransportSettings['tls'], log: Logger): Door {
     log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
     warn(renewed, log);
   };
-  return { server, scheme: 'https', renewCertificate };
+  return { ...servedBy(server), scheme: 'https', renewCertificate };
 }
 
 /** The bridge's own way to the embedded travel service, at `/api` of a port that nobody is told; nothing else is served there. */

@@ -241,6 +241,11 @@ export const settingsSchema = z.strictObject({
   writeBudgetMs: whole(0, 10_000, 800)
     .default(800)
     .describe('How long a write may wait for the travel API before it is answered, in milliseconds.'),
+  maxConnections: whole(16, 100_000, 1_000)
+    .default(1_000)
+    .describe(
+      'How many sockets clients may have open at a time, those of proxies and of the bridge included.',
+    ),
   connections: z
     .record(connectionId, connectionSchema)
     .refine((all) => Object.keys(all).length > 0, {

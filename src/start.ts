@@ -30,6 +30,7 @@ import { type Arrival, arrivals, httpsDoor } from './http/https.ts';
 import { newLog } from './http/log.ts';
 import { httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
 import { addressesOf, isLoopback } from './http/proxies.ts';
+import { limitsOf, type SocketLimits } from './http/sockets.ts';
 import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
 import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
@@ -72,6 +73,8 @@ export interface StartOptions {
   background?: boolean;
   log?: Logger;
   checkpoint?: Surroundings['checkpoint'];
+  /** Shorter times and lower numbers than those of production. */
+  limits?: Partial<SocketLimits>;
 }
 
 /** Everything that stands between the settings and the first request. */
@@ -95,7 +98,7 @@ interface Ground {
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const ground = await layGround(settings, options);
   const deps = httpDeps(ground);
-  const { door, inner, url } = await openDoors(ground, deps);
+  const { door, inner, url } = await openDoors(ground, deps, options.limits);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
   const { surroundings, store, embedded, notices, writes } = ground;
   const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
@@ -108,7 +111,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   countPauses(deps.metrics, built);
   countMappingFaults(deps.metrics, built);
   measureImports(deps.metrics, built.importer);
-  door.server.on('request', application(ground, { deps, built, url }));
+  door.serve(application(ground, { deps, built, url }));
   const background = options.background === false ? undefined : runAll(ground, built);
   // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
   writes.onRecovery(() => background?.importAgain());
@@ -157,8 +160,12 @@ async function endWork(
 }
 
 /** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */
-async function openDoors({ settings, log, embedded, close }: Ground, deps: HttpDeps) {
-  const door = openDoor(settings.tls, log);
+async function openDoors(
+  { settings, log, embedded, close }: Ground,
+  deps: HttpDeps,
+  limits: Partial<SocketLimits> | undefined,
+) {
+  const door = openDoor(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
   door.server
     .on(
       'clientError',

@@ -400,7 +400,7 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, connections, emailSwap, import, retention, alerts, travelService.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, alerts, travelService.',
     ],
     [
       'a misspelled key',
@@ -441,6 +441,11 @@ describe('a fault is one line: file, place, what is wrong, what would be right',
       'a text for a number',
       { files: { 'settings.json': { writeBudgetMs: '800' } } },
       'settings.json writeBudgetMs: is no whole number from 0 to 10000. Write one, e.g. 800.',
+    ],
+    [
+      'so few connections that one identity provider would fill them',
+      { files: { 'settings.json': { maxConnections: 1 } } },
+      'settings.json maxConnections: is no whole number from 16 to 100000. Write one, e.g. 1000.',
     ],
     [
       'a path without its slash',

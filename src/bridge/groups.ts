@@ -1,7 +1,15 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { BridgeError } from './errors.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-query.ts';
-import type { Group, Groups, Member, MemberChange, ResolvedMember, Surroundings } from './ports.ts';
+import type {
+  Group,
+  Groups,
+  ListedGroup,
+  Member,
+  MemberChange,
+  ResolvedMember,
+  Surroundings,
+} from './ports.ts';
 import type { Turns } from './turns.ts';
 import { type WriteQueues, writeQueues } from './write-queues.ts';
 
@@ -12,6 +20,8 @@ export interface GroupView {
   attributes: ScimResource;
   /** Undefined when not asked for. */
   members: ResolvedMember[] | undefined;
+  /** The members of a large group, in place of `members`: read while they are asked for, and they may change meanwhile. */
+  manyMembers?: AsyncIterable<ResolvedMember[]>;
   createdAt: number;
   lastModified: number;
   version: number;
@@ -29,7 +39,6 @@ export interface GroupChange {
 export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   /** What columns do not answer; undefined: they answer all of it. */
   residual: { matches(group: GroupView, step: Step): Promise<boolean>; needsMembers: boolean } | undefined;
-  withMembers: boolean;
 }
 
 type Step = Scan<unknown>['step'];
@@ -41,7 +50,7 @@ type Step = Scan<unknown>['step'];
 export interface GroupStory {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<Listed<GroupView>>;
+  list(connection: string, query: GroupQuery): Promise<Listed<ListedGroup>>;
   /** Writers of one group queue, so that none is refused because others write too. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may refuse, by throwing, what is at that version; `signal` is like that of a change. */
@@ -98,17 +107,11 @@ function inTurn<T>(
   return queues.run(JSON.stringify([connection, id]), work, signal);
 }
 
-async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<GroupView>> {
-  const { rows, ...rest } = await shop.turns.take(connection, (step) => {
+async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<ListedGroup>> {
+  return shop.turns.take(connection, (step) => {
     const residual = residualOf(shop, connection, { query, step });
     return shop.groups.list(connection, query, { step, residual });
   });
-  const views: GroupView[] = [];
-  for (const group of rows) {
-    const view = await viewOf(shop, group, query.withMembers);
-    if (view) views.push(view);
-  }
-  return { ...rest, rows: views };
 }
 
 /** One group at a time is looked at, as its members may be many. */
@@ -116,16 +119,16 @@ function residualOf(
   shop: Shop,
   connection: string,
   { query: { residual }, step }: { query: GroupQuery; step: Step },
-): Scan<Group>['residual'] {
+): Scan<ListedGroup>['residual'] {
   if (!residual) return undefined;
   return async (groups) => {
     const matching: boolean[] = [];
-    for (const group of groups) {
+    for (const { id, ...group } of groups) {
       await step();
-      const members = residual.needsMembers
-        ? await shop.groups.members(connection, [group.id], step)
-        : undefined;
-      matching.push(await residual.matches(toView(group, members), step));
+      const attributes = group.attributes ?? (await shop.groups.byId(connection, id))?.attributes;
+      const members = residual.needsMembers ? await shop.groups.members(connection, [id], step) : undefined;
+      const view = attributes && { ...group, id, attributes, members: members?.get(id) };
+      matching.push(view !== undefined && (await residual.matches(view, step)));
     }
     return matching;
   };
@@ -193,11 +196,12 @@ async function existing(shop: Shop, connection: string, id: string): Promise<Gro
  * the last time at a turn of its own, when no other request writes it.
  */
 async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView | undefined> {
-  if (!withMembers) return toView(group, undefined);
+  if (!withMembers) return viewAtTurn(shop, group, false);
   const { connection, id } = group;
   let before = group;
   for (let tries = 0; tries < READS; tries += 1) {
     const view = await viewAtTurn(shop, before, true);
+    if (view.manyMembers) return view;
     const after = await shop.groups.byId(connection, id);
     if (after?.version === before.version) return view;
     if (!after) return undefined;
@@ -211,13 +215,11 @@ async function viewOf(shop: Shop, group: Group, withMembers: boolean): Promise<G
 
 /** A group whose members nobody changes meanwhile. */
 async function viewAtTurn(shop: Shop, group: Group, withMembers: boolean): Promise<GroupView> {
-  const members = withMembers ? await shop.groups.members(group.connection, [group.id]) : undefined;
-  return toView(group, members);
-}
-
-function toView(group: Group, members: Map<string, ResolvedMember[]> | undefined): GroupView {
   const { id, attributes, createdAt, lastModified, version } = group;
-  return { id, attributes, members: members && (members.get(id) ?? []), createdAt, lastModified, version };
+  const view = { id, attributes, createdAt, lastModified, version };
+  if (!withMembers) return { ...view, members: undefined };
+  const members = await shop.groups.membersOf(group.connection, id);
+  return Array.isArray(members) ? { ...view, members } : { ...view, members: [], manyMembers: members };
 }
 
 function notFound(): BridgeError {

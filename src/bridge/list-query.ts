@@ -61,6 +61,8 @@ export interface Listed<Row> {
   /** How many there are in all. */
   total: number;
   rows: Row[];
+  /** The keys of the rows, in their order; may be none where no others follow. */
+  keys: Key[];
   /** The key of the last row when others follow it. */
   next: Key | undefined;
 }

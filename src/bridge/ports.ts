@@ -61,6 +61,11 @@ export interface ShownIdentity {
   inGroups: boolean;
 }
 
+/** A live identity as a list reads it: a large desired state is undefined, and read by itself when it is needed. */
+export interface ListedIdentity extends Omit<ShownIdentity, 'desired'> {
+  desired: string | undefined;
+}
+
 /** A part of a list of whole identities. `limit` 0 counts only. */
 export interface IdentityPage {
   total: number;
@@ -80,8 +85,8 @@ export interface Identities {
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
-    scan: Scan<ShownIdentity>,
-  ): Promise<Listed<ShownIdentity>>;
+    scan: Scan<ListedIdentity>,
+  ): Promise<Listed<ListedIdentity>>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /**
@@ -354,6 +359,11 @@ export interface Group {
   lastModified: number;
 }
 
+/** A group as a list reads it: large attributes are undefined, and read by themselves when they are needed. */
+export interface ListedGroup extends Omit<Group, 'attributes'> {
+  attributes: ScimResource | undefined;
+}
+
 /** A member of a group (RFC 7643 §4.2). */
 export interface Member {
   value: string;
@@ -380,8 +390,10 @@ export interface Groups {
   list(
     connection: string,
     query: ListQuery<GroupField, GroupOrder>,
-    scan: Scan<Group>,
-  ): Promise<Listed<Group>>;
+    scan: Scan<ListedGroup>,
+  ): Promise<Listed<ListedGroup>>;
+  /** The members of one group; of a large one in pieces that are read while they are asked for, and may change meanwhile. */
+  membersOf(connection: string, groupId: string): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>>;
   /**
    * The members in their order. Many are read in pieces, with a `pause` after each; a caller that must know the version
    * they belong to reads it before and after.

@@ -1,13 +1,16 @@
 import type { Connection } from './connection.ts';
 import type { Discovery } from './discovery.ts';
 import type { Comparison, Listed, ListQuery, Scan, UserField, UserOrder, Where } from './list-query.ts';
-import type { Groups, Identities, ShownIdentity } from './ports.ts';
+import type { Groups, Identities, ListedIdentity, ShownIdentity } from './ports.ts';
 import type { Turns } from './turns.ts';
 
 /** A SCIM user as the front door shows it. */
 export interface UserView extends ShownIdentity {
   groups: { value: string; display: string }[];
 }
+
+/** A user on a page; of a large one `desired` is undefined, and read when it is written. */
+export type ListedUser = Omit<UserView, 'desired'> & Pick<ListedIdentity, 'desired'>;
 
 /** What a list of users asks for. */
 export interface UserQuery extends ListQuery<UserField, UserOrder> {
@@ -21,7 +24,7 @@ type Step = Scan<unknown>['step'];
 
 /** What lists of users are made with. */
 export interface UserLists {
-  identities: Pick<Identities, 'find' | 'list'>;
+  identities: Pick<Identities, 'find' | 'list' | 'shown'>;
   groups: Pick<Groups, 'groupsOf'>;
   discovery: Discovery;
   turns: Turns;
@@ -32,7 +35,7 @@ export async function listUsers(
   lists: UserLists,
   connection: Connection,
   query: UserQuery,
-): Promise<Listed<UserView>> {
+): Promise<Listed<ListedUser>> {
   const known = await listKnown(lists, connection.id, query);
   const isNew = known.total === 0 && (await discovers(lists, connection, query.where));
   const { rows, ...rest } = isNew ? await listKnown(lists, connection.id, query) : known;
@@ -43,11 +46,11 @@ export async function listUsers(
 }
 
 /** Users as they are shown, with their groups when those are wanted. */
-export async function viewsOf(
+export async function viewsOf<Shown extends Pick<ShownIdentity, 'id' | 'inGroups'>>(
   { groups }: Pick<UserLists, 'groups'>,
   connection: string,
-  { shown, withGroups }: { shown: ShownIdentity[]; withGroups: boolean },
-): Promise<UserView[]> {
+  { shown, withGroups }: { shown: Shown[]; withGroups: boolean },
+): Promise<(Shown & Pick<UserView, 'groups'>)[]> {
   const members = withGroups ? shown.filter(({ inGroups }) => inGroups) : [];
   if (members.length === 0) return shown.map((identity) => ({ ...identity, groups: [] }));
   const ids = members.map(({ id }) => id);
@@ -55,7 +58,7 @@ export async function viewsOf(
   return shown.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
 }
 
-function listKnown(lists: UserLists, connection: string, query: UserQuery): Promise<Listed<ShownIdentity>> {
+function listKnown(lists: UserLists, connection: string, query: UserQuery): Promise<Listed<ListedIdentity>> {
   return lists.turns.take(connection, (step) => {
     const residual = residualOf(lists, connection, { query, step });
     return lists.identities.list(connection, query, { step, residual });
@@ -66,13 +69,14 @@ function residualOf(
   lists: UserLists,
   connection: string,
   { query: { residual }, step }: { query: UserQuery; step: Step },
-): Scan<ShownIdentity>['residual'] {
+): Scan<ListedIdentity>['residual'] {
   if (!residual) return undefined;
   return async (shown) => {
     const matching: boolean[] = [];
     for (const view of await viewsOf(lists, connection, { shown, withGroups: residual.needsGroups })) {
       await step();
-      matching.push(await residual.matches(view, step));
+      const desired = view.desired ?? (await lists.identities.shown(connection, view.id))?.desired;
+      matching.push(desired !== undefined && (await residual.matches({ ...view, desired }, step)));
     }
     return matching;
   };

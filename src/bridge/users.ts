@@ -22,13 +22,13 @@ import type { Promptly } from './promptly.ts';
 import { rewritten } from './rewritten.ts';
 import { rouse } from './rouse.ts';
 import type { Turns } from './turns.ts';
-import { listUsers, type UserQuery, type UserView, viewsOf } from './user-list.ts';
+import { type ListedUser, listUsers, type UserQuery, type UserView, viewsOf } from './user-list.ts';
 
 /** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
 export interface UserStory {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
-  list(connection: string, query: UserQuery): Promise<Listed<UserView>>;
+  list(connection: string, query: UserQuery): Promise<Listed<ListedUser>>;
   /** Applies a pure change to the desired state at a version, which it may refuse by throwing; one that changes nothing leaves version and lastModified alone. */
   change(
     connection: string,

@@ -83,6 +83,7 @@ function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { d
     key: undefined,
     previousKey: undefined,
     logLevel: 'silent',
+    maxConnections: 100,
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,

@@ -63,7 +63,7 @@ function withScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDe
       const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
       lines[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
-    next(hasHost(request) ? undefined : withoutHost());
+    next(hasOneHost(request) ? undefined : wrongHost());
   };
 }
 
@@ -78,13 +78,22 @@ function withoutDoubledSlashes(url: string): string {
   return /^\/(scim\/|oauth\/token\b)/i.test(merged) ? `${merged}${url.slice(path.length)}` : url;
 }
 
-/** "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host header field" (RFC 9112 §3.2). */
-function hasHost({ headers, httpVersion }: Request): boolean {
-  return headers.host !== undefined || httpVersion !== '1.1';
+/**
+ * "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host header field
+ * and to any request message that contains more than one Host header field line" (RFC 9112 §3.2).
+ */
+function hasOneHost({ headers, rawHeaders, httpVersion }: Request): boolean {
+  if (headers.host === undefined) return httpVersion !== '1.1';
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1;
 }
 
-function withoutHost(): Error {
-  return Object.assign(new Error('The request has no Host.'), { status: 400 });
+function wrongHost(): Error {
+  return Object.assign(new Error('The request has no Host, or several.'), { status: 400 });
 }
 
 /** A client's own id is taken when it can do no harm in a log. */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -8,6 +9,8 @@ export interface RequestNotes {
   credential?: string | undefined;
   /** Why the request has no valid credential. */
   reason?: string;
+  /** Why the service closed the connection before the answer was sent: a fault of ours, or a client that did not read. */
+  cut?: 'fault' | 'notRead';
 }
 
 /** What belongs to one request. */
@@ -50,4 +53,10 @@ export function noteOf(response: Response, notes: RequestNotes): void {
 /** The scope that `httpApp` gave the request. */
 export function scopeOf(response: Response): RequestScope {
   return response.locals['scope'];
+}
+
+/** Notes that an answer is cut off, as its client does not read. */
+export function noteUnread(response: ServerResponse & { locals?: { scope?: RequestScope } }): void {
+  const scope = response.locals?.scope;
+  if (scope) scope.notes.cut = 'notRead';
 }

@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { GroupView } from '../bridge/groups.ts';
 import type { ResolvedMember } from '../bridge/ports.ts';
 import type { UserView } from '../bridge/user-list.ts';
-import { urns } from '../schema/resource.ts';
+import { type JsonObject, urns } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import { etagOf } from './conditions.ts';
 import type { Answer } from './endpoint.ts';
+import type { JsonText } from './json-text.ts';
 import { locationOf, membershipOf, presentGroup, presentUser } from './present.ts';
 import { everything, type Projection } from './projection.ts';
 
@@ -19,9 +20,9 @@ export function answerUser(view: UserView, base: string, projection: Projection)
 }
 
 /** A group as it is answered, with what `attributes` and `excludedAttributes` leave of it. */
-export async function answerGroup(view: GroupView, base: string, projection: Projection): Promise<Answer> {
+export function answerGroup(view: GroupView, base: string, projection: Projection): Answer {
   const location = locationOf(groupType, view.id, base);
-  return { location, version: view.version, json: await groupJson(view, base, projection) };
+  return { location, version: view.version, json: groupJson(view, base, projection) };
 }
 
 /**
@@ -100,16 +101,30 @@ function metaJson({ id, createdAt, lastModified, version }: UserView, base: stri
 }
 
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
-export async function groupJson(view: GroupView, base: string, projection: Projection): Promise<string> {
-  const { members = [] } = view;
+export function groupJson(view: GroupView, base: string, projection: Projection): JsonText {
+  const { members = [], manyMembers = parts(members) } = view;
   const shown = (some: ResolvedMember[]) => projection.apply(presentGroup({ ...view, members: some }, base));
-  if (members.length <= PIECE) return JSON.stringify(shown(members));
-  const pieces: string[] = [];
-  for (let start = 0; start < members.length; start += PIECE) {
-    const piece = shown(members.slice(start, start + PIECE))['members'];
-    if (piece === undefined) return JSON.stringify(shown([]));
-    pieces.push(JSON.stringify(piece).slice(1, -1));
+  if (!view.manyMembers && members.length <= PIECE) return JSON.stringify(shown(members));
+  return pieces(manyMembers, shown);
+}
+
+async function* parts(members: ResolvedMember[]): AsyncGenerator<ResolvedMember[]> {
+  for (let start = 0; start < members.length; start += PIECE) yield members.slice(start, start + PIECE);
+}
+
+async function* pieces(
+  members: AsyncIterable<ResolvedMember[]>,
+  shown: (some: ResolvedMember[]) => JsonObject,
+): AsyncGenerator<string> {
+  const whole = JSON.stringify(shown([]));
+  let isBegun = false;
+  for await (const some of members) {
+    const piece = some.length > 0 ? shown(some)['members'] : undefined;
+    if (piece === undefined) break;
+    const text = JSON.stringify(piece).slice(1, -1);
+    yield isBegun ? `,${text}` : `${whole.slice(0, -1)},"members":[${text}`;
+    isBegun = true;
     await setImmediate();
   }
-  return `${JSON.stringify(shown([])).slice(0, -1)},"members":[${pieces.join(',')}]}`;
+  yield isBegun ? ']}' : whole;
 }

@@ -39,6 +39,16 @@ export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoExceptio
   };
 }
 
+/** Answers a pipelined request that is one too many on its socket, and closes the socket after that. */
+export function answerOverflow(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  const body = errorBody(
+    new ScimError(503, undefined, 'Too many requests wait on this connection; send the rest on another one.'),
+  );
+  const headers = { 'Content-Type': MEDIA_TYPE, 'Retry-After': '1', Connection: 'close' };
+  response.writeHead(503, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
 /** Answers an Expect that is none of HTTP's (RFC 9110 §10.1.1). For the event "checkExpectation" of a server. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   // What the client still sends has no meaning, but must be read off.

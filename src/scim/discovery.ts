@@ -4,7 +4,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { ScimContext } from './context.ts';
 import { type Described, describeResourceType, describeSchema } from './describe.ts';
-import { listResponse } from './list.ts';
+import { shortList } from './list.ts';
 import { ScimError } from './scim-error.ts';
 import { sendScim } from './send.ts';
 import { serviceProviderConfig } from './service-provider-config.ts';
@@ -53,7 +53,7 @@ function schemasAt(base: string): Described[] {
 
 function sendAll(response: Response, bodies: JsonObject[]): void {
   const resources = bodies.map((body) => JSON.stringify(body));
-  sendScim(response, listResponse({ total: bodies.length, startIndex: 1, resources }));
+  sendScim(response, shortList({ total: bodies.length, startIndex: 1 }, resources));
 }
 
 /** meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1) */

@@ -1,24 +1,35 @@
 import type { JsonObject } from '../schema/resource.ts';
 import type { ResourceType } from '../schema/resource-type.ts';
 import type { Query, ScimContext } from './context.ts';
+import type { JsonText } from './json-text.ts';
 
 /** One resource as it is answered. */
 export interface Answer {
   /** Where it is: `meta.location`. */
   location: string;
   version: number;
-  /** JSON text; undefined: 204. */
-  json: string | undefined;
+  /** Undefined: 204. */
+  json: JsonText | undefined;
 }
 
-/** A part of a list, each resource as JSON text. */
+/** A resource on a page. */
+export interface PageResource {
+  /** Undefined: it is gone by now, and left out. */
+  json(): JsonText | Promise<JsonText | undefined>;
+  /** Frees what is held in memory until it is written. */
+  release(): void;
+  /** A cursor that leads on behind it; undefined: the page cannot end there. */
+  cursor: (() => string) | undefined;
+}
+
+/** A part of a list. */
 export interface Page {
   total: number;
   /** Of index paging; a list with a cursor has none (RFC 9865 §2). */
   startIndex?: number;
   /** Where to go on, unless this is the last page or the client pages by index. */
   nextCursor?: string | undefined;
-  resources: string[];
+  resources: PageResource[];
 }
 
 /** One kind of resource as HTTP sees it: what each method answers. */

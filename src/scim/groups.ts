@@ -1,4 +1,4 @@
-import type { GroupQuery } from '../bridge/groups.ts';
+import type { GroupQuery, GroupView } from '../bridge/groups.ts';
 import type { MemberChange } from '../bridge/ports.ts';
 import { prepare } from '../schema/condition.ts';
 import { evaluate, inSteps } from '../schema/evaluate.ts';
@@ -13,7 +13,7 @@ import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
 import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
-import { partOf } from './paging.ts';
+import { partOf, resourcesOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
 import { presentGroupInSteps } from './present.ts';
@@ -35,13 +35,18 @@ export const groupsEndpoint: Endpoint = {
     const order = groupOrderOf(query);
     const part = partOf(query, { connection, resourceType: groupType.name, filter: query['filter'], order });
     const { where, residual } = toGroupQuestion(filter);
-    const { total, rows, next } = await groups.list(connection, {
+    const withMembers = projection.includes('members');
+    const { total, next, ...found } = await groups.list(connection, {
       ...{ where, order, place: part.place, limit: part.limit },
       residual: residual && residualOf(residual, base),
-      withMembers: projection.includes('members'),
     });
-    const resources: string[] = [];
-    for (const view of rows) resources.push(await groupJson(view, base, projection));
+    const resources = resourcesOf(found, {
+      part,
+      viewOf: ({ attributes, ...group }): GroupView | undefined =>
+        attributes && !withMembers ? { ...group, attributes, members: undefined } : undefined,
+      read: (id) => groups.read(connection, id, withMembers),
+      json: (view) => groupJson(view, base, projection),
+    });
     return { total, ...part.told(next), resources };
   },
 
@@ -80,7 +85,7 @@ export const groupsEndpoint: Endpoint = {
     const change = { attributes, members, signal: closeSignal(response) };
     const view = await groups.change(connection, id, change, withMembers);
     // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
-    const answer = await answerGroup(view, base, projection);
+    const answer = answerGroup(view, base, projection);
     return projection.isAsked ? answer : { ...answer, json: undefined };
   },
 

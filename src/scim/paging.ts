@@ -1,7 +1,9 @@
-import type { Key } from '../bridge/list-query.ts';
+import { BridgeError } from '../bridge/errors.ts';
+import type { Key, Listed } from '../bridge/list-query.ts';
 import type { Query } from './context.ts';
 import { type CursorOf, cursorAt, keyIn } from './cursor.ts';
-import type { Page } from './endpoint.ts';
+import type { Page, PageResource } from './endpoint.ts';
+import type { JsonText } from './json-text.ts';
 import { badRequest } from './scim-error.ts';
 
 /** The largest page; ServiceProviderConfig says the same of filters. */
@@ -30,13 +32,52 @@ export interface Part {
   limit: number;
   /** What the page says of its own place, and of what follows it. */
   told(next: Key | undefined): Pick<Page, 'startIndex' | 'nextCursor'>;
+  /** A cursor that leads on behind a key; undefined: the list is paged by index. */
+  cursorAt: ((key: Key) => string) | undefined;
+}
+
+/** How the rows of a page become its resources. */
+interface Making<Row, View> {
+  part: Part;
+  /** What is known of a row already; undefined: it must be read. */
+  viewOf(row: Row): View | undefined;
+  read(id: string): Promise<View>;
+  json(view: View): JsonText;
+}
+
+/** The resources of a page, each made when it is written. */
+export function resourcesOf<Row extends { id: string }, View>(
+  { rows, keys }: Pick<Listed<Row>, 'rows' | 'keys'>,
+  { part: { cursorAt }, viewOf, read, json }: Making<Row, View>,
+): PageResource[] {
+  return rows.map((row, index) => {
+    const { id } = row;
+    const key = keys[index];
+    let view = viewOf(row);
+    return {
+      json: () => (view ? json(view) : read(id).then(json, unlessGone)),
+      release: () => {
+        view = undefined;
+      },
+      cursor: key && cursorAt && (() => cursorAt(key)),
+    };
+  });
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof BridgeError && error.kind === 'notFound')) throw error;
 }
 
 /** Reads the parameters of both ways of paging; cursors belong to `of`. */
 export function partOf(query: Query, of: CursorOf): Part {
   if (query['cursor'] !== undefined) return partAtCursor(query, of);
   const { startIndex, count } = pagingOf(query);
-  return { place: { offset: startIndex - 1 }, limit: count, told: () => ({ startIndex }) };
+  return {
+    place: { offset: startIndex - 1 },
+    limit: count,
+    told: () => ({ startIndex }),
+    cursorAt: undefined,
+  };
 }
 
 /** "cursor: … If this parameter is empty, it means that the client is requesting the first page" (RFC 9865 §2). */
@@ -49,6 +90,7 @@ function partAtCursor({ cursor, startIndex, count }: Query, of: CursorOf): Part 
     place: cursor === '' ? { offset: 0 } : { after: keyIn(cursor, of) },
     limit: sizeIn(count),
     told: (next) => ({ nextCursor: next && cursorAt(next, of) }),
+    cursorAt: (key) => cursorAt(key, of),
   };
 }
 

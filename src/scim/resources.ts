@@ -9,6 +9,7 @@ import type { Query, ScimContext } from './context.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 import { told } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
+import { begin, type LongText } from './json-text.ts';
 import { listResponse } from './list.ts';
 import { ScimError } from './scim-error.ts';
 import { sendsScim } from './send.ts';
@@ -114,16 +115,18 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 }
 
 /** 304 without a body for a version that the client has (RFC 7644 §3.14). */
-function known(context: ScimContext, answer: Answer): string | undefined {
-  const isKnown = context.conditions.has(answer.version);
-  const body = shown(context, answer);
-  if (!isKnown) return body;
+async function known(context: ScimContext, answer: Answer): Promise<Sent> {
+  if (!context.conditions.has(answer.version)) return shown(context, answer);
+  await shown(context, { ...answer, json: '' });
   context.response.status(304).removeHeader('Location');
   return undefined;
 }
 
 /** What SCIMMYRouters sends; undefined is 204. */
-function shown({ response }: ScimContext, { json, version, location }: Answer): string | undefined {
+type Sent = string | LongText | undefined;
+
+async function shown({ response }: ScimContext, { json, version, location }: Answer): Promise<Sent> {
+  const sent = json === undefined ? undefined : await begin(json);
   response.setHeader('ETag', etagOf(version));
   response.setHeader('Cache-Control', REVALIDATE);
   if (json !== undefined) {
@@ -132,7 +135,7 @@ function shown({ response }: ScimContext, { json, version, location }: Answer): 
     // Required in a 201 (RFC 7644 §3.3); the RFC's examples have it in a 200 as well (§3.4.1, §3.5.1).
     response.setHeader('Location', location);
   }
-  return json;
+  return sent;
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */

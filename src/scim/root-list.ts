@@ -1,7 +1,7 @@
 import { groupType, userType } from '../schema/resource-type.ts';
 import type { Query, ScimContext } from './context.ts';
 import { invalidCursor } from './cursor.ts';
-import type { Page } from './endpoint.ts';
+import type { Page, PageResource } from './endpoint.ts';
 import { groupsEndpoint } from './groups.ts';
 import { pagingOf } from './paging.ts';
 import { usersEndpoint } from './users.ts';
@@ -41,7 +41,11 @@ async function pageByCursor(context: ScimContext, query: Query): Promise<Page> {
       among,
     );
     const { total } = await usersEndpoint.list(context, counting(query), among);
-    return { ...groups, total: total + groups.total, nextCursor: led(inGroups, groups.nextCursor) };
+    return {
+      total: total + groups.total,
+      nextCursor: led(inGroups, groups.nextCursor),
+      resources: leading(inGroups, groups.resources),
+    };
   }
   if (cursor !== '' && !cursor.startsWith(inUsers)) throw invalidCursor();
   const users = await usersEndpoint.list(context, { ...query, cursor: cursor.slice(inUsers.length) }, among);
@@ -57,7 +61,7 @@ async function withGroups(context: ScimContext, query: Query, users: Page): Prom
   const afterUsers = groups.total > 0 ? inGroups : undefined;
   return {
     total: users.total + groups.total,
-    resources: [...users.resources, ...groups.resources],
+    resources: [...leading(inUsers, users.resources), ...leading(inGroups, groups.resources)],
     nextCursor: led(inUsers, users.nextCursor) ?? (isLast ? led(inGroups, groups.nextCursor) : afterUsers),
   };
 }
@@ -69,4 +73,13 @@ function counting({ cursor: _, ...query }: Query): Query {
 
 function led(through: string, cursor: string | undefined): string | undefined {
   return cursor === undefined ? undefined : `${through}${cursor}`;
+}
+
+/** The same resources, with cursors that say what they lead through. */
+function leading(through: string, resources: PageResource[]): PageResource[] {
+  return resources.map(({ json, release, cursor }) => ({
+    json,
+    release,
+    cursor: cursor && (() => `${through}${cursor()}`),
+  }));
 }

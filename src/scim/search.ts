@@ -5,7 +5,7 @@ import { groupsEndpoint } from './groups.ts';
 import { listResponse } from './list.ts';
 import { listAll } from './root-list.ts';
 import { queryIn } from './search-request.ts';
-import { sendScim } from './send.ts';
+import { sendText } from './send.ts';
 import { usersEndpoint } from './users.ts';
 
 /**
@@ -16,7 +16,7 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
   const answer =
     (list: (context: ScimContext, query: Query) => Promise<Page>, queryOf: (request: Request) => Query) =>
     async (request: Request, response: Response) => {
-      sendScim(response, listResponse(await list(contextOf(request), queryOf(request))));
+      sendText(response, await listResponse(await list(contextOf(request), queryOf(request))));
     };
   const inBody = ({ body }: Request) => queryIn(body);
   return Router()

@@ -1,4 +1,4 @@
-import type { UserQuery, UserView } from '../bridge/user-list.ts';
+import type { ListedUser, UserQuery, UserView } from '../bridge/user-list.ts';
 import { prepare } from '../schema/condition.ts';
 import { evaluate, inSteps } from '../schema/evaluate.ts';
 import type { Filter } from '../schema/expression.ts';
@@ -11,7 +11,7 @@ import type { ScimContext } from './context.ts';
 import { noteDropped } from './dropped.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readFilter } from './filter.ts';
-import { partOf } from './paging.ts';
+import { partOf, resourcesOf } from './paging.ts';
 import { applyPatch } from './patch.ts';
 import { parsePatch } from './patch-message.ts';
 import { presentUser } from './present.ts';
@@ -32,12 +32,18 @@ export const usersEndpoint: Endpoint = {
     const order = userOrderOf(query);
     const part = partOf(query, { connection, resourceType: userType.name, filter: query['filter'], order });
     const { where, residual } = toUserQuestion(filter);
-    const { total, rows, next } = await users.list(connection, {
+    const { total, next, ...found } = await users.list(connection, {
       ...{ where, order, place: part.place, limit: part.limit },
       residual: residual && residualOf(residual, base),
       withGroups: projection.includes('groups'),
     });
-    return { total, ...part.told(next), resources: rows.map((view) => userJson(view, base, projection)) };
+    const resources = resourcesOf(found, {
+      part,
+      viewOf: (row) => (isWhole(row) ? row : undefined),
+      read: (id) => users.read(connection, id),
+      json: (view) => userJson(view, base, projection),
+    });
+    return { total, ...part.told(next), resources };
   },
 
   create: async (context, body, query) => {
@@ -69,6 +75,10 @@ export const usersEndpoint: Endpoint = {
 
   remove: ({ users, connection, conditions }, id) => users.remove(connection, id, conditions.check),
 };
+
+function isWhole(user: ListedUser): user is ListedUser & UserView {
+  return user.desired !== undefined;
+}
 
 /** What is ours to say of a user: to say it costs more than to read what is kept. */
 const ours = ['id', 'schemas', 'meta', 'groups', urns.travel];

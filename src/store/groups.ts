@@ -6,7 +6,7 @@ import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
 import { groupShelf, toGroup } from './lists/group-shelf.ts';
 import { list } from './lists/list.ts';
-import { membersOf } from './member-list.ts';
+import { membersOf, readMembers } from './member-list.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -19,6 +19,7 @@ export function groups(database: Database): Groups {
       return row && toGroup(row);
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
+    membersOf: (connection, id) => readMembers(db, { connection, id }),
     members: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
       for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }, pause));

@@ -12,6 +12,38 @@ interface Owner {
 /** How many rows are read at a stretch; a few milliseconds of work. */
 const PIECE = 1000;
 
+/** A group of more members is not read at once, lest many readers of large groups fill the memory. */
+const AT_ONCE = 5 * PIECE;
+
+/** The members of a group in their order; of a large group in pieces that are read while they are asked for. */
+export async function readMembers(
+  db: Kysely<Tables>,
+  group: Owner,
+): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>> {
+  const { rows } = await resolvedPiece(db, { ...group, after: -1 });
+  if (rows.length < PIECE) return rows.map(toResolved);
+  const beyond = await db
+    .selectFrom('group_member')
+    .select('position')
+    .where('connection_id', '=', group.connection)
+    .where('group_id', '=', group.id)
+    .orderBy('position')
+    .limit(1)
+    .offset(AT_ONCE)
+    .executeTakeFirst();
+  return beyond ? pieces(db, group) : membersOf(db, group);
+}
+
+async function* pieces(db: Kysely<Tables>, group: Owner): AsyncGenerator<ResolvedMember[]> {
+  for (let after = -1; ; ) {
+    const { rows } = await resolvedPiece(db, { ...group, after });
+    yield rows.map(toResolved);
+    const last = rows.at(-1);
+    if (!last || rows.length < PIECE) return;
+    after = last.position;
+  }
+}
+
 /** The members of a group in their order; of a large group in pieces, between which others may change it. */
 export async function membersOf(
   db: Kysely<Tables>,
@@ -21,7 +53,7 @@ export async function membersOf(
   const members: ResolvedMember[] = [];
   await inPieces(async (after) => {
     const { rows } = await resolvedPiece(db, { ...group, after });
-    for (const row of rows) members.push({ ...toMember(row), names: namesOf(row) });
+    for (const row of rows) members.push(toResolved(row));
     return rows;
   }, pause);
   return members;
@@ -86,6 +118,10 @@ const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
     .orderBy('member.position')
     .limit(PIECE),
 );
+
+function toResolved(row: Parameters<typeof toMember>[0] & Parameters<typeof namesOf>[0]): ResolvedMember {
+  return { ...toMember(row), names: namesOf(row) };
+}
 
 function namesOf({ userId, groupId }: { userId: string | null; groupId: string | null }) {
   if (userId !== null) return 'User';

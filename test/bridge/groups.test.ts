@@ -92,5 +92,7 @@ test('groups are listed in a stable order, matched by name in any case', () =>
     expect(all).toMatchObject({ total: 3, rows: [{ attributes: { displayName: 'Guests' } }] });
     const where = { field: 'displayName', is: 'eq', value: 'sTAFF' } as const;
     const one = await bridge.groups.list(home, { ...rest, where, place: { offset: 0 } });
-    expect(one).toMatchObject({ total: 1, rows: [{ members: [{ value: 'Staff' }] }] });
+    expect(one).toMatchObject({ total: 1, rows: [{ attributes: { displayName: 'Staff' } }] });
+    const { members } = await bridge.groups.read(home, one.rows[0]?.id ?? '', true);
+    expect(members).toMatchObject([{ value: 'Staff' }]);
   }));

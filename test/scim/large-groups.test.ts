@@ -1,5 +1,6 @@
 import type { KyselyPlugin } from 'kysely';
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { unreadExchange } from '../support/raw-http.ts';
 import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
 
 const MANY = 100_000;
@@ -166,8 +167,12 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
 test('all members are answered in their order, and others have their turn meanwhile', async () => {
   let isAnswered = false;
   const headers = { Authorization: 'Bearer good' };
-  // Answered when the headers are there: by then all is read and written out, and only sending it is left.
-  const whole = fetch(`http://127.0.0.1:${house.port}/scim/v2/Groups/g1`, { headers }).finally(() => {
+  // Members are read while they are sent, so it is answered when the whole body is there.
+  const ask = async () => {
+    const response = await fetch(`http://127.0.0.1:${house.port}/scim/v2/Groups/g1`, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  const whole = ask().finally(() => {
     isAnswered = true;
   });
   let others = 0;
@@ -177,7 +182,7 @@ test('all members are answered in their order, and others have their turn meanwh
   }
   const answer = await whole;
   expect(answer.status).toBe(200);
-  const body = JSON.parse(await answer.text());
+  const body = JSON.parse(answer.text);
   const values = body.members.map(({ value }: { value: string }) => value);
   expect(values.slice(0, 4)).toEqual([user, ...[0, 1, 2].map(idOf)]);
   // The tests above remove a few.
@@ -186,6 +191,40 @@ test('all members are answered in their order, and others have their turn meanwh
   expect(body.members[0].$ref).toBe(`https://bridge.example/scim/v2/Users/${user}`);
   // At a stretch it would be one or two; a hundred pieces are read, and as many written out.
   expect(others).toBeGreaterThan(5);
+});
+
+test('members are read no faster than the client takes them, and it gets all of them', async () => {
+  // 27 MB of JSON, of which the system holds less than 12 for a connection.
+  const [rounds, each] = [30, 900];
+  const { body: created } = await house.send('POST', '/Groups', { displayName: 'Wide' });
+  for (let round = 0; round < rounds; round += 1) {
+    const wide = members(round * each, (round + 1) * each).map((one) => ({
+      ...one,
+      display: 'x'.repeat(1000),
+    }));
+    expect((await house.send('PATCH', `/Groups/${created.id}`, patchOp(add(wide)))).status).toBe(204);
+  }
+  const target = `/scim/v2/Groups/${created.id}`;
+  const request = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n`;
+  Object.assign(work, { statements: 0, rows: 0 });
+  const client = unreadExchange(house.port, request);
+  // Other requests are answered all the while: by now an answer that waits for nobody would be made.
+  const others = 100;
+  for (let count = 0; count < others; count += 1) {
+    expect((await house.send('GET', '/Users?count=0')).status).toBe(200);
+  }
+  expect(work.rows).toBeGreaterThan(each);
+  expect(work.rows).toBeLessThan(rounds * each * 0.6);
+  const text = await client.read('\r\n0\r\n\r\n');
+  expect(text.match(/"value":/g)).toHaveLength(rounds * each);
+});
+
+test('a large group that the client has (If-None-Match) is 304, and no member is written', async () => {
+  const { headers } = await house.send('GET', '/Groups/g1?excludedAttributes=members');
+  const tag = headers.get('ETag') ?? '';
+  Object.assign(work, { statements: 0, rows: 0 });
+  expect((await house.send('GET', '/Groups/g1', undefined, { 'If-None-Match': tag })).status).toBe(304);
+  expect(work.rows).toBeLessThan(2000);
 });
 
 test('what attributes ask of a large group is what is answered', async () => {

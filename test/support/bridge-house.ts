@@ -7,7 +7,7 @@ import type { Identity } from '../../src/bridge/identity.ts';
 import type { UserField, Where } from '../../src/bridge/list-query.ts';
 import { defaultPolicies, type Policies } from '../../src/bridge/policies.ts';
 import type { Surroundings, TravelUsers } from '../../src/bridge/ports.ts';
-import type { UserQuery, UserView } from '../../src/bridge/user-list.ts';
+import type { ListedUser, UserQuery } from '../../src/bridge/user-list.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
@@ -101,8 +101,8 @@ export function everybody(limit = 10): UserQuery {
 }
 
 /** The desired state of a user as the front door gets it. */
-export function desiredOf({ desired }: Pick<UserView, 'desired'>): ScimResource {
-  return JSON.parse(desired);
+export function desiredOf({ desired }: Pick<ListedUser, 'desired'>): ScimResource {
+  return JSON.parse(desired ?? 'null');
 }
 
 /** Opens a house of its own for one test; `close` takes it down. */

@@ -27,3 +27,33 @@ export function rawExchange(port: number, text: string | Buffer): Promise<string
     socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
   });
 }
+
+/** A client that has asked and does not read yet. */
+export interface UnreadExchange {
+  /** Reads until these bytes come, or the server closes the connection, and answers what came. */
+  read(until?: string): Promise<string>;
+  close(): void;
+}
+
+/** Writes text to a fresh connection, and reads nothing. */
+export function unreadExchange(port: number, text: string): UnreadExchange {
+  const socket = connect(port, '127.0.0.1', () => socket.write(text));
+  // Whether the server closes or resets the connection, the bytes that came tell what the client knows.
+  socket.on('error', () => {});
+  socket.pause();
+  const chunks: Buffer[] = [];
+  return {
+    read: (until) =>
+      new Promise((resolve) => {
+        const done = () => resolve(Buffer.concat(chunks).toString());
+        socket.on('data', (chunk) => {
+          chunks.push(chunk);
+          if (until !== undefined && chunk.toString().endsWith(until)) socket.destroy();
+        });
+        if (socket.closed) done();
+        else socket.once('close', done);
+        socket.resume();
+      }),
+    close: () => socket.destroy(),
+  };
+}

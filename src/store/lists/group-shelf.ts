@@ -1,18 +1,23 @@
 import { sql } from 'kysely';
 import type { GroupField, GroupOrder } from '../../bridge/list-query.ts';
-import type { Group } from '../../bridge/ports.ts';
+import type { Group, ListedGroup } from '../../bridge/ports.ts';
 import { fromText } from '../json.ts';
 import { tallied } from '../tally.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
 import type { Shelf } from './shelf.ts';
 
+/** Attributes of more bytes are not read with those of other groups. */
+const LARGE = 8192;
+
 /** The groups of a connection as a list. */
-export const groupShelf: Shelf<GroupField, GroupOrder, Group> = {
+export const groupShelf: Shelf<GroupField, GroupOrder, ListedGroup> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
-  columns: sql.raw('connection_id, id, attributes, version, created_at, last_modified'),
-  toRow: (raw) => toGroup(raw as GroupColumns), // What `columns` names.
+  columns: sql.raw(`
+    connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
+    version, created_at, last_modified`),
+  toRow: (raw) => toListed(raw as ListedColumns), // What `columns` names.
   fields: {
     id: { column: 'id', unique: true, lead: 1, key: String },
     displayName: { column: 'display_name_key', unique: true, lead: 1, key: folded },
@@ -41,7 +46,7 @@ export const groupShelf: Shelf<GroupField, GroupOrder, Group> = {
 };
 
 /** What is read of a group. */
-export interface GroupColumns {
+interface GroupColumns {
   connection_id: string;
   id: string;
   attributes: string;
@@ -50,12 +55,23 @@ export interface GroupColumns {
   last_modified: number;
 }
 
+/** `attributes` is null where they are large. */
+type ListedColumns = Omit<GroupColumns, 'attributes'> & { attributes: string | null };
+
 /** The group that the columns show. */
 export function toGroup(row: GroupColumns): Group {
+  return toRow(row, fromText<Group['attributes']>(row.attributes));
+}
+
+function toListed(row: ListedColumns): ListedGroup {
+  return toRow(row, row.attributes === null ? undefined : fromText<Group['attributes']>(row.attributes));
+}
+
+function toRow<Attributes>(row: Omit<GroupColumns, 'attributes'>, attributes: Attributes) {
   return {
     connection: row.connection_id,
     id: row.id,
-    attributes: fromText(row.attributes),
+    attributes,
     version: row.version,
     createdAt: row.created_at,
     lastModified: row.last_modified,

@@ -7,7 +7,7 @@ import { glide } from './glide.ts';
 import { type Route, routeOf } from './route.ts';
 import { sift } from './sift.ts';
 import { fromFew, loaded } from './sorted.ts';
-import { type Kept, STEP } from './statements.ts';
+import { type Kept, STEP, split } from './statements.ts';
 import type { Task } from './task.ts';
 import { quickTotal } from './total.ts';
 
@@ -31,7 +31,7 @@ async function glided<Field extends string, By extends string, Row>(
   const into = pageFor<Field, By, Row, Kept<Row>>(task);
   if (into.skip < total) await glide(task, await nearer(task, from, into), into);
   const { items, next } = pageOf(into);
-  return { total, rows: items.map(({ row }) => row), next };
+  return { total, ...split(items), next };
 }
 
 /** In the stable order whole blocks are passed over by their counts. */
@@ -59,7 +59,7 @@ async function combed<Field extends string, By extends string, Row>(
   await comb(task, { legs: from, fits }, { into, toTheEnd });
   const { items, next } = pageOf(into);
   const rows = await loaded(task, items);
-  return { total: total ?? ahead.total + into.total, rows: rows.map(({ row }) => row), next };
+  return { total: total ?? ahead.total + into.total, ...split(rows), next };
 }
 
 async function sifted<Field extends string, By extends string, Row>(
@@ -71,7 +71,7 @@ async function sifted<Field extends string, By extends string, Row>(
   const into = pageFor<Field, By, Row, Kept<Row>>(task);
   await sift(task, { legs: from, fits }, into);
   const { items, next } = pageOf(into);
-  return { total: ahead.total + into.total, rows: items.map(({ row }) => row), next };
+  return { total: ahead.total + into.total, ...split(items), next };
 }
 
 function pageFor<Field extends string, By extends string, Row, Item extends Found<Row>>({

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Listed, ListQuery, UserField, UserOrder } from '../../bridge/list-query.ts';
-import type { ShownIdentity } from '../../bridge/ports.ts';
+import type { ListedIdentity } from '../../bridge/ports.ts';
 import { prepared } from '../prepared.ts';
 import type { Tables } from '../tables.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';
@@ -39,7 +39,7 @@ export async function listOne(
   db: Kysely<Tables>,
   connection: string,
   { where, place, limit }: ListQuery<UserField, UserOrder>,
-): Promise<Listed<ShownIdentity> | undefined> {
+): Promise<Listed<ListedIdentity> | undefined> {
   if (!('field' in where) || where.is !== 'eq' || !('offset' in place)) return undefined;
   const { field } = where;
   if (!(field === 'id' || field === 'userName' || field === 'externalId' || field === 'email'))
@@ -48,5 +48,5 @@ export async function listOne(
   const { rows } = await finders[field](db, { connection, key });
   if (rows.length > 1) return undefined;
   const isOnPage = place.offset === 0 && limit > 0;
-  return { total: rows.length, rows: isOnPage ? rows.map(toShown) : [], next: undefined };
+  return { total: rows.length, rows: isOnPage ? rows.map(toShown) : [], keys: [], next: undefined };
 }

@@ -3,7 +3,7 @@ import { batches } from '../batches.ts';
 import type { Found } from './few.ts';
 import { gather, gathering, pageOf } from './gather.ts';
 import { comparing } from './order.ts';
-import { type Kept, rowsAt } from './statements.ts';
+import { type Kept, rowsAt, split } from './statements.ts';
 import { BATCH, type Task } from './task.ts';
 
 /** The part that is wanted of a few rows in their order. */
@@ -24,7 +24,7 @@ export async function fromFew<Field extends string, By extends string, Row>(
   }
   const { items, next } = pageOf(part);
   const rows = await loaded(task, items);
-  return { total, rows: rows.map(({ row }) => row), next };
+  return { total, ...split(rows), next };
 }
 
 function isBeforePlace<Field extends string, By extends string, Row>({

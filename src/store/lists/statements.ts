@@ -12,6 +12,11 @@ export interface Kept<Row> {
   key: Key;
 }
 
+/** The rows, and their keys, in the same order. */
+export function split<Row>(kept: Kept<Row>[]): { rows: Row[]; keys: Key[] } {
+  return { rows: kept.map(({ row }) => row), keys: kept.map(({ key }) => key) };
+}
+
 /** The key of the last row of the next `STEP`; undefined: there are fewer. */
 export async function edge({ db }: Place, course: Course, stretch: Stretch): Promise<Key | undefined> {
   const position = course.hasTies || course.value === undefined ? sql`position` : sql`0`;

@@ -1,30 +1,40 @@
 import { sql } from 'kysely';
 import type { Identity } from '../../bridge/identity.ts';
 import type { UserField, UserOrder, Where } from '../../bridge/list-query.ts';
-import type { ShownIdentity } from '../../bridge/ports.ts';
+import type { ListedIdentity, ShownIdentity } from '../../bridge/ports.ts';
 import type { IdentityTable } from '../bridge-tables.ts';
 import { BLOCK } from '../census.ts';
 import { toIdentity } from '../identity-row.ts';
 import { tallied } from '../tally.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
-import type { Place, Shelf } from './shelf.ts';
+import type { Place, Shelf, Sql } from './shelf.ts';
+
+/** A desired state of more bytes is not read with the others of a list: 200 of them could fill hundreds of megabytes. */
+const LARGE = 8192;
 
 /** What is read of an identity that is to be shown: `ShownColumns`. */
-export const shownColumns = sql.raw(`
-  id, desired, extensions, version, created_at, last_modified, travel_id,
+export const shownColumns = columnsWith('desired');
+
+/** The same for a list, without large desired states. Neither database reads a text to tell its `octet_length`. */
+const listedColumns = columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`);
+
+function columnsWith(desired: string): Sql {
+  return sql.raw(`
+  id, ${desired}, extensions, version, created_at, last_modified, travel_id,
   case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end as at_rest,
   case when exists (
     select 1 from group_member
     where group_member.connection_id = identity.connection_id and group_member.value = identity.id
   ) then 1 else 0 end as in_groups`);
+}
 
 /** The live identities of a connection as a list. */
-export const userShelf: Shelf<UserField, UserOrder, ShownIdentity> = {
+export const userShelf: Shelf<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
-  columns: shownColumns,
-  toRow: (raw) => toShown(raw as ShownColumns), // What `columns` names.
+  columns: listedColumns,
+  toRow: (raw) => toListed(raw as ListedColumns), // What `columns` names.
   fields: {
     id: { column: 'id', unique: true, lead: 1, key: String },
     userName: { column: 'user_name_key', unique: true, lead: 1, key: folded },
@@ -71,11 +81,22 @@ export interface ShownColumns {
   in_groups: 0 | 1;
 }
 
+/** The columns of an identity in a list; `desired` is null where it is large. */
+type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
+
 /** The identity that the columns show. */
 export function toShown(row: ShownColumns): ShownIdentity {
+  return toRow(row, row.desired);
+}
+
+function toListed(row: ListedColumns): ListedIdentity {
+  return toRow(row, row.desired ?? undefined);
+}
+
+function toRow<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
   return {
     id: row.id,
-    desired: row.desired,
+    desired,
     extensions: row.extensions,
     version: row.version,
     createdAt: row.created_at,

@@ -44,7 +44,7 @@ export function describeGroups(open: Open): void {
       expect(page.rows.map(({ id }) => id)).toEqual(['c', 'a']);
       expect(page.next).toBeDefined();
       const beyond = await groups.list('okta', part({ all: [] }, 9, 2), alone);
-      expect(beyond).toEqual({ total: 4, rows: [], next: undefined });
+      expect(beyond).toEqual({ total: 4, rows: [], keys: [], next: undefined });
     });
 
     it('are found by what an index answers, all of it together', async () => {

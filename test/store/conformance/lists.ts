@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Identity } from '../../../src/bridge/identity.ts';
 import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/bridge/list-query.ts';
-import type { Identities, ShownIdentity } from '../../../src/bridge/ports.ts';
+import type { Identities, ListedIdentity } from '../../../src/bridge/ports.ts';
 import { foldCase } from '../../../src/schema/fold.ts';
 import { alone, house, imported, NOW, type Open, person } from './house.ts';
 
@@ -96,8 +96,8 @@ export function describeLists(open: Open): void {
         const { identities, people } = await thousands();
         const where = eq('active', true);
         const asked: string[] = [];
-        const isOdd = ({ id }: ShownIdentity) => Number(id.slice(1)) % 2 === 1;
-        const residual = async (rows: ShownIdentity[]) => {
+        const isOdd = ({ id }: ListedIdentity) => Number(id.slice(1)) % 2 === 1;
+        const residual = async (rows: ListedIdentity[]) => {
           asked.push(...rows.map(({ id }) => id));
           return rows.map(isOdd);
         };
@@ -389,7 +389,7 @@ function byValue(left: Identity, right: Identity, by: UserOrder): number {
 
 function scanFor(people: Identity[], residual: (one: Identity) => boolean) {
   const known = new Map(people.map((one) => [one.id, one]));
-  const matching = async (rows: ShownIdentity[]) =>
+  const matching = async (rows: ListedIdentity[]) =>
     rows.map(({ id }) => {
       const one = known.get(id);
       return one !== undefined && residual(one);

@@ -1,0 +1,211 @@
+import { connect, type Socket } from 'node:net';
+import { newLog } from '../../src/http/log.ts';
+import type { SocketLimits } from '../../src/http/sockets.ts';
+import { type JsonObject, urns } from '../../src/schema/resource.ts';
+import { eventually } from '../support/eventually.ts';
+import { linesTo } from '../support/http-house.ts';
+import { rawExchange, unreadExchange } from '../support/raw-http.ts';
+import { scimClient } from '../support/scim-client.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+/** The log of all services of these tests. */
+const lines: JsonObject[] = [];
+const running: RunningService[] = [];
+const open: Socket[] = [];
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.destroy();
+  await Promise.all(running.splice(0).map((service) => service.close()));
+  lines.length = 0;
+});
+
+/** The assembled service with other limits. */
+async function limited(limits: Partial<SocketLimits>) {
+  const service = await startService({}, { background: false, log: newLog('info', linesTo(lines)), limits });
+  running.push(service);
+  const port = Number(new URL(service.url).port);
+  /** A request as text, by a client that keeps the connection. */
+  const textOf = (method: string, target: string, headers: Record<string, string> = {}) => {
+    const token = target.startsWith('/api') ? service.travelApiKey : service.scimToken;
+    const all = Object.entries({ Host: 'localhost', Authorization: `Bearer ${token}`, ...headers });
+    return `${method} ${target} HTTP/1.1\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  };
+  return { service, port, textOf, scim: scimClient(service.url, service.scimToken) };
+}
+
+const both = [['/scim/v2/Users?count=1'], ['/api/users?limit=1']];
+
+/** The status codes of the answers in what a socket received, in their order. */
+const statusesIn = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+function opened(port: number): Promise<{ socket: Socket; received(): string; isClosed(): boolean }> {
+  const socket = connect(port, '127.0.0.1');
+  open.push(socket);
+  let text = '';
+  let isClosed = false;
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  socket.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  const client = { socket, received: () => text, isClosed: () => isClosed };
+  return new Promise((resolve) => socket.once('connect', () => resolve(client)));
+}
+
+describe('pipelined requests', () => {
+  test.each(both)('wait for each other on their socket, up to 32 (%s)', async (target) => {
+    const { port, textOf } = await limited({});
+    const last = textOf('GET', '/healthz', { Connection: 'close' });
+    const text = await rawExchange(port, textOf('GET', target).repeat(32) + last);
+    expect(statusesIn(text)).toEqual(Array(33).fill(200));
+    expect(text.endsWith('{"status":"ok"}')).toBe(true);
+  });
+
+  test('are answered in their order, and never two at a time', async () => {
+    const { port, textOf, scim } = await limited({});
+    const post = (userName: string) => {
+      const body = JSON.stringify({ userName });
+      const headers = { 'Content-Type': 'application/scim+json', 'Content-Length': String(body.length) };
+      return textOf('POST', '/scim/v2/Users', headers) + body;
+    };
+    // Together only one of those with the same name could be told that it is taken by the other.
+    const last = textOf('GET', '/scim/v2/Users?count=0', { Connection: 'close' });
+    const text = await rawExchange(port, ['ada', 'ada', 'bob', 'ada'].map(post).join('') + last);
+    expect(statusesIn(text)).toEqual([201, 409, 201, 409, 200]);
+    expect((await scim.send('GET', '/Users?count=0')).body.totalResults).toBeGreaterThan(1);
+  });
+
+  test.each(both)(
+    'beyond 32 that wait are refused, and the socket closes after those before them (%s)',
+    async (target) => {
+      const { port, textOf } = await limited({});
+      const text = await rawExchange(port, textOf('GET', target).repeat(60));
+      expect(statusesIn(text)).toEqual([...Array(33).fill(200), 503]);
+      expect(text.split('HTTP/1.1 503')[1]).toMatch(/Connection: close/);
+      expect(JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n')))).toMatchObject({ status: '503' });
+    },
+  );
+
+  test('in thousands close the socket at once', async () => {
+    const { port, service } = await limited({});
+    const text = await rawExchange(port, 'GET / HTTP/1.1\r\n\r\n'.repeat(3000)).catch(() => '');
+    expect(statusesIn(text).length).toBeLessThan(34);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  });
+});
+
+test.each(both)(
+  'the last request that a socket may send is told so, and then the socket closes (%s)',
+  async (target) => {
+    const { port, textOf } = await limited({ requests: 3 });
+    const idle = await opened(port);
+    const { socket, received, isClosed } = await opened(port);
+    for (const count of [1, 2, 3]) {
+      socket.write(textOf('GET', target));
+      await eventually(async () => expect(statusesIn(received())).toHaveLength(count));
+      expect(received().includes('Connection: close')).toBe(count === 3);
+      if (count === 2) idle.socket.write(textOf('GET', target));
+    }
+    await eventually(async () => expect(isClosed()).toBe(true));
+    // This one has been idle for longer, so the other was not closed because it was idle.
+    expect(idle.isClosed()).toBe(false);
+  },
+);
+
+describe('a client that does not read', () => {
+  const notes = 'urn:example:notes:2.0:User';
+
+  test('is cut off in time, and the log says why', async () => {
+    const { port, textOf, scim } = await limited({ unreadMs: 100 });
+    const values = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(6_000)}`);
+    for (let index = 0; index < 60; index += 1)
+      expect(
+        await scim.send('POST', '/Users', {
+          schemas: [urns.user, notes],
+          userName: `u${index}@corp.example`,
+          [notes]: { values },
+        }),
+      ).toMatchObject({ status: 201 });
+    const client = unreadExchange(port, textOf('GET', '/scim/v2/Users?count=200'));
+    const isCut = ({ cut, status }: JsonObject) => cut === 'notRead' && status === 499;
+    await eventually(async () => expect(lines.filter(isCut)).toHaveLength(1));
+    const text = await client.read();
+    expect(text.endsWith('\r\n0\r\n\r\n')).toBe(false);
+    expect((await scim.send('GET', '/Users?count=200')).body.itemsPerPage).toBeGreaterThan(59);
+  });
+
+  test('because it still sends its request is not meant', async () => {
+    const { port, textOf } = await limited({ unreadMs: 50 });
+    const { socket, received, isClosed } = await opened(port);
+    const body = JSON.stringify({ userName: 'slow' });
+    const headers = { 'Content-Type': 'application/scim+json', 'Content-Length': String(body.length) };
+    // A second socket that sends nothing is closed first: by then the time is over.
+    socket.write(textOf('POST', '/scim/v2/Users', headers) + body.slice(0, 5));
+    const silent = await opened(port);
+    await eventually(async () => expect(silent.isClosed()).toBe(true));
+    expect(isClosed()).toBe(false);
+    socket.write(body.slice(5));
+    await eventually(async () => expect(statusesIn(received())).toEqual([201]));
+  });
+});
+
+describe('a request that does not arrive in time', () => {
+  const bodies = [
+    ['/scim/v2/Users', 'application/scim+json'],
+    ['/api/users', 'application/json'],
+  ];
+
+  test.each(bodies)('is 408, and its connection ends (%s)', async (target, type = '') => {
+    const { port, textOf } = await limited({ requestMs: 200 });
+    const text = textOf('POST', target ?? '', { 'Content-Type': type, 'Content-Length': '100' });
+    const answer = await rawExchange(port, `${text}{"a":`);
+    expect(statusesIn(answer)).toEqual([408]);
+    expect(answer).toContain('Connection: close');
+    expect(answer).toContain('The request took too long to come.');
+  });
+
+  test.each(bodies)('is over as well when its chunks keep coming (%s)', async (target, type = '') => {
+    const { port, textOf } = await limited({ requestMs: 200 });
+    const { socket, received, isClosed } = await opened(port);
+    socket.write(textOf('POST', target ?? '', { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }));
+    const chunks = setInterval(() => socket.write('1\r\n \r\n'), 10);
+    await eventually(async () => expect(isClosed()).toBe(true));
+    clearInterval(chunks);
+    expect(statusesIn(received())).toEqual([408]);
+  });
+});
+
+test('more sockets than the setting allows are closed at once, and those that are open are served', async () => {
+  const { port, textOf } = await limited({ connections: 2 });
+  const [first, second] = [await opened(port), await opened(port)];
+  const third = await opened(port);
+  await eventually(async () => expect(third.isClosed()).toBe(true));
+  for (const { socket, received } of [first, second]) {
+    socket.write(textOf('GET', '/scim/v2/Users?count=1'));
+    await eventually(async () => expect(statusesIn(received())).toEqual([200]));
+  }
+  first.socket.destroy();
+  await eventually(async () => {
+    const next = await opened(port);
+    next.socket.write(textOf('GET', '/healthz', { Connection: 'close' }));
+    await eventually(async () => expect(next.isClosed()).toBe(true));
+    expect(statusesIn(next.received())).toEqual([200]);
+  });
+});
+
+describe('a request with two Host headers is 400 (RFC 9112 §3.2)', () => {
+  const second = ['Host: evil.example', 'host: localhost', 'HOST:localhost'];
+  test.each(both.flatMap(([target]) => second.map((line) => [target, line])))(
+    '%s and %s',
+    async (target, line) => {
+      const { port, textOf } = await limited({});
+      const request = textOf('GET', target ?? '', { Connection: 'close' });
+      expect(statusesIn(await rawExchange(port, request))).toEqual([200]);
+      expect(statusesIn(await rawExchange(port, request.replace('\r\n\r\n', `\r\n${line}\r\n\r\n`)))).toEqual(
+        [400],
+      );
+    },
+  );
+});
