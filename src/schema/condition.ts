@@ -1,5 +1,6 @@
 import { type Comparand, comparandOf } from './compare.ts';
 import type { AttributePath, Comparison, Filter } from './expression.ts';
+import { readingIn } from './names.ts';
 
 /** A filter prepared to be asked of many resources: what it compares with is folded and parsed once. */
 export type Condition =
@@ -42,12 +43,21 @@ function comparison({ op, path, value }: Extract<Filter, { value: unknown }>): C
   return op === 'eq' ? { op: 'not', operand: prepare({ op: 'pr', path }) } : { op: 'or', operands: [] };
 }
 
+/** A condition as its name divides in a resource that has these URNs. */
+export function leafIn(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
+  const path = readingIn(leaf.path, isKnown);
+  return path === leaf.path ? leaf : { ...leaf, ...keysOf(path, leaf.op === 'pr' ? 'present' : 'compared') };
+}
+
 function placeOf(path: AttributePath, use: 'present' | 'compared'): Place {
-  const { urn = '', attribute = '', sub = '', filter } = path;
+  return { ...keysOf(path, use), filter: path.filter && prepare(path.filter) };
+}
+
+function keysOf(path: AttributePath, use: 'present' | 'compared'): Omit<Place, 'filter'> {
+  const { urn = '', attribute = '', sub = '' } = path;
   return {
     path,
     attributeKey: `${urn} ${attribute}`.toLowerCase(),
     columnKey: `${attribute} ${sub} ${use}`.toLowerCase(),
-    filter: filter && prepare(filter),
   };
 }

@@ -1,8 +1,9 @@
 import { type Attribute, findAttribute } from './attribute.ts';
 import { compare, costOf, type Value } from './compare.ts';
-import { type Condition, type Leaf, prepare } from './condition.ts';
+import { type Condition, type Leaf, leafIn, prepare } from './condition.ts';
 import type { AttributePath, Filter } from './expression.ts';
 import { foldCase } from './fold.ts';
+import { readingIn, urnsOf } from './names.ts';
 import { isObject, ownValue } from './own.ts';
 import type { Json, JsonObject } from './resource.ts';
 import { type ResourceType, resolve } from './resource-type.ts';
@@ -50,7 +51,9 @@ type Ask = (leaf: Leaf, rows: number[]) => Steps<number[]>;
 export function* evaluate(type: ResourceType, condition: Condition, resource: JsonObject): Steps<boolean> {
   const evaluation = newEvaluation();
   const tables = new Map<string, Table>();
-  const hits = yield* select(condition, [0], function* (leaf, rows) {
+  const isKnown = urnsOf(resource);
+  const hits = yield* select(condition, [0], function* (written, rows) {
+    const leaf = leafIn(written, isKnown);
     let table = tables.get(leaf.attributeKey);
     if (!table) {
       evaluation.work += ROW_WORK * Object.keys(resource).length;
@@ -79,7 +82,8 @@ export function matchingElements(
 }
 
 /** The values that a path leads to: of a multi-valued attribute all, or those that its filter selects. */
-export function valuesAt(type: ResourceType, path: AttributePath, resource: JsonObject): Json[] {
+export function valuesAt(type: ResourceType, written: AttributePath, resource: JsonObject): Json[] {
+  const path = readingIn(written, urnsOf(resource));
   const table = tableAt(type, path, resource);
   const { filter, sub } = path;
   const selected = filter

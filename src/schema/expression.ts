@@ -12,12 +12,18 @@ export type Filter =
   | { op: Comparison; path: AttributePath; value: Operand };
 
 /** Where in a resource: `urn:attribute[filter].sub`; names as written (RFC 7644 §3.5.2, figure 7). */
-export interface AttributePath {
+export interface AttributePath extends NameParts {
+  filter: Filter | undefined;
+  /** All ways to divide the name, where it has several (`QualifiedName` in names.ts). */
+  readings?: readonly NameParts[];
+}
+
+/** The parts of a qualified attribute name, as written. */
+export interface NameParts {
   /** The schema URN in front, when there was one. */
   urn: string | undefined;
-  /** Undefined when the path is a URN and nothing else. */
+  /** Undefined when the name is a URN and nothing else. */
   attribute: string | undefined;
-  filter: Filter | undefined;
   sub: string | undefined;
 }
 

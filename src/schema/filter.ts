@@ -1,5 +1,5 @@
-import type { AttributePath, Comparison, Filter, Operand, PathFault } from './expression.ts';
-import { splitName } from './names.ts';
+import type { AttributePath, Comparison, Filter, NameParts, Operand, PathFault } from './expression.ts';
+import { type QualifiedName, splitName } from './names.ts';
 import { orFault, SyntaxFault } from './syntax-fault.ts';
 import { type Token, tokenize } from './tokens.ts';
 
@@ -51,12 +51,15 @@ export class FilterParser {
     if (!name) throw new SyntaxFault(`"${shown(token.text)}" is no attribute name`, token.at);
     const bracket = this.#tokens[this.#at];
     if (bracket?.kind !== '[' || !bracket.glued) return { ...name, filter: undefined };
-    if (name.attribute === undefined || name.sub !== undefined || this.#brackets > 0) {
+    const filtered = filterable(name);
+    if (!filtered || this.#brackets > 0) {
       throw new SyntaxFault('a value filter must follow an attribute', bracket.at);
     }
     this.#at += 1;
     const filter = this.#nested(bracket, ']');
-    return { ...name, filter, sub: this.#subAttribute() };
+    const sub = this.#subAttribute();
+    const readings = filtered.readings?.map((reading) => ({ ...reading, sub }));
+    return { ...filtered, filter, sub, ...(readings ? { readings } : {}) };
   }
 
   end(): void {
@@ -164,6 +167,15 @@ function readNumber(word: string, at: number): number {
   const number = Number(word);
   if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;
   throw new SyntaxFault(`"${shown(word)}" is beyond what numbers hold; send it as a string`, at);
+}
+
+/** A name before a value filter, divided such that it is an attribute without a sub-attribute. */
+function filterable(name: QualifiedName): QualifiedName | undefined {
+  const isAttribute = ({ attribute, sub }: NameParts) => attribute !== undefined && sub === undefined;
+  const readings = name.readings?.filter(isAttribute);
+  if (isAttribute(name)) return { ...name, ...(readings ? { readings } : {}) };
+  const [first] = readings ?? [];
+  return first && { ...first, ...(readings ? { readings } : {}) };
 }
 
 function isComparison(word: string | undefined): word is Comparison {

@@ -1,7 +1,7 @@
 import { type Attribute, undeclared } from './attribute.ts';
 import { SchemaFault } from './fault.ts';
 import { lists } from './lists.ts';
-import { splitName } from './names.ts';
+import { isUrn, type QualifiedName, readingIn, splitName } from './names.ts';
 import { checkedName, isSafeName } from './open-value.ts';
 import { checkRoom, isObject, ownKey, ownValue } from './own.ts';
 import type { Json, JsonObject, ScimResource } from './resource.ts';
@@ -65,11 +65,30 @@ function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
 }
 
 function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
+  const known = urnsIn(body);
   for (const [key, value] of Object.entries(body)) {
-    const name = splitName(key);
+    const name = nameOf(key, value, known);
     if (!name || name.sub !== undefined) into.dropped.push(key);
     else add(type, into, { ...resolve(type, name), isQualified: name.urn !== undefined, key, value });
   }
+}
+
+/** The URNs that a body names, in lower case: in `schemas`, and as the keys of objects. */
+function urnsIn(body: JsonObject): Set<string> {
+  const listed = [ownValue(body, 'schemas') ?? []].flat().filter((urn) => typeof urn === 'string');
+  const keys = Object.keys(body).filter((key) => isObject(body[key]) && isUrn(key));
+  return new Set([...listed, ...keys].map((urn) => urn.toLowerCase()));
+}
+
+/**
+ * What a key of a body means: an object under a URN is an extension, whatever the URN looks like, unless the key is an
+ * attribute of a schema of this service with its URN.
+ */
+function nameOf(key: string, value: Json, known: Set<string>): QualifiedName | undefined {
+  const name = splitName(key);
+  const isDeclared = name !== undefined && name.readings === undefined;
+  if (isObject(value) && !isDeclared && isUrn(key)) return { urn: key, attribute: undefined, sub: undefined };
+  return name && readingIn(name, (urn) => known.has(urn.toLowerCase()));
 }
 
 interface Entry extends Resolved {

@@ -1,5 +1,6 @@
 import type { AttributePath } from '../schema/expression.ts';
-import { splitName } from '../schema/names.ts';
+import { isUrn, splitName } from '../schema/names.ts';
+import { checkedName } from '../schema/open-value.ts';
 import { isObject } from '../schema/own.ts';
 import { parsePath } from '../schema/paths.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
@@ -53,10 +54,22 @@ function stepsOf({ op, path, value }: Operation): Step[] {
 /** Keys of a path-less value are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
 export function stepsOfKeys(op: Operation['op'], value: JsonObject, urn: string | undefined): Step[] {
   return Object.entries(value).flatMap(([key, inner]) => {
-    // Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell.
-    const isName = splitName(key) !== undefined || key.includes('[');
-    const path = isName ? pathOf(key) : undefined;
-    if (!path) return [];
-    return [{ op, path: { ...path, urn: path.urn ?? urn }, value: inner, isExplicit: false }];
+    const path = pathOfKey(key, inner, urn);
+    return path ? [{ op, path, value: inner, isExplicit: false }] : [];
   });
+}
+
+/** Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell. */
+function pathOfKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
+  const name = splitName(key);
+  if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
+  if (isUrn(key) && isObject(value))
+    return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
+  if (key.includes('[')) {
+    const path = pathOf(key);
+    return { ...path, urn: path.urn ?? urn };
+  }
+  // An extension that no schema declares is kept as sent, whatever its names are.
+  const isOpen = urn !== undefined && (splitName(urn)?.readings ?? []).length > 0;
+  return isOpen ? { urn, attribute: checkedName(key, urn), filter: undefined, sub: undefined } : undefined;
 }

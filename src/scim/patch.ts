@@ -1,5 +1,7 @@
 import { type Attribute, undeclared } from '../schema/attribute.ts';
+import type { AttributePath } from '../schema/expression.ts';
 import { rememberingFold } from '../schema/fold.ts';
+import { containerUrn, readingIn, urnsOf } from '../schema/names.ts';
 import { checkRequired, isWritable } from '../schema/normalize.ts';
 import { isSafeName } from '../schema/open-value.ts';
 import { checkRoom, isObject, ownKey } from '../schema/own.ts';
@@ -42,7 +44,8 @@ function draftOf(resource: ScimResource): ScimResource {
 /** A step, and what all steps of a PATCH share. */
 type Counted = Step & Pick<ValueChange, 'fold'> & { spend: ReturnType<typeof workMeter> };
 
-function apply(type: ResourceType, draft: ScimResource, step: Counted): void {
+function apply(type: ResourceType, draft: ScimResource, counted: Counted): void {
+  const step = { ...counted, path: placeIn(draft, counted) };
   const { urn, attribute, name } = resolve(type, step.path);
   if (name === undefined) applyToAll(type, draft, { ...step, urn });
   else if (urn === undefined && !attribute) return;
@@ -51,6 +54,14 @@ function apply(type: ResourceType, draft: ScimResource, step: Counted): void {
     if (urn === undefined) changeIn(draft, name, change);
     else changeInExtension(draft, urn, { ...change, name });
   }
+}
+
+/** The path as its name divides in this resource: by the URNs that it has, else by the kind of the value. */
+function placeIn(draft: ScimResource, { op, path, value }: Step): AttributePath {
+  const known = readingIn(path, urnsOf(draft));
+  if (known !== path || op === 'remove' || !isObject(value)) return known;
+  const urn = containerUrn(path);
+  return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
 }
 
 function changeInExtension(

@@ -1,4 +1,4 @@
-import { splitName } from '../schema/names.ts';
+import { type QualifiedName, readingIn, splitName, urnsOf } from '../schema/names.ts';
 import { isObject } from '../schema/own.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
 import { type ResourceType, resolve } from '../schema/resource-type.ts';
@@ -30,31 +30,36 @@ export function projectionOf(type: ResourceType, { attributes, excludedAttribute
   if (only && without) {
     throw badRequest('invalidValue', 'attributes and excludedAttributes cannot be used together.');
   }
-  if (only) return selecting(treeOf(type, [...only, ...always]));
-  return without
-    ? excluding(
-        treeOf(
-          type,
-          without.filter((name) => !always.includes(name)),
-        ),
-      )
-    : everything;
+  if (only) return selecting(selectionOf(type, [...only, ...always]));
+  if (!without) return everything;
+  return excluding(
+    selectionOf(
+      type,
+      without.filter((name) => !always.includes(name)),
+    ),
+  );
 }
 
 /** Without either parameter: all that is returned by default, which is all that is kept. */
 export const everything: Projection = { apply: (resource) => resource, includes: () => true, isAsked: false };
 
-function selecting(tree: Tree): Projection {
+/** The names of a request: those that mean the same in every resource, and how the others divide in one resource. */
+interface Selection {
+  tree: Tree;
+  treeIn(resource: JsonObject): Tree;
+}
+
+function selecting({ tree, treeIn }: Selection): Projection {
   return {
-    apply: (resource) => toObject(select(resource, tree)),
+    apply: (resource) => toObject(select(resource, treeIn(resource))),
     includes: (name) => tree === true || tree.has(name.toLowerCase()),
     isAsked: true,
   };
 }
 
-function excluding(tree: Tree): Projection {
+function excluding({ tree, treeIn }: Selection): Projection {
   return {
-    apply: (resource) => toObject(exclude(resource, tree)),
+    apply: (resource) => toObject(exclude(resource, treeIn(resource))),
     includes: (name) => tree === true || tree.get(name.toLowerCase()) !== true,
     isAsked: false,
   };
@@ -69,16 +74,36 @@ function namesIn(parameter: unknown): string[] | undefined {
   return [...names];
 }
 
-function treeOf(type: ResourceType, names: string[]): Tree {
-  const root = new Map<string, Tree>();
-  for (const text of names) {
-    const name = splitName(text);
-    const { urn, name: attribute } = name ? resolve(type, name) : {};
-    const keys = [urn, attribute, name?.sub].filter((key) => key !== undefined);
-    if (name && keys.length === 0) return true;
+function selectionOf(type: ResourceType, texts: string[]): Selection {
+  const names = texts.flatMap((text) => splitName(text) ?? []);
+  const tree = treeOf(
+    type,
+    names.filter(({ readings }) => !readings),
+  );
+  const open = names.filter(({ readings }) => readings);
+  if (tree === true || open.length === 0) return { tree, treeIn: () => tree };
+  return {
+    tree,
+    treeIn: (resource) => {
+      const isKnown = urnsOf(resource);
+      const here = open.map((name) => readingIn(name, isKnown)).filter(({ urn = '' }) => isKnown(urn));
+      return treeOf(type, here, copyOf(tree));
+    },
+  };
+}
+
+function treeOf(type: ResourceType, names: QualifiedName[], root = new Map<string, Tree>()): Tree {
+  for (const name of names) {
+    const { urn, name: attribute } = resolve(type, name);
+    const keys = [urn, attribute, name.sub].filter((key) => key !== undefined);
+    if (keys.length === 0) return true;
     insert(root, keys);
   }
   return root;
+}
+
+function copyOf(tree: Map<string, Tree>): Map<string, Tree> {
+  return new Map([...tree].map(([key, below]) => [key, below === true ? below : copyOf(below)]));
 }
 
 function insert(tree: Map<string, Tree>, [key, ...rest]: string[]): void {

@@ -1,4 +1,4 @@
-import { isObject } from '../schema/own.ts';
+import { isObject, ownKey } from '../schema/own.ts';
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
 import { resolve, userType } from '../schema/resource-type.ts';
 import { findField } from './custom-field.ts';
@@ -145,8 +145,9 @@ function makes({ target }: Rule, text: Json, { traveler, lookups }: Origin): boo
 
 function write(user: ScimResource, { urn, name, sub }: Spot, text: string | undefined): ScimResource {
   if (urn !== undefined) {
-    const inner = user[urn];
-    return assigned(user, urn, write(isObject(inner) ? inner : {}, { urn: undefined, name, sub }, text));
+    const key = ownKey(user, urn) ?? urn;
+    const inner = user[key];
+    return assigned(user, key, write(isObject(inner) ? inner : {}, { urn: undefined, name, sub }, text));
   }
   if (sub === undefined) return assigned(user, name, text);
   const inner = user[name];

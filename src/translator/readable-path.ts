@@ -10,7 +10,8 @@ interface PathProblem {
 
 /** Parses the path of a rule. Extensions may have any attributes; core ones must exist, and be of those that are kept. */
 export function readablePath(text: string): AttributePath | PathProblem {
-  const path = parsePath(text);
+  const parsed = parsePath(text);
+  const path = 'fault' in parsed ? parsed : ofAttributes(parsed);
   if ('fault' in path) {
     const remedy = 'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.';
     return { problem: `is not a SCIM path: ${path.fault} (at ${path.position})`, remedy };
@@ -24,6 +25,13 @@ export function readablePath(text: string): AttributePath | PathProblem {
   }
   const isKnown = path.sub === undefined || findAttribute(attribute.subAttributes, path.sub) !== undefined;
   return isKnown ? path : unknown(`${name}.${path.sub}`);
+}
+
+/** A rule reads an attribute, never an extension as a whole. */
+function ofAttributes(path: AttributePath): AttributePath {
+  const { readings, ...rest } = path;
+  if (!readings) return path;
+  return { ...rest, readings: readings.filter(({ attribute }) => attribute !== undefined) };
 }
 
 function unknown(name: string): PathProblem {

@@ -1,3 +1,4 @@
+import { readingIn } from '../schema/names.ts';
 import type { AttributePath } from '../schema/paths.ts';
 import type { Json } from '../schema/resource.ts';
 import { digest } from './digest.ts';
@@ -12,7 +13,7 @@ import type { ScimUserMapping } from './snapshot.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
-const EDITION = 3;
+const EDITION = 4;
 
 /** What a mapping rule sets. */
 export type Target =
@@ -68,7 +69,18 @@ export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): R
     else rules.push(one);
     seen.add(mark);
   }
-  return { version: versionOf(mapping, rows), mapping, rules: [...fromFile, ...rules], faults };
+  return {
+    version: versionOf(mapping, rows),
+    mapping,
+    rules: withKnownUrns([...fromFile, ...rules]),
+    faults,
+  };
+}
+
+/** Divides the paths of rules by the URNs that other rules name: `urn:acme:hr.badge` beside `urn:acme:hr:office`. */
+function withKnownUrns(rules: Rule[]): Rule[] {
+  const urns = new Set(rules.map(({ path }) => path.urn?.toLowerCase()));
+  return rules.map((rule) => ({ ...rule, path: readingIn(rule.path, (urn) => urns.has(urn.toLowerCase())) }));
 }
 
 /** The mapping rule that sets a field in place of its default rule, if there is one. */
