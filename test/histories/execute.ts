@@ -254,7 +254,9 @@ async function guard({ world, ledger, idps, people }: Stage): Promise<void> {
   const person = people.at(-1);
   const traveler = person && (await travelerOf(world, ledger, idps, person));
   if (!traveler) return;
-  person.isGuarded = true;
+  // The traveler of somebody who left may be another's by now.
+  for (const one of people)
+    if (one === person || (await idps.travelId(one)) === traveler.id) one.isGuarded = true;
   ledger.guarded.add(traveler.id);
   const others = (traveler.roles ?? []).filter((role) => role !== 'admin');
   const roles = others.length === (traveler.roles ?? []).length ? [...others, 'admin'] : others;

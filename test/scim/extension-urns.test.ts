@@ -28,7 +28,7 @@ async function create(extensions: JsonObject) {
 }
 
 /** The user after a PATCH with this operation. */
-async function after(user: JsonObject, operation: JsonObject): Promise<JsonObject> {
+async function patched(user: JsonObject, operation: JsonObject): Promise<JsonObject> {
   const { status, body } = await scim.send('PATCH', `/Users/${user['id']}`, patchOp(operation));
   expect([status, body]).toEqual([200, expect.objectContaining({ id: user['id'] })]);
   return body;
@@ -73,35 +73,35 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
 
   test('is changed by a PATCH path with and without an attribute, in any case', async () => {
     const user = await create({ [urn]: data });
-    const badge = await after(user, { op: 'replace', path: `${odd}:badge`, value: 'B-9' });
+    const badge = await patched(user, { op: 'replace', path: `${odd}:badge`, value: 'B-9' });
     expect(extensionsOf(badge)).toEqual({ [urn]: { ...data, badge: 'B-9' } });
-    const part = await after(user, { op: 'replace', path: `${urn}:boss.value`, value: 'm-2' });
+    const part = await patched(user, { op: 'replace', path: `${urn}:boss.value`, value: 'm-2' });
     expect(extensionsOf(part)).toMatchObject({ [urn]: { boss: { value: 'm-2' } } });
-    const added = await after(user, { op: 'add', path: odd, value: { floor: 3 } });
+    const added = await patched(user, { op: 'add', path: odd, value: { floor: 3 } });
     expect(extensionsOf(added)).toMatchObject({ [urn]: { badge: 'B-9', floor: 3 } });
-    const removed = await after(user, { op: 'remove', path: `${urn}:codes` });
+    const removed = await patched(user, { op: 'remove', path: `${urn}:codes` });
     expect(Object.keys(extensionsOf(removed)[urn] ?? {})).toEqual(['badge', 'boss', 'floor']);
-    expect(extensionsOf(await after(user, { op: 'remove', path: odd }))).toEqual({});
+    expect(extensionsOf(await patched(user, { op: 'remove', path: odd }))).toEqual({});
   });
 
   test('is made by a PATCH on a user who has none', async () => {
-    const whole = await after(await create({}), { op: 'add', path: urn, value: { badge: 'B-1' } });
+    const whole = await patched(await create({}), { op: 'add', path: urn, value: { badge: 'B-1' } });
     expect(extensionsOf(whole)).toEqual({ [urn]: { badge: 'B-1' } });
-    const one = await after(await create({}), { op: 'add', path: `${urn}:badge`, value: 'B-1' });
+    const one = await patched(await create({}), { op: 'add', path: `${urn}:badge`, value: 'B-1' });
     expect(extensionsOf(one)).toEqual({ [urn]: { badge: 'B-1' } });
   });
 
   test('is changed by keys of a PATCH without a path', async () => {
     const made = await create({});
-    const whole = await after(made, { op: 'add', value: { [urn]: { badge: 'B-1', 'two words': 2 } } });
+    const whole = await patched(made, { op: 'add', value: { [urn]: { badge: 'B-1', 'two words': 2 } } });
     expect(extensionsOf(whole)).toEqual({ [urn]: { badge: 'B-1', 'two words': 2 } });
-    const one = await after(made, { op: 'replace', value: { [`${odd}:badge`]: 'B-2' } });
+    const one = await patched(made, { op: 'replace', value: { [`${odd}:badge`]: 'B-2' } });
     expect(extensionsOf(one)).toEqual({ [urn]: { badge: 'B-2', 'two words': 2 } });
-    const dotted = await after(made, { op: 'replace', value: { [`${urn}:boss.value`]: 'm-3' } });
+    const dotted = await patched(made, { op: 'replace', value: { [`${urn}:boss.value`]: 'm-3' } });
     expect(extensionsOf(dotted)).toMatchObject({ [urn]: { badge: 'B-2', boss: { value: 'm-3' } } });
-    const withDot = await after(made, { op: 'replace', value: { [`${urn}.badge`]: 'B-3' } });
+    const withDot = await patched(made, { op: 'replace', value: { [`${urn}.badge`]: 'B-3' } });
     expect(extensionsOf(withDot)).toMatchObject({ [urn]: { badge: 'B-3' } });
-    expect(extensionsOf(await after(made, { op: 'replace', value: { [odd]: null } }))).toEqual({});
+    expect(extensionsOf(await patched(made, { op: 'replace', value: { [odd]: null } }))).toEqual({});
   });
 
   test('is found by filters', async () => {
@@ -124,14 +124,14 @@ describe('how a name divides', () => {
   it('the longest URN wins that the user has', async () => {
     const shorter = 'urn:okta:onprem_app:1.0:user';
     const user = await create({ [shorter]: { custom: { badge: 'short' } }, [okta]: { badge: 'long' } });
-    const changed = await after(user, { op: 'replace', path: okta, value: { badge: 'longer' } });
+    const changed = await patched(user, { op: 'replace', path: okta, value: { badge: 'longer' } });
     expect(extensionsOf(changed)).toEqual({
       [shorter]: { custom: { badge: 'short' } },
       [okta]: { badge: 'longer' },
     });
-    const without = await after(user, { op: 'remove', path: okta });
+    const without = await patched(user, { op: 'remove', path: okta });
     expect(extensionsOf(without)).toEqual({ [shorter]: { custom: { badge: 'short' } } });
-    const inner = await after(user, { op: 'replace', path: `${okta}.badge`, value: 'x' });
+    const inner = await patched(user, { op: 'replace', path: `${okta}.badge`, value: 'x' });
     expect(extensionsOf(inner)).toEqual({ [shorter]: { custom: { badge: 'x' } } });
   });
 
@@ -158,7 +158,7 @@ describe('how a name divides', () => {
     const user = await create({ [urn]: { badge: 'B-1' }, [`${urns.user}:custom`]: { badge: 'B-2' } });
     const expected = { [urn]: { badge: 'B-1' }, [`${urns.user}:custom`]: { badge: 'B-2' } };
     expect(extensionsOf(user)).toEqual(expected);
-    const changed = await after(user, { op: 'replace', path: `${urn}:badge`, value: 'B-3' });
+    const changed = await patched(user, { op: 'replace', path: `${urn}:badge`, value: 'B-3' });
     expect(extensionsOf(changed)).toEqual({ ...expected, [urn]: { badge: 'B-3' } });
     expect(await scim.found('/Users', `${urn}:badge eq "B-3"`, 'id')).toEqual([user.id]);
   });
@@ -166,7 +166,7 @@ describe('how a name divides', () => {
   it('in a PATCH path, an object behind a URN like those of RFC 7643 §10.3 is a complex attribute', async () => {
     const urn = 'urn:ietf:params:scim:schemas:extension:CustomExtensionName:2.0:User';
     const user = await create({});
-    const changed = await after(user, { op: 'add', path: `${urn}:boss`, value: { value: 'm-1' } });
+    const changed = await patched(user, { op: 'add', path: `${urn}:boss`, value: { value: 'm-1' } });
     expect(extensionsOf(changed)).toEqual({ [urn]: { boss: { value: 'm-1' } } });
   });
 
