@@ -92,6 +92,8 @@ export interface Origin {
   baseline?: ScimResource;
   /** Of a tombstone: its traveler gives its address up, as somebody else needs it. */
   givesEmailUp?: true;
+  /** Of a tombstone: the ids of the groups that the user was a member of, for a DELETE that is refused. */
+  memberOf?: string[];
 }
 
 /** One SCIM user of one connection: what the IdP wants, what was sent, what was seen, and the link between the two. */

@@ -8,6 +8,7 @@ import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Listed } from './list-query.ts';
+import { changeGroups, groupIdsOf } from './memberships.ts';
 import { valuesOf } from './names.ts';
 import type {
   Agenda,
@@ -43,7 +44,7 @@ export interface UserStory {
 /** What the story of users works with. */
 export interface UserWorkshop {
   identities: Identities;
-  groups: Pick<Groups, 'groupsOf'>;
+  groups: Pick<Groups, 'byId' | 'change' | 'groupsOf'>;
   agenda: Pick<Agenda, 'touch'>;
   references: Pick<References, 'referrers'>;
   bases: Bases;
@@ -163,7 +164,12 @@ async function remove(
     const before = await liveOrRefused(shop, connection, id);
     check?.(before.version);
     const { surroundings } = shop;
-    const identity: Identity = { ...rewritten(before, surroundings), deletedAt: surroundings.wallClock() };
+    const memberOf = await groupIdsOf(shop, connection.id, id);
+    const identity: Identity = {
+      ...rewritten(before, surroundings),
+      deletedAt: surroundings.wallClock(),
+      origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
+    };
     const change = { kind: 'update', identity, expected: before.version } as const;
     if ((await commitAll(shop, connection, [change])) === 'stale') continue;
     await touchReferrers(shop, before, identity);
@@ -194,15 +200,22 @@ async function liveOrRefused(shop: UserWorkshop, connection: Connection, id: str
 async function takeBack(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
+  const { memberOf: groupIds = [], ...origin } = tombstone.origin;
   const identity: Identity = {
     ...rewritten(tombstone, shop.surroundings),
     desired: { ...tombstone.desired, active: false },
     deletedAt: undefined,
     state: tombstone.state,
+    origin,
   };
+  // Before the commit, so that a process that dies in between finds the groups in the tombstone.
+  await changeGroups(shop, connection.id, { groupIds, change: { kind: 'add', members: [{ value: id }] } });
   const change = { kind: 'update', identity, expected: tombstone.version } as const;
   // Somebody else may have the userName by now: then nobody is there any more.
-  if ((await shop.identities.commit(connection.id, [change])) === 'duplicate') throw notFound();
+  if ((await shop.identities.commit(connection.id, [change])) === 'duplicate') {
+    await changeGroups(shop, connection.id, { groupIds, change: { kind: 'remove', values: [id] } });
+    throw notFound();
+  }
   await touchReferrers(shop, identity, identity);
   throw refused(tombstone);
 }

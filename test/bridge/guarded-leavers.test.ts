@@ -307,3 +307,25 @@ test('an administrator who waits for an address and is deactivated is at rest un
     expect(await house.identity(ada.id)).toMatchObject(held);
     expect(travel.calls.length).toBeLessThan(3);
   }));
+
+test('a DELETE that is refused leaves the user in the groups, also when the process ends before its answer', () =>
+  inAllowingHouse(async (house) => {
+    const { groups, users: people } = house.bridge;
+    const ada = await people.create(users, person('Ada'));
+    await byHand(house, ada.id, { roles: ['admin'] });
+    const { id } = await groups.create(users, { displayName: 'Staff' }, [{ value: ada.id }]);
+    const members = async () => (await house.bridge.groups.read(users, id, true)).members;
+    await expect(people.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(await members()).toMatchObject([{ value: ada.id, names: 'User' }]);
+    const call = house.travel.hold('read');
+    void people.remove(users, ada.id);
+    await call.reached;
+    expect(await members()).toEqual([]);
+    await house.restart();
+    call.release();
+    await expect(house.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(await members()).toMatchObject([{ value: ada.id, names: 'User' }]);
+    await approve(house, ada.id);
+    await house.bridge.users.remove(users, ada.id);
+    expect(await members()).toEqual([]);
+  }));
