@@ -79,6 +79,7 @@ describe('README', () => {
     const top = [
       '$schema',
       'writeBudgetMs',
+      'maxConnections',
       'connections',
       'emailSwap',
       'import',
