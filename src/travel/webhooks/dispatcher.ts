@@ -38,8 +38,8 @@ interface Office {
   changed: Set<string>;
   /** Ends the rest of the loop. */
   bell: { signal: AbortSignal; ring(): void };
-  /** Nothing new is begun. */
-  isEnding: boolean;
+  /** Aborted when the service stops: nothing new is begun, and no wait goes on. */
+  ending: AbortController;
   /** Ends at once what is under way. */
   cut: AbortController;
 }
@@ -47,14 +47,15 @@ interface Office {
 /** Makes a dispatcher; nothing happens before somebody looks. */
 export function dispatcher(ground: DispatchGround): Dispatcher {
   const cut = new AbortController();
-  // Everybody who is served listens for it.
-  setMaxListeners(0, cut.signal);
+  const ending = new AbortController();
+  // Everybody who is served listens for them.
+  setMaxListeners(0, cut.signal, ending.signal);
   const office: Office = {
     ground,
     places: new Places(ground.places ?? SIZES),
     changed: new Set(),
     bell: newBell(),
-    isEnding: false,
+    ending,
     cut,
   };
   return {
@@ -86,11 +87,12 @@ function newBell(): Office['bell'] {
 
 async function loop(office: Office): Promise<void> {
   const { clock } = office.ground;
-  while (!office.isEnding) {
+  const { signal } = office.ending;
+  while (!signal.aborted) {
     office.bell = newBell();
     await look(office).catch((error: unknown) => fault(office, error));
-    if (!office.isEnding) await clock.wait(IDLE_MS, office.bell.signal);
-    if (!office.isEnding) await clock.wait(GATHER_MS, office.cut.signal);
+    if (!signal.aborted) await clock.wait(IDLE_MS, office.bell.signal);
+    if (!signal.aborted) await clock.wait(GATHER_MS, signal);
   }
 }
 
@@ -107,7 +109,7 @@ async function look(office: Office): Promise<number> {
   }
   for (const kind of ['well', 'failing'] as const) {
     const free = places.free(kind);
-    if (free <= 0 || office.isEnding) continue;
+    if (free <= 0 || office.ending.signal.aborted) continue;
     // Those who are served already may not have their lease yet.
     const limit = free + places.work.length;
     const due = await ground.queue.due({ now: ground.clock.now(), failing: kind === 'failing', limit });
@@ -118,7 +120,7 @@ async function look(office: Office): Promise<number> {
 }
 
 async function serve(office: Office, webhookId: string): Promise<void> {
-  const ending = { isEnding: () => office.isEnding, cut: office.cut.signal };
+  const ending = { isEnding: () => office.ending.signal.aborted, cut: office.cut.signal };
   try {
     await workFor(office.ground, webhookId, ending);
   } catch (error) {
@@ -128,13 +130,13 @@ async function serve(office: Office, webhookId: string): Promise<void> {
 }
 
 /** Logged and waited out, lest it is tried again without an end. */
-async function fault({ ground, cut }: Office, error: unknown): Promise<void> {
+async function fault({ ground, ending }: Office, error: unknown): Promise<void> {
   ground.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
-  await ground.clock.wait(FAULT_MS, cut.signal);
+  await ground.clock.wait(FAULT_MS, ending.signal);
 }
 
 async function stop(office: Office, looping: Promise<void>): Promise<void> {
-  office.isEnding = true;
+  office.ending.abort();
   office.bell.ring();
   const over = new AbortController();
   const cutting = office.ground.clock.wait(GRACE_MS, over.signal).then(() => office.cut.abort());

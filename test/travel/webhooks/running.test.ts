@@ -71,3 +71,30 @@ test('a database that fails is logged and waited out', async () => {
   expect(new Set(desk.house.logged)).toEqual(new Set(['Error: disk on fire']));
   await running.stop();
 });
+
+test('a stop ends the waits of the loop, however far they have come', async () => {
+  const receiver = await desk.receiver();
+  const { id } = await desk.webhook({ url: receiver.url, ...created });
+  await desk.happen('one');
+  const running = desk.house.webhooks.run();
+  // The end of the delivery wakes the loop, which then gathers what comes shortly after.
+  await eventually(
+    async () => expect(await desk.deliveries(id)).toMatchObject([{ status: 'succeeded' }]),
+    5_000,
+  );
+  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+  await running.stop();
+  expect(names(receiver)).toEqual(['one']);
+});
+
+test('a stop does not wait for a database that fails', async () => {
+  await desk.webhook({ url: (await desk.receiver()).url, ...created });
+  let faults = 0;
+  desk.house.queue.due = async () => {
+    faults += 1;
+    throw new Error('disk on fire');
+  };
+  const running = desk.house.webhooks.run();
+  await eventually(async () => expect(faults).toBe(1), 5_000);
+  await running.stop();
+});
