@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCountry } from './countries.ts';
+import { currencies } from './currencies.ts';
 
 const EMAIL =
   /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
@@ -93,8 +94,6 @@ export const currency = checked('pattern', 'must be a currency code such as EUR'
 export const knownCurrency = checked('pattern', 'must be the code of a known currency such as EUR', (value) =>
   currencies.has(value),
 ).meta({ pattern: CURRENCY.source, description: 'A known currency (ISO 4217)', examples: ['EUR'] });
-
-const currencies = new Set(Intl.supportedValuesOf('currency'));
 
 /** A whole number that is not below zero. */
 export const count = z.int().refine(isNotNegative, fault('range', NOT_NEGATIVE)).meta({ minimum: 0 });

@@ -31,7 +31,7 @@ export async function save(draft: Draft, stored: StoredResource, wanted: JsonObj
 async function checkedDoc(draft: Draft, id: string, wanted: JsonObject): Promise<JsonObject> {
   const { resource, recorder, caller, privateReceivers, operation, parent, before } = draft;
   const { within } = recorder;
-  const valid = validated(resource, wanted);
+  const valid = validated(resource, wanted, before);
   const dangling = await danglingReferences(resource, valid, within);
   const alsoSave = async (other: StoredResource, doc: JsonObject): Promise<void> => {
     await recorder.replace(resource, other, doc);

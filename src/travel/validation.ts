@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { FAULTS, type Invalid, validationFailed } from './errors.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
@@ -45,15 +46,37 @@ function valuesIn(value: Json): number {
   return size;
 }
 
-/** The document that the schema makes of the input: fields in its order, defaults filled in, nothing empty that is optional. */
-export function validated(resource: Resource, input: JsonObject): JsonObject {
+/**
+ * The document that the schema makes of the input: fields in its order, defaults filled in, nothing empty that is optional. A
+ * value that stood in the document before may stay, though the rules for it have become stricter since it was written.
+ */
+export function validated(resource: Resource, input: JsonObject, before?: JsonObject): JsonObject {
   const result = resource.schema.safeParse(input, { reportInput: false });
-  if (!result.success)
-    throw validationFailed(result.error.issues.slice(0, FAULTS).flatMap((issue) => toInvalid(issue, input)));
-  const fields = Object.entries(result.data as JsonObject).filter(
+  const issues = (result.error?.issues ?? []).filter((issue) => !isOlderValue(issue, input, before));
+  if (issues.length > 0)
+    throw validationFailed(issues.slice(0, FAULTS).flatMap((issue) => toInvalid(issue, input)));
+  // An input with older values is a stored document with changes, so that its defaults are filled in.
+  const doc = result.success ? (result.data as JsonObject) : inOrderOf(resource, input);
+  const fields = Object.entries(doc).filter(
     ([name, value]) => value !== undefined && !(isEmpty(value) && isOptional(resource, name)),
   );
   return Object.fromEntries(fields);
+}
+
+function isOlderValue(issue: z.core.$ZodIssue, input: JsonObject, before: JsonObject | undefined): boolean {
+  if (issue.code !== 'custom' || !before) return false;
+  const path = pathOf(issue);
+  const value = valueAt(input, path);
+  return value !== undefined && isDeepStrictEqual(value, valueAt(before, path));
+}
+
+function inOrderOf({ schema }: Resource, input: JsonObject): JsonObject {
+  const names = Object.keys(schema.shape).filter((name) => Object.hasOwn(input, name));
+  return Object.fromEntries(names.map((name) => [name, input[name] ?? null]));
+}
+
+function pathOf({ path }: z.core.$ZodIssue): (string | number)[] {
+  return path.map((part) => (typeof part === 'symbol' ? String(part) : part));
 }
 
 /** One fault, in the words of the specification's error body. */
@@ -75,7 +98,7 @@ const messages = new Map([
 ]);
 
 function toInvalid(issue: z.core.$ZodIssue, input: JsonObject): Invalid[] {
-  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+  const path = pathOf(issue);
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.slice(0, FAULTS).map((key) => item('unknown', [...path, key], input));

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/travel/json.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { type House, openHouse } from './house.ts';
+import { changePastRules } from './past-the-rules.ts';
 
 let house: House;
 beforeEach(async () => {
@@ -349,4 +350,19 @@ describe('a billing profile', () => {
 test('a project code is its own in its own spelling', async () => {
   await house.make('/project-codes', { code: 'Apollo' });
   await house.make('/project-codes', { code: 'APOLLO' });
+});
+
+test('values of a policy that an older version took may stay while others are changed, and are not taken anew', async () => {
+  const { id } = await house.make('/travel-policies', travelPolicy.example);
+  const tripDestination = { denyCountries: ['UK', 'FR'] };
+  const smartSettings = { tripDestination, maxTripPrice: { amount: 5, currency: 'ZZZ' } };
+  await changePastRules(house, { resource: travelPolicy, id, changes: { smartSettings } });
+  const policy = `/travel-policies/${id}`;
+  const renamed = await house.send('patch', policy, { data: { name: 'Renamed' } });
+  expect([renamed.status, renamed.body.data]).toMatchObject([200, { name: 'Renamed', smartSettings }]);
+  const moved = await house.send('patch', policy, {
+    data: { smartSettings: { tripDestination: { denyCountries: ['FR', 'UK'] } } },
+  });
+  const field = 'smartSettings.tripDestination.denyCountries.1';
+  expect([moved.status, moved.body.invalid]).toMatchObject([422, [{ field, value: 'UK' }]]);
 });
