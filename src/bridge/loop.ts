@@ -20,6 +20,8 @@ const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
 /** How often old tombstones are looked for, how many end at once, and the rest between two parts. */
 const RETENTION_MS = 60 * 60_000;
+/** After a look that failed; nothing is urgent about it. */
+const RETENTION_AGAIN_MS = 60_000;
 const EXPIRED_AT_ONCE = 200;
 const BREATH_MS = 50;
 const DAY_MS = 24 * 60 * 60_000;
@@ -248,9 +250,16 @@ async function retentionTurn(
   connection: Connection,
   signal: AbortSignal,
 ): Promise<void> {
-  while ((await expireTombstones(shop, connection)) === EXPIRED_AT_ONCE && !signal.aborted)
-    await shop.surroundings.wait(BREATH_MS, signal);
-  await shop.surroundings.wait(RETENTION_MS, signal);
+  const { wait, log } = shop.surroundings;
+  try {
+    while ((await expireTombstones(shop, connection)) === EXPIRED_AT_ONCE && !signal.aborted)
+      await wait(BREATH_MS, signal);
+  } catch (error) {
+    log.error({ err: error }, 'old tombstones could not be ended; it is tried again in a minute');
+    await wait(RETENTION_AGAIN_MS, signal);
+    return;
+  }
+  await wait(RETENTION_MS, signal);
 }
 
 async function expireTombstones(
