@@ -282,10 +282,11 @@ function application(
       app.use(httpsDoor({ arrivalOf, refuse: refusePlain, isRequired }));
     // First what is asked most.
     const { users, groups } = built;
-    app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl }));
+    const { now } = deps;
+    app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl, now }));
     if (embedded) app.use('/api', embedded.app);
     app.use('/oauth/token', oauthRoutes({ ...ground, limit: refusals.limit }, chosenUrl ?? url));
-    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics, { now: deps.now, wait }));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics, { now, wait }));
   });
 }
 

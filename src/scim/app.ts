@@ -17,6 +17,8 @@ import { searchRoutes } from './search.ts';
 export interface ScimDeps extends AuthenticationDeps {
   users: UserStory;
   groups: GroupStory;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
   /** Scheme and host that clients use, without a slash at the end: the beginning of every location. */
   publicUrl(request: Request): string;
 }
@@ -51,10 +53,10 @@ function enter({ deps, contexts, routes }: Doors): RequestHandler {
   return async (request, response, next) => {
     const scope = scopeOf(response);
     const connection = await connectionOf(request, response, deps);
-    const { users, groups } = deps;
+    const { users, groups, now } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const conditions = conditionsOf(request.headers);
-    const context = { connection, base, users, groups, scope, response, conditions };
+    const context = { connection, base, users, groups, scope, response, conditions, now };
     contexts.set(request, context);
     const route = routeOf(request);
     await readBody(request, response);

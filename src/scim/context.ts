@@ -15,6 +15,8 @@ export interface ScimContext {
   scope: { log: Log };
   response: Response;
   conditions: Conditions;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
 }
 
 /** The query parameters as they came: a name given twice has an array. */

@@ -1,9 +1,16 @@
 import { Buffer } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import type { Page } from './endpoint.ts';
 import { following, LONGEST_WHOLE, type LongText } from './json-text.ts';
 
 /** A page by cursor ends behind the resource that makes it longer than this, in bytes. */
 const LONGEST_PAGE = 4_194_304;
+
+/** Other requests get a turn of the event loop between two resources when this much time has passed, in milliseconds. */
+const PAUSE_MS = 5;
+
+/** A clock in milliseconds that never goes back. */
+type Now = () => number;
 
 type Head = Pick<Page, 'total' | 'startIndex'>;
 
@@ -18,9 +25,9 @@ interface Progress {
  * the last page (RFC 9865 §2). Of a long page the resources are made while the client takes them, and both stand behind
  * them. A page by cursor may have fewer resources than were asked for ("the service provider MAY return fewer", §2).
  */
-export async function listResponse(page: Page): Promise<string | LongText> {
+export async function listResponse(page: Page, now: Now): Promise<string | LongText> {
   const progress: Progress = { itemsPerPage: 0, nextCursor: page.nextCursor };
-  const resources = piecesOf(page, progress);
+  const resources = piecesOf(page, progress, now);
   let text = '';
   while (text.length <= LONGEST_WHOLE) {
     const next = await resources.next();
@@ -54,9 +61,14 @@ async function* streamed(
   yield `],${JSON.stringify(progress).slice(1)}`;
 }
 
-async function* piecesOf({ resources }: Page, progress: Progress): AsyncGenerator<string> {
+async function* piecesOf({ resources }: Page, progress: Progress, now: Now): AsyncGenerator<string> {
   let bytes = 0;
+  let pausedAt = now();
   for (const [index, { json, cursor }] of resources.entries()) {
+    if (now() - pausedAt >= PAUSE_MS) {
+      await setImmediate();
+      pausedAt = now();
+    }
     const made = json();
     const text = made instanceof Promise ? await made : made;
     if (text === undefined) continue;

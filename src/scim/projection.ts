@@ -84,11 +84,21 @@ function selectionOf(type: ResourceType, texts: string[]): Selection {
   if (tree === true || open.length === 0) return { tree, treeIn: () => tree };
   return {
     tree,
-    treeIn: (resource) => {
+    treeIn: rememberingLast((resource) => {
       const isKnown = urnsOf(resource);
       const here = open.map((name) => readingIn(name, isKnown)).filter(({ urn = '' }) => isKnown(urn));
       return treeOf(type, here, copyOf(tree));
-    },
+    }),
+  };
+}
+
+/** Keeps the last tree: most resources of a page have the same extensions, and only their URNs make a difference. */
+function rememberingLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
+  let last: { urns: string; tree: Tree } | undefined;
+  return (resource) => {
+    const urns = JSON.stringify(Object.keys(resource).filter((key) => key.includes(':')));
+    if (last?.urns !== urns) last = { urns, tree: treeIn(resource) };
+    return last.tree;
   };
 }
 

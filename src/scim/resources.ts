@@ -87,7 +87,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
       const id = this.#id;
       return answered(context, async () =>
         id === undefined
-          ? listResponse(await endpoint.list(context, this.#query))
+          ? listResponse(await endpoint.list(context, this.#query), context.now)
           : known(context, await endpoint.read(context, checked(id), this.#query)),
       );
     }

@@ -16,7 +16,8 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
   const answer =
     (list: (context: ScimContext, query: Query) => Promise<Page>, queryOf: (request: Request) => Query) =>
     async (request: Request, response: Response) => {
-      sendText(response, await listResponse(await list(contextOf(request), queryOf(request))));
+      const context = contextOf(request);
+      sendText(response, await listResponse(await list(context, queryOf(request)), context.now));
     };
   const inBody = ({ body }: Request) => queryIn(body);
   return Router()

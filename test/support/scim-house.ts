@@ -24,7 +24,8 @@ export async function scimHouse(options: QuietOptions = {}): Promise<ScimHouse> 
       return connection === undefined ? undefined : { connection, credential: `token:${given}` };
     };
     const publicUrl = () => 'https://bridge.example';
-    app.use('/scim/v2', scimApp({ ...bridge, authenticate, publicUrl }));
+    const { now = () => performance.now() } = options;
+    app.use('/scim/v2', scimApp({ ...bridge, authenticate, publicUrl, now }));
   });
   return {
     ...house,

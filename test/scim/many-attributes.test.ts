@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+const USERS = 60;
+const EXTENSIONS = 50;
+const NAMES = 1000;
+const urnOf = (index: number) => `urn:acme:hr:1.0:e${index}`;
+
+/** A clock that tells the same time until `tick` says how far each look at it moves it. */
+const clock = { time: 0, tick: 0 };
+
+let house: ScimHouse;
+beforeAll(async () => {
+  house = await scimHouse({
+    now: () => {
+      clock.time += clock.tick;
+      return clock.time;
+    },
+  });
+  const extensions = Object.fromEntries(
+    Array.from({ length: EXTENSIONS }, (_, index) => [urnOf(index), { attr0: 'x', attr7: 'y' }]),
+  );
+  for (let index = 0; index < USERS; index += 1) {
+    const { status } = await house.send('POST', '/Users', { userName: `u${index}`, ...extensions });
+    expect(status).toBe(201);
+  }
+  const members = [{ value: 'u1' }];
+  expect((await house.send('POST', '/Groups', { displayName: 'All', members })).status).toBe(201);
+});
+afterAll(() => house.close());
+afterEach(() => {
+  clock.tick = 0;
+  jest.restoreAllMocks();
+});
+
+const names = Array.from({ length: NAMES }, (_, index) => `${urnOf(index % 100)}:attr${index % 7}`);
+names.push(`${urnOf(7)}:attr7`);
+names.shift();
+
+/** Searches, and counts the turns of the event loop until the response comes. */
+async function search(path: string, query: JsonObject) {
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
+  let isOver = false;
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { status, body } = await house.send('POST', path, { schemas, count: 200, ...query });
+  isOver = true;
+  expect(status).toBe(200);
+  return { body, turns };
+}
+
+test('attributes of unknown schemas select those that each resource has', async () => {
+  const { body } = await search('/Users/.search', { attributes: names });
+  expect(body.Resources).toHaveLength(USERS);
+  for (const user of body.Resources) {
+    expect(user[urnOf(7)]).toEqual({ attr0: 'x', attr7: 'y' });
+    expect(user[urnOf(8)]).toEqual({ attr0: 'x' });
+    expect(user.userName).toBeUndefined();
+  }
+});
+
+test('the names of a request are divided once for all resources with the same extensions', async () => {
+  for (const parameter of ['attributes', 'excludedAttributes']) {
+    const lowerCase = jest.spyOn(String.prototype, 'toLowerCase');
+    await search('/Users/.search', { [parameter]: names });
+    // Each resource has 50 extensions with two attributes; to divide the names takes thousands for each resource.
+    expect(lowerCase.mock.calls.length).toBeLessThan(USERS * EXTENSIONS * 4 + NAMES * 20);
+    jest.restoreAllMocks();
+  }
+});
+
+test('resources with other extensions than those before are projected by their own', async () => {
+  const urns = [`${urnOf(1)}`, `${urnOf(1)}:part`];
+  const ids: string[] = [];
+  for (const index of [0, 1, 2, 3]) {
+    const [urn = ''] = index % 2 === 0 ? urns : urns.toReversed();
+    const { body } = await house.send('POST', '/Users', {
+      userName: `odd${index}`,
+      [urn]: { part: { name: 'inner' }, name: 'outer' },
+    });
+    ids.push(body.id);
+  }
+  const { body } = await search('/Users/.search', {
+    filter: 'userName sw "odd"',
+    attributes: [`${urnOf(1)}:part:name`],
+  });
+  expect(body.Resources).toEqual(
+    ids.map((id, index) =>
+      expect.objectContaining(index % 2 === 0 ? { id } : { id, [`${urnOf(1)}:part`]: { name: 'outer' } }),
+    ),
+  );
+  for (const id of ids) expect((await house.send('DELETE', `/Users/${id}`)).status).toBe(204);
+});
+
+test.each(['/Users/.search', '/.search'])(
+  'other requests get a turn between the resources of a page that takes long (%s)',
+  async (path) => {
+    const quick = await search(path, { attributes: names });
+    // Each look at the clock moves it on by as much as makes a pause due.
+    clock.tick = 5;
+    const slow = await search(path, { attributes: names });
+    expect(slow.body).toEqual(quick.body);
+    expect(slow.turns).toBeGreaterThanOrEqual(USERS);
+    expect(slow.turns - quick.turns).toBeGreaterThan(USERS / 2);
+  },
+);
+
+test('a page that is made at once needs no pause', async () => {
+  const { turns } = await search('/Users/.search', { attributes: names });
+  expect(turns).toBeLessThan(USERS);
+});
