@@ -1,7 +1,7 @@
 import { type Attribute, undeclared } from '../schema/attribute.ts';
 import type { AttributePath } from '../schema/expression.ts';
 import { rememberingFold } from '../schema/fold.ts';
-import { containerUrn, readingIn, urnsOf } from '../schema/names.ts';
+import { containerUrn, readingIn } from '../schema/names.ts';
 import { checkRequired, isWritable } from '../schema/normalize.ts';
 import { isSafeName } from '../schema/open-value.ts';
 import { checkRoom, isObject, ownKey } from '../schema/own.ts';
@@ -26,7 +26,7 @@ export function applyPatch(
   operations: Operation[],
 ): ScimResource {
   const draft = draftOf(resource);
-  const shared = { spend: workMeter(), fold: rememberingFold() };
+  const shared = { spend: workMeter(), fold: rememberingFold(), urnKeys: urnKeysOf(draft) };
   for (const step of boundedSteps(operations)) apply(type, draft, { ...step, ...shared });
   checkRequired(type, draft);
   checkSize(draft);
@@ -41,11 +41,32 @@ function draftOf(resource: ScimResource): ScimResource {
   );
 }
 
-/** A step, and what all steps of a PATCH share. */
-type Counted = Step & Pick<ValueChange, 'fold'> & { spend: ReturnType<typeof workMeter> };
+/**
+ * The keys of a draft that are URNs, by their lower case. They are read once for each PATCH and follow its changes: a PATCH
+ * has hundreds of paths, and a resource has hundreds of keys.
+ */
+type UrnKeys = Map<string, string>;
+
+function urnKeysOf(draft: ScimResource): UrnKeys {
+  const keys = Object.keys(draft).filter((key) => key.includes(':'));
+  return new Map(keys.map((key) => [key.toLowerCase(), key]));
+}
+
+/** The spelling that the draft uses for a URN; a URN that it does not have is its own. */
+function urnKeyIn(draft: ScimResource, urn: string, urnKeys: UrnKeys): string {
+  return Object.hasOwn(draft, urn) ? urn : (urnKeys.get(urn.toLowerCase()) ?? urn);
+}
+
+/** What all steps of a PATCH share. */
+interface Shared extends Pick<ValueChange, 'fold'> {
+  spend: ReturnType<typeof workMeter>;
+  urnKeys: UrnKeys;
+}
+
+type Counted = Step & Shared;
 
 function apply(type: ResourceType, draft: ScimResource, counted: Counted): void {
-  const step = { ...counted, path: placeIn(draft, counted) };
+  const step = { ...counted, path: placeIn(counted) };
   const { urn, attribute, name } = resolve(type, step.path);
   if (name === undefined) applyToAll(type, draft, { ...step, urn });
   else if (urn === undefined && !attribute) return;
@@ -57,8 +78,8 @@ function apply(type: ResourceType, draft: ScimResource, counted: Counted): void 
 }
 
 /** The path as its name divides in this resource: by the URNs that it has, else by the kind of the value. */
-function placeIn(draft: ScimResource, { op, path, value }: Step): AttributePath {
-  const known = readingIn(path, urnsOf(draft));
+function placeIn({ op, path, value, urnKeys }: Counted): AttributePath {
+  const known = readingIn(path, (urn) => urnKeys.has(urn.toLowerCase()));
   if (known !== path || op === 'remove' || !isObject(value)) return known;
   const urn = containerUrn(path);
   return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
@@ -69,11 +90,11 @@ function changeInExtension(
   urn: string,
   { name, ...change }: Counted & { name: string; attribute: Attribute },
 ): void {
-  const key = ownKey(draft, urn) ?? urn;
+  const key = urnKeyIn(draft, urn, change.urnKeys);
   const extension = draft[key];
   const container = isObject(extension) ? extension : {};
   changeIn(container, name, change);
-  set(draft, key, Object.keys(container).length > 0 ? container : undefined);
+  setExtension(draft, key, Object.keys(container).length > 0 ? container : undefined, change.urnKeys);
 }
 
 /** The path is a URN: that of an extension stands for all of it, that of the core schema for the resource. */
@@ -82,15 +103,15 @@ function applyToAll(
   draft: ScimResource,
   step: Counted & { urn: string | undefined },
 ): void {
-  const { op, value, urn, spend, fold } = step;
+  const { op, value, urn, spend, fold, urnKeys } = step;
   if (op === 'remove' || isUnassigned(value) || value === '') {
     if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
-    set(draft, ownKey(draft, urn) ?? urn, undefined);
+    setExtension(draft, urnKeyIn(draft, urn, urnKeys), undefined, urnKeys);
     return;
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
   for (const inner of stepsOfKeys(op, value, urn ?? type.schema.id)) {
-    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend, fold });
+    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend, fold, urnKeys });
   }
 }
 
@@ -113,6 +134,12 @@ function changeIn(
   const change = { op, filter: path.filter, sub: path.sub, value, fold };
   spend(container, container[key], change);
   set(container, key, changeValue(attribute, container[key], change));
+}
+
+function setExtension(draft: ScimResource, key: string, value: Json | undefined, urnKeys: UrnKeys): void {
+  set(draft, key, value);
+  if (value === undefined) urnKeys.delete(key.toLowerCase());
+  else urnKeys.set(key.toLowerCase(), key);
 }
 
 function set(container: JsonObject, key: string, value: Json | undefined): void {
