@@ -3,6 +3,7 @@ import type { Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
 import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
 import { type Belonging, findPeople } from '../store/erasure/person.ts';
+import { sharedNames } from '../store/erasure/shared-names.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReading } from '../travel/ports.ts';
@@ -16,10 +17,15 @@ export interface ErasedPerson {
   travelIds: string[];
   /** Those of the travelers who are in the embedded travel service. */
   travelers: StoredResource[];
-  /** Values by which other people and groups refer to the person. */
-  names: string[];
-  /** Finds the person in what is kept of other people: by every name. */
-  inIdentities: Mentions;
+  /** Values by which other people and groups of a connection of the account refer to the person. */
+  namesIn(connection: string): string[];
+  /**
+   * Finds the person in what a connection of the account keeps of other people: by every name where the connection had the
+   * person, else by travel addresses and travel ids.
+   */
+  mentionsIn(connection: string): Mentions;
+  /** Finds the person in names that admins of the travel service gave: by addresses, travel ids and full names. */
+  inTravel: Mentions;
   /** Finds the person in requests: by addresses and ids. */
   inRequests: Mentions;
   /** Whether a value in a document of the travel service is an address or the full name. */
@@ -42,13 +48,13 @@ export async function findPerson(
   const travelers = [...(await store.read(linked.map((id) => ({ type: 'user', id })))), ...found];
   if (identities.length + travelers.length === 0)
     return `Nobody has the userName, email address, SCIM id or travel id ${inLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
-  return {
+  const person = {
     account: identities[0]?.account ?? account,
     identities,
     travelIds: [...new Set([...linked, ...found.map(({ id }) => id)])],
     travelers,
-    ...namesOf(identities, travelers, linked),
   };
+  return { ...person, ...(await namingOf(database, person)) };
 }
 
 function severalText(user: string, people: Belonging[][]): string {
@@ -68,45 +74,94 @@ async function travelersNamed(store: TravelReading, user: string): Promise<Store
   return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
 }
 
-type Naming = Pick<ErasedPerson, 'names' | 'inIdentities' | 'inRequests' | 'isNamed' | 'strike'>;
+type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers'>;
+type Naming = Omit<ErasedPerson, keyof Person>;
 
-function namesOf(identities: Belonging[], travelers: StoredResource[], linked: string[]): Naming {
-  const texts = identities.flatMap((identity) => textsOf(identity));
-  const docs = travelers.flatMap(({ doc }) => [
-    doc['email'] ?? '',
-    fullName(doc['firstName'], doc['lastName']),
-  ]);
-  const all = [...texts, ...docs].filter((text) => typeof text === 'string' && text !== '');
-  const known = all.filter((text) => typeof text === 'string');
-  const addresses = known.filter((text) => text.includes('@'));
-  const travelIds = [...linked, ...travelers.map(({ id }) => id)];
+/** Names that somebody else has, too, do not count: what bears them may be about that person. */
+async function namingOf(database: Database, person: Person): Promise<Naming> {
+  const { identities, travelIds, travelers } = person;
+  const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
+  const all = [...new Set([...identities.flatMap(textsOf), ...travelers.flatMap(textsOfTraveler)])];
+  const shared = await sharedNames(database, { account: person.account, own, names: all });
+  const inUse = await addressesOfOthers(travelResources(database), person, all.filter(isAddress));
+  const isOwn = (name: string) => !shared.has(name) && !inUse.has(foldCase(name));
+  const addresses = all.filter(isAddress).filter(isOwn);
+  const sent = [...identities.flatMap(sentTo), ...travelers.flatMap(({ doc }) => texts(doc['email']))];
+  const elsewhere = [...new Set(sent)].filter(isOwn);
+  const namesOf = (connection: string) =>
+    all.filter((name) => (isAddress(name) ? isOwn(name) : !shared.get(name)?.has(connection)));
+  const names = new Map(identities.map(({ connection }) => [connection, namesOf(connection)]));
   const ids = [...travelIds, ...identities.map(({ id }) => id)];
-  const fullNames = known.filter((text) => text.includes(' '));
-  const plain = mentions({ unique: addresses, whole: [] });
-  const withIds = mentions({ unique: [...addresses, ...travelIds], whole: [] });
+  const found = new Map(
+    [...names].map(([id, whole]) => [id, mentions({ unique: [...addresses, ...ids], whole })]),
+  );
+  const foundElsewhere = mentions({ unique: [...elsewhere, ...travelIds], whole: [] });
   return {
-    names: [...new Set([...known, ...travelIds])],
-    inIdentities: mentions({ unique: [...addresses, ...ids], whole: known }),
-    inRequests: withIds,
-    isNamed: mentions({ unique: addresses, whole: fullNames }).isNamed,
-    strike: (doc, withId) => struck(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
+    namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
+    mentionsIn: (connection) => found.get(connection) ?? foundElsewhere,
+    ...namingInTravel(addresses, travelIds, all.filter(isFullName)),
   };
 }
 
+function namingInTravel(addresses: string[], travelIds: string[], fullNames: string[]) {
+  const plain = mentions({ unique: addresses, whole: [] });
+  const withIds = mentions({ unique: [...addresses, ...travelIds], whole: [] });
+  return {
+    inTravel: mentions({ unique: [...addresses, ...travelIds], whole: fullNames }),
+    inRequests: withIds,
+    isNamed: mentions({ unique: addresses, whole: fullNames }).isNamed,
+    strike: (doc: JsonObject, withId: boolean) => struck(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
+  };
+}
+
+function isAddress(name: string): boolean {
+  return name.includes('@');
+}
+
+function isFullName(name: string): boolean {
+  return name.includes(' ');
+}
+
+/** Those of the addresses, in the spelling that is compared, that another traveler of the embedded service has. */
+async function addressesOfOthers(
+  store: TravelReading,
+  { travelIds }: Person,
+  addresses: string[],
+): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set();
+  const found = await store.find({ type: 'user', name: 'email', values: addresses.map(foldCase) });
+  const others = found.filter(({ id }) => !travelIds.includes(id));
+  return new Set(others.flatMap(({ doc }) => texts(doc['email'])).map(foldCase));
+}
+
+function textsOfTraveler({ doc }: StoredResource): string[] {
+  return texts(doc['email'], fullName(doc['firstName'], doc['lastName']));
+}
+
+function texts(...values: (Json | undefined)[]): string[] {
+  return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
+}
+
 /** UserName, externalId, names, addresses and phone numbers: as the IdP wants them, as imported, as sent and as seen. */
-function textsOf({ desired, origin, observed, creating, applied, progress }: Belonging): Json[] {
-  const { parkedFrom, announced, late } = progress;
+function textsOf(identity: Belonging): string[] {
+  const { desired, origin, observed } = identity;
   const resources = [desired, origin.baseline ?? {}];
-  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return [
+  const all = [
     ...resources.flatMap(({ userName, externalId, displayName }) => [userName, externalId, displayName]),
     ...resources.flatMap(({ name }) =>
       isObject(name) ? [name.formatted, fullName(name.givenName, name.familyName)] : [],
     ),
     ...resources.flatMap(({ emails, phoneNumbers }) => [...valuesOf(emails), ...valuesOf(phoneNumbers)]),
-    ...[observed?.email, observed?.phoneNumber, observed && fullName(observed.firstName, observed.lastName)],
-    ...[creating, parkedFrom, ...sent, ...(late?.sent.email ?? [])],
-  ].flatMap((text) => text ?? []);
+    ...[observed?.phoneNumber, observed && fullName(observed.firstName, observed.lastName)],
+  ];
+  return [...texts(...all), ...sentTo(identity)];
+}
+
+/** The addresses that the travel service has seen or may have seen. */
+function sentTo({ observed, creating, applied, progress }: Belonging): string[] {
+  const { parkedFrom, announced, late } = progress;
+  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
+  return texts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
 }
 
 function valuesOf(list: Json | undefined): (Json | undefined)[] {

@@ -32,7 +32,7 @@ export async function erasurePlan(
     const plan = await planErasure(ground, id);
     if (plan) travelers.set(id, plan);
   }
-  const elsewhere = await namedElsewhere(database, person.inIdentities.isTold);
+  const elsewhere = await namedElsewhere(database, person);
   return {
     person,
     travelers,
@@ -45,14 +45,14 @@ export async function erasurePlan(
 }
 
 /** The person as other people and groups refer to them. */
-export function referredOf({ identities, travelIds, names }: ErasedPerson) {
-  return { ids: identities.map(({ id }) => id), travelIds, names };
+export function referredOf({ account, identities, travelIds, namesIn }: ErasedPerson) {
+  return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
 }
 
 /** The person as the identities of others are searched for them. */
-export function soughtOf({ identities, inIdentities }: ErasedPerson) {
+export function soughtOf({ account, identities, travelIds, mentionsIn }: ErasedPerson) {
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
-  return { mentions: inIdentities, own };
+  return { account, mentionsIn, travelIds, own };
 }
 
 /** The person as the request log is searched for them. */

@@ -62,7 +62,7 @@ export function reducedDoc(doc: JsonObject, person: ErasedPerson): JsonObject {
   const { data, kind = '' } = doc;
   if (!isObject(data)) return doc;
   const { id = '', type = '', createdAt = '' } = data;
-  if (type === 'user' && id === person.id) {
+  if (isAboutTraveler(doc, person.id)) {
     const isReduced = Object.keys(data).length === 3 && doc['previousAttributes'] === undefined;
     return isReduced ? doc : { data: { id, type, createdAt }, kind };
   }
@@ -76,6 +76,11 @@ export function reducedDoc(doc: JsonObject, person: ErasedPerson): JsonObject {
     ...(isObject(previousAttributes) ? { previousAttributes: plainChanges(previousAttributes) } : {}),
   };
   return JSON.stringify(reduced) === JSON.stringify(doc) ? doc : reduced;
+}
+
+/** Whether an event is about the traveler as such, not about a trip or somebody else. */
+export function isAboutTraveler({ data }: JsonObject, travelId: string): boolean {
+  return isObject(data) && data['type'] === 'user' && data['id'] === travelId;
 }
 
 /** What was changed, without the parts that name travelers. */

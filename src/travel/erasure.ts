@@ -1,5 +1,5 @@
 import { seconds } from './collection.ts';
-import { reducedDoc, withoutTraveler } from './erasure-docs.ts';
+import { isAboutTraveler, reducedDoc, withoutTraveler } from './erasure-docs.ts';
 import { type JsonObject, textOf } from './json.ts';
 import { type Position, readOne, type StoredResource, type TravelStore } from './ports.ts';
 import { type Recorder, recorder } from './record.ts';
@@ -116,7 +116,8 @@ function reducedEvent(
   doc: JsonObject,
 ): JsonObject {
   const reduced = reducedDoc(doc, { id, isNamed });
-  return reduced === doc ? same(doc, strike(doc, isGone)) : reduced;
+  // An event about the traveler has no values left but its id, which every event must have.
+  return isAboutTraveler(doc, id) ? reduced : same(doc, strike(reduced, isGone));
 }
 
 function isChanged({ strike }: ErasureGround, doc: JsonObject): boolean {

@@ -6,7 +6,9 @@ import { wakeWaiting } from '../forget.ts';
 import { leases } from '../leases.ts';
 import { leaveGroups } from '../memberships.ts';
 import type { Tables } from '../tables.ts';
-import { leaveAllGroups, type Referred, removeReferences } from './other-people.ts';
+import type { Mentions } from './mentions.ts';
+import { type Known, leaveAllGroups, type Referred, removeReferences } from './other-people.ts';
+import { connectionsOf } from './shared-names.ts';
 
 /** An identity of the person, as it was judged. */
 export interface Place {
@@ -47,7 +49,6 @@ export async function releaseLeases(
 
 /** Who is removed. */
 export interface Removed extends Referred {
-  account: string;
   identities: readonly Place[];
 }
 
@@ -122,19 +123,35 @@ export async function removeCredentials({ db }: Database, userId: string): Promi
   await db.deleteFrom('oauth_client').where('user_type', '=', 'user').where('user_id', '=', userId).execute();
 }
 
-/** Credentials and groups whose names, given by an admin or the IdP, name the person; they are left to the admin. */
-export async function namedElsewhere({ db }: Database, isTold: (text: string) => boolean): Promise<string[]> {
+/** What names the person in a travel account, and in its travel service. */
+export interface Told extends Known {
+  inTravel: Mentions;
+}
+
+/**
+ * Credentials and groups of the travel account whose names, given by an admin or the IdP, name the person; they are left to
+ * the admin.
+ */
+export async function namedElsewhere({ db }: Database, told: Told): Promise<string[]> {
+  const connections = new Set(await connectionsOf(db, told.account));
   const found: string[] = [];
-  const tokens = await db.selectFrom('token').select(['id', 'name']).execute();
-  const clients = await db.selectFrom('oauth_client').select(['id', 'name']).execute();
+  const note = (kind: string, rows: { id: string; name: string; connection_id: string | null }[]) => {
+    for (const { id, name, connection_id } of rows) {
+      if (connection_id !== null && !connections.has(connection_id)) continue;
+      const names = connection_id === null ? told.inTravel : told.mentionsIn(connection_id);
+      if (names.isTold(name)) found.push(`${kind} ${id}`);
+    }
+  };
+  note('SCIM token', await db.selectFrom('token').select(['id', 'name', 'connection_id']).execute());
+  note('OAuth client', await db.selectFrom('oauth_client').select(['id', 'name', 'connection_id']).execute());
   const keys = await db.selectFrom('travel_api_key').select(['id', 'name']).execute();
-  const groups = await db.selectFrom('scim_group').select(['id', 'attributes as name']).execute();
-  for (const [kind, rows] of [
-    ['SCIM token', tokens],
-    ['OAuth client', clients],
-    ['API key', keys],
-    ['group', groups],
-  ] as const)
-    for (const { id, name } of rows) if (isTold(name)) found.push(`${kind} ${id}`);
+  note(
+    'API key',
+    keys.map((key) => ({ ...key, connection_id: null })),
+  );
+  note(
+    'group',
+    await db.selectFrom('scim_group').select(['id', 'attributes as name', 'connection_id']).execute(),
+  );
   return found;
 }

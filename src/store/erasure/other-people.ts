@@ -8,15 +8,22 @@ import { fromText, toText } from '../json.ts';
 import { keyOf } from '../keys.ts';
 import type { Tables } from '../tables.ts';
 import { isManagerMember, type Mentions, type Naming, struck, withoutReferences } from './mentions.ts';
+import { connectionsOf } from './shared-names.ts';
 
 type Row = Selectable<Tables['identity']>;
 
 /** Identities that are looked at together: a transaction of some milliseconds. */
 const BATCH = 200;
 
+/** What names the person within a travel account: more in the connections that had the person than in others. */
+export interface Known {
+  account: string;
+  mentionsIn(connection: string): Mentions;
+}
+
 /** What is searched, and for whom. */
-export interface Sought {
-  mentions: Mentions;
+export interface Sought extends Known {
+  travelIds: readonly string[];
   /** The identities of the person, as `<connection>/<id>`. */
   own: ReadonlySet<string>;
 }
@@ -45,20 +52,20 @@ export async function leaveOtherPeople({ db }: Database, sought: Sought, now: nu
   return left;
 }
 
-async function* naming(db: Kysely<Tables>, { mentions, own }: Sought): AsyncGenerator<Row[]> {
+async function* naming(db: Kysely<Tables>, sought: Sought): AsyncGenerator<Row[]> {
   let last = { connection_id: '', id: '' };
   for (;;) {
     const rows: Row[] = await db
       .selectFrom('identity')
       .selectAll()
+      .where('account', '=', sought.account)
       .where((row) => row(row.refTuple('connection_id', 'id'), '>', row.tuple(last.connection_id, last.id)))
       .orderBy('connection_id')
       .orderBy('id')
       .limit(BATCH)
       .execute();
-    const found = rows.filter(
-      (row) => !own.has(`${row.connection_id}/${row.id}`) && changesOf(row, mentions) !== undefined,
-    );
+    const found: Row[] = [];
+    for (const row of rows) if ((await changesOf(db, row, sought)) !== undefined) found.push(row);
     if (found.length > 0) yield found;
     const end = rows.at(-1);
     if (!end) return;
@@ -77,16 +84,45 @@ const searched = [
   'trace',
 ] as const;
 
-/** What an identity holds without the person; undefined where it does not name them. */
-function changesOf(row: Row, mentions: Mentions): Partial<Row> | undefined {
-  const isNaming = searched.some((column) => {
+/** What an identity holds without the person; undefined where it does not name them, or is the person. */
+async function changesOf(db: Kysely<Tables>, row: Row, sought: Sought): Promise<Partial<Row> | undefined> {
+  const mentions = sought.mentionsIn(row.connection_id);
+  if (sought.own.has(`${row.connection_id}/${row.id}`) || !isNaming(row, mentions)) return undefined;
+  const desired: ScimResource = fromText(row.desired);
+  const kept = new Set([...ownValues(desired), ...(await valuesForOthers(db, row, sought))]);
+  return changesBesides(row, mentions, kept);
+}
+
+function isNaming(row: Row, mentions: Mentions): boolean {
+  return searched.some((column) => {
     const text = row[column];
     // Sentences of findings name people in ways that whole values do not.
     return text !== null && (mentions.occursIn(text) || (column === 'findings' && mentions.isTold(text)));
   });
-  if (!isNaming) return undefined;
+}
+
+/** What the identity calls a manager who is somebody else: the person had the same name. */
+async function valuesForOthers(
+  db: Kysely<Tables>,
+  { connection_id, id }: Row,
+  { own, travelIds }: Sought,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('identity_reference')
+    .select(['raw', 'target', 'travel_id'])
+    .where('connection_id', '=', connection_id)
+    .where('identity_id', '=', id)
+    .execute();
+  const others = rows.filter(({ target, travel_id }) =>
+    target === null
+      ? travel_id !== null && !travelIds.includes(travel_id)
+      : !own.has(`${connection_id}/${target}`),
+  );
+  return others.map(({ raw }) => foldCase(raw));
+}
+
+function changesBesides(row: Row, mentions: Mentions, values: Set<string>): Partial<Row> | undefined {
   const desired: ScimResource = fromText(row.desired);
-  const values = ownValues(desired);
   const besidesOwn = (isMeant: (text: string) => boolean) => (text: string) =>
     isMeant(text) && !values.has(foldCase(text));
   const naming = {
@@ -171,7 +207,7 @@ async function rewrite(
   row: Row,
   { sought, now }: { sought: Sought; now: number },
 ): Promise<boolean> {
-  const changes = changesOf(row, sought.mentions) ?? {};
+  const changes = (await changesOf(tx, row, sought)) ?? {};
   const isShown = row.deleted_at === null && changes.desired !== undefined;
   // A tombstone's traveler is out of use, and nobody who is unclaimed is written.
   const isFollowed = row.deleted_at === null && row.claimed === 1;
@@ -193,78 +229,89 @@ async function rewrite(
 
 /** The person as others name them by id, address or userName in rows of their own. */
 export interface Referred {
+  account: string;
   ids: string[];
   travelIds: string[];
-  names: string[];
+  /** By which names in a connection of the account. */
+  namesIn(connection: string): string[];
 }
 
 /** Removes the references of others to the person. */
 export async function removeReferences(
   tx: Kysely<Tables>,
-  { ids, travelIds, names }: Referred,
+  { account, ids, travelIds, namesIn }: Referred,
 ): Promise<void> {
-  for (const [column, values] of [
-    ['target', ids],
-    ['travel_id', travelIds],
-  ] as const) {
-    for (const batch of batches(values))
-      await tx.deleteFrom('identity_reference').where(column, 'in', batch).execute();
+  for (const connection of await connectionsOf(tx, account)) {
+    const own = tx.deleteFrom('identity_reference').where('connection_id', '=', connection);
+    for (const batch of batches(ids)) await own.where('target', 'in', batch).execute();
+    for (const batch of batches(travelIds)) await own.where('travel_id', 'in', batch).execute();
+    // One that leads to somebody else is not about this person.
+    const open = own.where('target', 'is', null).where('travel_id', 'is', null);
+    for (const batch of batches(namesIn(connection).map(keyOf)))
+      await open.where('raw_key', 'in', batch).execute();
   }
-  // One that leads to somebody else is not about this person.
-  for (const batch of batches(names.map(keyOf)))
-    await tx
-      .deleteFrom('identity_reference')
-      .where('raw_key', 'in', batch)
-      .where('target', 'is', null)
-      .execute();
 }
 
-/** Removes the members of groups that are the person, by whatever value; answers of how many groups. */
-export async function leaveAllGroups(
-  tx: Kysely<Tables>,
-  { ids, names }: Referred,
-  now: number,
-): Promise<number> {
-  const left = await tx
-    .deleteFrom('group_member')
-    .where((member) => isMember(member, { ids, names }))
-    .returning(['connection_id', 'group_id'])
-    .execute();
-  const groups = new Map(left.map((row) => [`${row.connection_id}/${row.group_id}`, row]));
-  for (const { connection_id, group_id } of groups.values()) {
-    await tx
-      .updateTable('scim_group')
-      .set({ version: sql`version + 1`, last_modified: now })
-      .where('connection_id', '=', connection_id)
-      .where('id', '=', group_id)
+/** Removes the members of groups that are the person, by whatever value. */
+export async function leaveAllGroups(tx: Kysely<Tables>, person: Referred, now: number): Promise<void> {
+  for (const connection of await connectionsOf(tx, person.account)) {
+    const values = membersIn(person, connection);
+    if (values.all.length === 0) continue;
+    const left = await tx
+      .deleteFrom('group_member')
+      .where('connection_id', '=', connection)
+      .where((member) => isMember(member, values))
+      .returning('group_id')
       .execute();
+    for (const batch of batches([...new Set(left.map(({ group_id }) => group_id))]))
+      await tx
+        .updateTable('scim_group')
+        .set({ version: sql`version + 1`, last_modified: now })
+        .where('connection_id', '=', connection)
+        .where('id', 'in', batch)
+        .execute();
   }
-  return groups.size;
 }
 
 /** Of how many groups the person is a member. */
-export async function countGroups({ db }: Database, { ids, names }: Referred): Promise<number> {
-  const rows = await db
-    .selectFrom('group_member')
-    .select(['connection_id', 'group_id'])
-    .distinct()
-    .where((member) => isMember(member, { ids, names }))
-    .execute();
-  return rows.length;
+export async function countGroups({ db }: Database, person: Referred): Promise<number> {
+  let count = 0;
+  for (const connection of await connectionsOf(db, person.account)) {
+    const values = membersIn(person, connection);
+    if (values.all.length === 0) continue;
+    const rows = await db
+      .selectFrom('group_member')
+      .select('group_id')
+      .distinct()
+      .where('connection_id', '=', connection)
+      .where((member) => isMember(member, values))
+      .execute();
+    count += rows.length;
+  }
+  return count;
+}
+
+/** What a member is the person by: ids and names by its value, names by its display name. */
+interface MemberValues {
+  all: string[];
+  names: string[];
+}
+
+function membersIn({ ids, namesIn }: Referred, connection: string): MemberValues {
+  const names = namesIn(connection);
+  return { all: [...ids, ...names], names };
 }
 
 /** By the value, or by the display name where the value is no user of ours: else a namesake may be meant. */
-function isMember(
-  member: ExpressionBuilder<Tables, 'group_member'>,
-  { ids, names }: Pick<Referred, 'ids' | 'names'>,
-) {
+function isMember(member: ExpressionBuilder<Tables, 'group_member'>, { all, names }: MemberValues) {
   const known = member
     .selectFrom('identity')
     .select('identity.id')
     .whereRef('identity.connection_id', '=', 'group_member.connection_id')
     .whereRef('identity.id', '=', 'group_member.value');
-  return member.or([
-    member('value', 'in', [...ids, ...names]),
-    member.and([member('display', 'in', names), member.not(member.exists(known))]),
-  ]);
+  const isDisplayed =
+    names.length === 0
+      ? []
+      : [member.and([member('display', 'in', names), member.not(member.exists(known))])];
+  return member.or([member('value', 'in', all), ...isDisplayed]);
 }
