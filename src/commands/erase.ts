@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from '../config.ts';
 import { type Database, isServed } from '../store/database.ts';
+import { areUnchanged, keepIdentities } from '../store/erasure/held-identities.ts';
 import {
   noteErasedTravelers,
   type Place,
@@ -16,7 +17,15 @@ import { travelResources } from '../store/travel-resources.ts';
 import { type ErasureGround, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { connectionOf, withDatabase } from './database.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
-import { type ErasurePlan, erasurePlan, loggedOf, referredOf, refusalOf, soughtOf } from './erasure-plan.ts';
+import {
+  type ErasurePlan,
+  erasurePlan,
+  isEmbedded,
+  loggedOf,
+  referredOf,
+  refusalOf,
+  soughtOf,
+} from './erasure-plan.ts';
 import { planText, remainderText } from './erasure-text.ts';
 import type { Shell } from './shell.ts';
 
@@ -69,7 +78,11 @@ async function look(
   settings: Settings,
   asked: EraseAsked,
 ): Promise<ErasurePlan | string> {
-  const person = await findPerson(database, { ...asked, account: accountOf(settings) });
+  const person = await findPerson(database, {
+    ...asked,
+    account: accountOf(settings),
+    isEmbedded: (account) => isEmbedded(settings, account),
+  });
   if (typeof person === 'string') return person;
   return erasurePlan(database, settings, { person, ground: groundOf(database, settings, person) });
 }
@@ -125,27 +138,34 @@ async function carryOut(surroundings: Surroundings, plan: ErasurePlan): Promise<
 }
 
 const CHANGED = 'The person has changed meanwhile. Look at the plan again, and run it once more.';
+const RETURNED =
+  'The person has changed while they were erased, and is still known: whoever lost the traveler and is wanted active gets a new traveler. Look at the plan again, and run it once more if they are to be erased.';
 
 function placesOf({ identities }: ErasedPerson): Place[] {
   return identities.map(({ connection, id, version }) => ({ connection, id, version }));
 }
 
-/** The identities go last, so that an erasure that was interrupted finds the person again. */
+/**
+ * The slow part comes first: whom the IdP wants again meanwhile keeps the traveler. What is found by the traveler goes before it,
+ * and the identities go last, so that an erasure that was interrupted finds the person again.
+ */
 async function eraseHeld(
   { database, settings }: Surroundings,
   person: ErasedPerson,
   token: string,
 ): Promise<string | undefined> {
   const ground = groundOf(database, settings, person);
-  const removed = { ...referredOf(person), account: person.account, identities: placesOf(person) };
-  await noteErasedTravelers(database, removed, Date.now());
-  for (const { id } of person.travelers) {
-    await eraseTraveler(ground, id);
-    await removeCredentials(database, id);
-  }
+  const identities = placesOf(person);
   const left = await leaveRecords(database, ground, { person, after: undefined });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
-  if ((await removeIdentities(database, removed, { token, now: Date.now() })) === 'lost') return CHANGED;
+  if (!(await areUnchanged(database, identities, token))) return CHANGED;
+  const removed = { ...referredOf(person), account: person.account, identities };
+  await noteErasedTravelers(database, removed, Date.now());
+  const erased = await eraseTravelers(database, ground, person);
+  if ((await removeIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
+    await keepIdentities(database, { ...removed, erased });
+    return RETURNED;
+  }
   if (await isServed(settings.data)) {
     // What the server was about to write when the identities went.
     await setTimeout(LOG_MS);
@@ -156,6 +176,24 @@ async function eraseHeld(
   return isEmpty
     ? undefined
     : 'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.';
+}
+
+/** Answers which travelers of the embedded travel service there were. */
+async function eraseTravelers(
+  database: Database,
+  ground: ErasureGround,
+  { embeddedIds }: ErasedPerson,
+): Promise<string[]> {
+  const erased: string[] = [];
+  for (const id of embeddedIds) {
+    const end = await eraseTraveler(ground, id);
+    await removeCredentials(database, id);
+    if (end === 'gone') continue;
+    erased.push(id);
+    // That the traveler has changed or gone was told just now, and that others lost their manager.
+    await reduceEvents(ground, id);
+  }
+  return erased;
 }
 
 /** Takes the person out of the records of others. */
@@ -169,7 +207,7 @@ async function leaveRecords(
     return left === 0;
   });
   if (!isDone) return 'busy';
-  for (const { id } of person.travelers) await reduceEvents(ground, id);
+  for (const id of person.embeddedIds) await reduceEvents(ground, id);
   return reduceLogged(database, loggedOf(person), after);
 }
 

@@ -1,12 +1,14 @@
 import { foldCase } from '../schema/fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
+import { linkedAmong } from '../store/erasure/held-identities.ts';
 import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
 import { type Belonging, findPeople } from '../store/erasure/person.ts';
 import { sharedNames } from '../store/erasure/shared-names.ts';
 import { travelResources } from '../store/travel-resources.ts';
+import { formerTravelers } from '../travel/former-travelers.ts';
 import type { JsonObject } from '../travel/json.ts';
-import type { StoredResource, TravelReading } from '../travel/ports.ts';
+import type { StoredResource, TravelReading, TravelStore } from '../travel/ports.ts';
 import { inLine } from './escape.ts';
 
 /** Everything by which a person is known. */
@@ -17,6 +19,8 @@ export interface ErasedPerson {
   travelIds: string[];
   /** Those of the travelers who are in the embedded travel service. */
   travelers: StoredResource[];
+  /** Travel ids of that service, of travelers who no longer exist, too: its events may still be about them. */
+  embeddedIds: string[];
   /** Values by which other people and groups of a connection of the account refer to the person. */
   namesIn(connection: string): string[];
   /**
@@ -34,10 +38,20 @@ export interface ErasedPerson {
   strike(doc: JsonObject, withId: boolean): JsonObject;
 }
 
+/** Where a person is looked for. */
+export interface PersonAsked {
+  user: string;
+  connection?: string;
+  /** The travel account of somebody whom no connection has. */
+  account: string;
+  /** Whether the travelers of an account are in the embedded travel service. */
+  isEmbedded(account: string): boolean;
+}
+
 /** The person whom a text names; a sentence where there is none, or where there are several. */
 export async function findPerson(
   database: Database,
-  { user, connection, account }: { user: string; connection?: string; account: string },
+  { user, connection, account: ownAccount, isEmbedded }: PersonAsked,
 ): Promise<ErasedPerson | string> {
   const store = travelResources(database);
   const people = await findPeople(database, user, connection);
@@ -48,13 +62,23 @@ export async function findPerson(
   const travelers = [...(await store.read(linked.map((id) => ({ type: 'user', id })))), ...found];
   if (identities.length + travelers.length === 0)
     return `Nobody has the userName, email address, SCIM id or travel id ${inLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
+  const account = identities[0]?.account ?? ownAccount;
+  const isHere = isEmbedded(account);
+  const former = isHere ? await formerOf(database, store, identities.flatMap(sentTo)) : [];
+  const travelIds = [...new Set([...linked, ...former, ...found.map(({ id }) => id)])];
   const person = {
-    account: identities[0]?.account ?? account,
-    identities,
-    travelIds: [...new Set([...linked, ...found.map(({ id }) => id)])],
-    travelers,
+    ...{ account, identities, travelIds, travelers },
+    embeddedIds: isHere ? travelIds : travelers.map(({ id }) => id),
   };
   return { ...person, ...(await namingOf(database, person)) };
+}
+
+/** Travelers who were deleted, so that no identity is linked to them any more. */
+async function formerOf(database: Database, store: TravelStore, addresses: string[]): Promise<string[]> {
+  const own = new Set(addresses.map(foldCase));
+  const former = await formerTravelers(store, (email) => own.has(foldCase(email)));
+  const linked = await linkedAmong(database, former);
+  return former.filter((id) => !linked.has(id));
 }
 
 function severalText(user: string, people: Belonging[][]): string {
@@ -74,7 +98,7 @@ async function travelersNamed(store: TravelReading, user: string): Promise<Store
   return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
 }
 
-type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers'>;
+type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
 type Naming = Omit<ErasedPerson, keyof Person>;
 
 /** Names that somebody else has, too, do not count: what bears them may be about that person. */

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import { namedElsewhere } from '../store/erasure/identities.ts';
 import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts';
 import { countLogged } from '../store/erasure/request-log.ts';
-import { type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
+import { countEvents, type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
 import { inLine } from './escape.ts';
 
@@ -13,6 +13,8 @@ export interface ErasurePlan {
   groups: number;
   otherPeople: number;
   requests: number;
+  /** Events about travelers of the embedded travel service who no longer exist. */
+  formerEvents: number;
   /** Of the embedded travel service, by travel id. */
   travelers: ReadonlyMap<string, TravelerPlan>;
   /** Travelers of a travel service of its own, and where that is. */
@@ -28,14 +30,17 @@ export async function erasurePlan(
   { person, ground }: { person: ErasedPerson; ground: ErasureGround },
 ): Promise<ErasurePlan> {
   const travelers = new Map<string, TravelerPlan>();
-  for (const { id } of person.travelers) {
+  let formerEvents = 0;
+  for (const id of person.embeddedIds) {
     const plan = await planErasure(ground, id);
     if (plan) travelers.set(id, plan);
+    else formerEvents += await countEvents(ground, id);
   }
   const elsewhere = await namedElsewhere(database, person);
   return {
     person,
     travelers,
+    formerEvents,
     foreign: foreignTravelers(person, settings),
     groups: await countGroups(database, referredOf(person)),
     otherPeople: await countOtherPeople(database, soughtOf(person)),
@@ -60,11 +65,16 @@ export function loggedOf({ travelIds, inRequests }: ErasedPerson) {
   return { travelIds, mentions: inRequests };
 }
 
+/** Whether the travelers of an account are in the embedded travel service. */
+export function isEmbedded({ connections }: Settings, account: string): boolean {
+  return connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
+}
+
 function foreignTravelers({ account, travelIds, travelers }: ErasedPerson, settings: Settings) {
+  if (isEmbedded(settings, account)) return [];
   const urls = settings.connections
     .filter((connection) => connection.account === account)
     .map(({ travelApi }) => travelApi.url);
-  if (urls.includes('embedded')) return [];
   const place = urls[0] ?? `the travel account ${account}`;
   const here = new Set(travelers.map(({ id }) => id));
   return travelIds.filter((id) => !here.has(id)).map((travelId) => ({ travelId, place }));

@@ -4,8 +4,8 @@ import { inLine } from './escape.ts';
 
 /** The plan of an erasure, to be read before it is confirmed. */
 export function planText(plan: ErasurePlan): string {
-  const { person, travelers, groups, otherPeople, requests } = plan;
-  const events = [...travelers.values()].reduce((sum, one) => sum + one.events, 0);
+  const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
+  const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
   return [
     'To be erased:',
     ...person.identities.map(

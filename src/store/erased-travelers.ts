@@ -35,6 +35,21 @@ export async function noteErased(
     .execute();
 }
 
+/** Takes the note back: the person of these travelers was not erased. */
+export async function forgetErased(
+  db: Kysely<Tables>,
+  account: string,
+  travelIds: readonly string[],
+): Promise<void> {
+  const hashes = travelIds.map((id) => hashOf(account, id));
+  for (const batch of batches(hashes))
+    await db
+      .deleteFrom('erased_traveler')
+      .where('account', '=', account)
+      .where('hash', 'in', batch)
+      .execute();
+}
+
 /** An id may be an address, so it is not kept itself. */
 function hashOf(account: string, travelId: string): string {
   return createHash('sha256').update(`${account}\n${travelId}`).digest('hex');

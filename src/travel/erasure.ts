@@ -75,9 +75,18 @@ export async function planErasure(ground: ErasureGround, id: string): Promise<Tr
       ({ type, doc, id: other }) => `${type} ${textOf(doc, 'name') ?? textOf(doc, 'code') ?? other}`,
     ),
     leftTo,
-    events: (await all(store, event, (doc) => reducedEvent(ground, { id, isGone: true }, doc) !== doc))
-      .length,
+    events: await countEvents(ground, id),
   };
+}
+
+/** How many events an erasure would reduce for a traveler, who may be gone already. */
+export async function countEvents(ground: ErasureGround, id: string): Promise<number> {
+  const found = await all(
+    ground.store,
+    event,
+    (doc) => reducedEvent(ground, { id, isGone: true }, doc) !== doc,
+  );
+  return found.length;
 }
 
 /**
