@@ -39,6 +39,12 @@ export interface GroupChange {
 export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   /** What columns do not answer; undefined: they answer all of it. */
   residual: { matches(group: GroupView, step: Step): Promise<boolean>; needsMembers: boolean } | undefined;
+  withMembers: boolean;
+}
+
+/** A group on a page. What is asked for and undefined is read by itself. */
+export interface GroupOnPage extends ListedGroup {
+  members: ResolvedMember[] | undefined;
 }
 
 type Step = Scan<unknown>['step'];
@@ -50,7 +56,7 @@ type Step = Scan<unknown>['step'];
 export interface GroupStory {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<Listed<ListedGroup>>;
+  list(connection: string, query: GroupQuery): Promise<Listed<GroupOnPage>>;
   /** Writers of one group queue, so that none is refused because others write too. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may refuse, by throwing, what is at that version; `signal` is like that of a change. */
@@ -107,11 +113,19 @@ function inTurn<T>(
   return queues.run(JSON.stringify([connection, id]), work, signal);
 }
 
-async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<ListedGroup>> {
-  return shop.turns.take(connection, (step) => {
+async function list(shop: Shop, connection: string, query: GroupQuery): Promise<Listed<GroupOnPage>> {
+  const found = await shop.turns.take(connection, (step) => {
     const residual = residualOf(shop, connection, { query, step });
     return shop.groups.list(connection, query, { step, residual });
   });
+  const ids = found.rows.flatMap(({ id, attributes }) => (query.withMembers && attributes ? [id] : []));
+  const small = await shop.groups.membersOfSmall(connection, ids);
+  const rows = found.rows.map((group) => {
+    const own = small.get(group.id);
+    // A group that changed after the page was read is read again, whole.
+    return { ...group, members: own?.version === group.version ? own.members : undefined };
+  });
+  return { ...found, rows };
 }
 
 /** One group at a time is looked at, as its members may be many. */

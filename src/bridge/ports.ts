@@ -395,6 +395,14 @@ export interface Groups {
   /** The members of one group; of a large one in pieces that are read while they are asked for, and may change meanwhile. */
   membersOf(connection: string, groupId: string): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>>;
   /**
+   * The members of many groups, each with the version that they belong to; large groups, and those that would make it
+   * too many members in all, are left out.
+   */
+  membersOfSmall(
+    connection: string,
+    groupIds: string[],
+  ): Promise<Map<string, { version: number; members: ResolvedMember[] }>>;
+  /**
    * The members in their order. Many are read in pieces, with a `pause` after each; a caller that must know the version
    * they belong to reads it before and after.
    */

@@ -103,9 +103,10 @@ function metaJson({ id, createdAt, lastModified, version }: UserView, base: stri
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
 export function groupJson(view: GroupView, base: string, projection: Projection): JsonText {
   const { members = [], manyMembers = parts(members) } = view;
-  const shown = (some: ResolvedMember[]) => projection.apply(presentGroup({ ...view, members: some }, base));
-  if (!view.manyMembers && members.length <= PIECE) return JSON.stringify(shown(members));
-  return pieces(manyMembers, shown);
+  if (!view.manyMembers && members.length <= PIECE) {
+    return JSON.stringify(projection.apply(presentGroup(view, base)));
+  }
+  return pieces(manyMembers, (some) => projection.apply(presentGroup({ ...view, members: some }, base)));
 }
 
 async function* parts(members: ResolvedMember[]): AsyncGenerator<ResolvedMember[]> {

@@ -1,4 +1,4 @@
-import type { GroupQuery, GroupView } from '../bridge/groups.ts';
+import type { GroupOnPage, GroupQuery, GroupView } from '../bridge/groups.ts';
 import type { MemberChange } from '../bridge/ports.ts';
 import { prepare } from '../schema/condition.ts';
 import { evaluate, inSteps } from '../schema/evaluate.ts';
@@ -39,11 +39,11 @@ export const groupsEndpoint: Endpoint = {
     const { total, next, ...found } = await groups.list(connection, {
       ...{ where, order, place: part.place, limit: part.limit },
       residual: residual && residualOf(residual, base),
+      withMembers,
     });
     const resources = resourcesOf(found, {
       part,
-      viewOf: ({ attributes, ...group }): GroupView | undefined =>
-        attributes && !withMembers ? { ...group, attributes, members: undefined } : undefined,
+      viewOf: (group) => (isWhole(group, withMembers) ? group : undefined),
       read: (id) => groups.read(connection, id, withMembers),
       json: (view) => groupJson(view, base, projection),
     });
@@ -92,6 +92,10 @@ export const groupsEndpoint: Endpoint = {
   remove: ({ groups, connection, conditions, response }, id) =>
     groups.remove(connection, id, conditions.check, closeSignal(response)),
 };
+
+function isWhole(group: GroupOnPage, withMembers: boolean): group is GroupOnPage & GroupView {
+  return group.attributes !== undefined && (group.members !== undefined || !withMembers);
+}
 
 function residualOf(filter: Filter, base: string): GroupQuery['residual'] {
   const condition = prepare(filter);

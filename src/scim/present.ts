@@ -28,10 +28,11 @@ export function membershipOf(group: UserView['groups'][number], base: string): J
 }
 
 /** A group as it is answered; without members when they were not read. */
-export function presentGroup({ attributes, members, ...view }: GroupView, base: string): JsonObject {
+export function presentGroup(view: GroupView, base: string): JsonObject {
+  const { id, attributes, members, createdAt, lastModified, version } = view;
   const shown = (members ?? []).map((member) => presentMember(member, base));
   const body = shown.length > 0 ? { ...attributes, members: shown } : attributes;
-  return present(groupType, body, { ...view, base });
+  return present(groupType, body, { id, createdAt, lastModified, version, base });
 }
 
 const memberTypes = { User: userType, Group: groupType };
@@ -40,9 +41,12 @@ const memberTypes = { User: userType, Group: groupType };
  * `type` and `$ref` follow from the resource that the id names (RFC 7643 §4.2); of an id that names none, the client's
  * own `type` is all that is known.
  */
-function presentMember({ names, ...member }: ResolvedMember, base: string): JsonObject {
-  if (names === undefined) return { ...member };
-  return { ...member, type: names, $ref: locationOf(memberTypes[names], member.value, base) };
+function presentMember({ names, value, display, type = names }: ResolvedMember, base: string): JsonObject {
+  const member: JsonObject = { value };
+  if (display !== undefined) member['display'] = display;
+  if (type !== undefined) member['type'] = names ?? type;
+  if (names !== undefined) member['$ref'] = locationOf(memberTypes[names], value, base);
+  return member;
 }
 
 /** How many members are presented at a stretch. */

@@ -6,7 +6,7 @@ import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
 import { groupShelf, toGroup } from './lists/group-shelf.ts';
 import { list } from './lists/list.ts';
-import { membersOf, readMembers } from './member-list.ts';
+import { membersOf, membersOfSmall, readMembers } from './member-list.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -20,6 +20,7 @@ export function groups(database: Database): Groups {
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
     membersOf: (connection, id) => readMembers(db, { connection, id }),
+    membersOfSmall: (connection, groupIds) => membersOfSmall(db, connection, groupIds),
     members: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
       for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }, pause));

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Member, ResolvedMember } from '../bridge/ports.ts';
 import { breath } from './breath.ts';
 import { prepared } from './prepared.ts';
@@ -84,6 +84,69 @@ async function inPieces(
   }
 }
 
+/**
+ * The members of those of these groups that have no more than a piece, with the version that they belong to: one
+ * statement, so that both are of one moment. It reads no more rows than those of one group that is read at once; groups
+ * that do not fit are left out.
+ */
+export async function membersOfSmall(
+  db: Kysely<Tables>,
+  connection: string,
+  ids: string[],
+): Promise<Map<string, { version: number; members: ResolvedMember[] }>> {
+  const found = new Map<string, { version: number; members: ResolvedMember[] }>();
+  if (ids.length === 0) return found;
+  const rows = await smallGroups(db, connection, ids).execute();
+  for (const { groupId, version, value, display, type, names } of rows) {
+    const group = found.get(groupId) ?? { version, members: [] };
+    if (group.members.length === 0) found.set(groupId, group);
+    // A group without members has a row without one.
+    if (value !== null) group.members.push(toResolved({ value, display, type, names }));
+  }
+  const last = rows.at(-1);
+  if (last && rows.length > AT_ONCE) found.delete(last.groupId);
+  return found;
+}
+
+function smallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
+  return db
+    .with('page', (page) =>
+      page
+        .selectFrom('scim_group')
+        .select(['connection_id', 'id', 'version'])
+        .select((group) =>
+          group
+            .selectFrom('group_member')
+            .select('position')
+            .whereRef('group_member.connection_id', '=', 'scim_group.connection_id')
+            .whereRef('group_member.group_id', '=', 'scim_group.id')
+            .orderBy('position')
+            .limit(1)
+            .offset(PIECE)
+            .as('beyond'),
+        )
+        .where('connection_id', '=', connection)
+        .where('id', 'in', ids),
+    )
+    .selectFrom('page')
+    .leftJoin('group_member as member', (join) =>
+      join.onRef('member.connection_id', '=', 'page.connection_id').onRef('member.group_id', '=', 'page.id'),
+    )
+    .select(['page.id as groupId', 'page.version'])
+    .select(['member.value', 'member.display', 'member.type', names])
+    .where('page.beyond', 'is', null)
+    .orderBy('page.id')
+    .orderBy('member.position')
+    .limit(AT_ONCE + 1);
+}
+
+/** What the id of a member names: a live user, a group or neither. */
+const names = sql<'User' | 'Group' | null>`case
+  when exists (select 1 from identity as own where own.connection_id = member.connection_id
+    and own.id = member.value and own.deleted_at is null) then 'User'
+  when exists (select 1 from scim_group as own where own.connection_id = member.connection_id
+    and own.id = member.value) then 'Group' end`.as('names');
+
 type Piece = Owner & { after: number };
 
 const keptPiece = prepared((db, { connection, id, after }: Piece) =>
@@ -97,21 +160,11 @@ const keptPiece = prepared((db, { connection, id, after }: Piece) =>
     .limit(PIECE),
 );
 
-/** With the ids of the live user and of the group that the id of the member names. */
+/** With what the id of each member names. */
 const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
   db
     .selectFrom('group_member as member')
-    .leftJoin('identity as user', (join) =>
-      join
-        .onRef('user.connection_id', '=', 'member.connection_id')
-        .onRef('user.id', '=', 'member.value')
-        .on('user.deleted_at', 'is', null),
-    )
-    .leftJoin('scim_group as inner', (join) =>
-      join.onRef('inner.connection_id', '=', 'member.connection_id').onRef('inner.id', '=', 'member.value'),
-    )
-    .select(['member.value', 'member.display', 'member.type', 'member.position'])
-    .select(['user.id as userId', 'inner.id as groupId'])
+    .select(['member.value', 'member.display', 'member.type', 'member.position', names])
     .where('member.connection_id', '=', connection)
     .where('member.group_id', '=', id)
     .where('member.position', '>', after)
@@ -119,19 +172,23 @@ const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
     .limit(PIECE),
 );
 
-function toResolved(row: Parameters<typeof toMember>[0] & Parameters<typeof namesOf>[0]): ResolvedMember {
-  return { ...toMember(row), names: namesOf(row) };
-}
-
-function namesOf({ userId, groupId }: { userId: string | null; groupId: string | null }) {
-  if (userId !== null) return 'User';
-  return groupId === null ? undefined : 'Group';
+function toResolved(row: MemberRow & { names: ResolvedMember['names'] | null }): ResolvedMember {
+  return withTexts({ value: row.value, names: row.names ?? undefined }, row);
 }
 
 /** The member that a row holds. */
-export function toMember(row: { value: string; display: string | null; type: string | null }): Member {
-  const member: Member = { value: row.value };
-  if (row.display !== null) member.display = row.display;
-  if (row.type !== null) member.type = row.type;
+export function toMember(row: MemberRow): Member {
+  return withTexts({ value: row.value }, row);
+}
+
+interface MemberRow {
+  value: string;
+  display: string | null;
+  type: string | null;
+}
+
+function withTexts<T extends Member>(member: T, { display, type }: MemberRow): T {
+  if (display !== null) member.display = display;
+  if (type !== null) member.type = type;
   return member;
 }

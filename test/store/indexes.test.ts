@@ -100,6 +100,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['translatedOtherwise', ({ holds }) => holds.translatedOtherwise('okta', 'r', { after: 'a', limit: 10 })],
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
+  ['membersOfSmall', ({ groups }) => groups.membersOfSmall('okta', ['g', 'h'])],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   [
     'changing members',

@@ -30,6 +30,8 @@ export interface QuietOptions {
   now?: Surroundings['now'];
   /** Sees every statement and what it answers. */
   watcher?: KyselyPlugin;
+  /** Is awaited each time a list of groups has been read, before anything else is read for it. */
+  afterGroupList?: () => Promise<void>;
   /** What the ids of users and groups begin with; by default `u` and `g`. */
   prefixes?: { user: string; group: string };
 }
@@ -38,6 +40,7 @@ export interface QuietOptions {
 export async function quietBridge({
   now,
   watcher,
+  afterGroupList = async () => {},
   prefixes = { user: 'u', group: 'g' },
 }: QuietOptions = {}): Promise<QuietBridge> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-scim-'));
@@ -51,7 +54,14 @@ export async function quietBridge({
     time += 1000;
   };
   const watched = watcher ? { ...database, db: database.db.withPlugin(watcher) } : database;
-  const shop = shopOf(bridgeStore(watched), connections, now ?? (() => time));
+  const store = bridgeStore(watched);
+  const list: typeof store.groups.list = async (...query) => {
+    const found = await store.groups.list(...query);
+    await afterGroupList();
+    return found;
+  };
+  const paused = { ...store, groups: { ...store.groups, list } };
+  const shop = shopOf(paused, connections, now ?? (() => time));
   return {
     users: ticking(userStory(shop(prefixes.user)), tick),
     groups: ticking(groupStory(shop(prefixes.group)), tick),

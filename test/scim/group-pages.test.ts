@@ -1,0 +1,131 @@
+import type { KyselyPlugin } from 'kysely';
+import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+
+/** What the database was asked, and the most rows of one answer, since the last look. */
+const work = { statements: 0, mostRows: 0 };
+/** Is awaited once, when the groups of a page have been read and their members have not. */
+let beforeMembers: (() => Promise<void>) | undefined;
+const watcher: KyselyPlugin = {
+  transformQuery: ({ node }) => {
+    work.statements += 1;
+    return node;
+  },
+  transformResult: async ({ result }) => {
+    work.mostRows = Math.max(work.mostRows, result.rows.length);
+    return result;
+  },
+};
+
+const GROUPS = 60;
+/** More members than are read together with those of other groups. */
+const LARGE = 1001;
+
+let house: ScimHouse;
+beforeEach(async () => {
+  const afterGroupList = async () => {
+    const change = beforeMembers;
+    beforeMembers = undefined;
+    await change?.();
+  };
+  house = await scimHouse({ watcher, afterGroupList });
+  for (const userName of ['ada', 'bob']) await house.send('POST', '/Users', { userName });
+  for (let index = 0; index < GROUPS; index += 1) {
+    const own = { value: `m${index}`, display: `Member ${index}`, type: 'User' };
+    const members = index % 3 === 0 ? [] : [{ value: 'u2' }, { value: `g${index}` }, own, { value: 'u1' }];
+    await create(`Group ${index}`, members);
+  }
+  Object.assign(work, { statements: 0, mostRows: 0 });
+});
+afterEach(() => house.close());
+
+async function create(displayName: string, members: object[]): Promise<string> {
+  const { status, body } = await house.send('POST', '/Groups', { displayName, members });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+const membersNamed = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ value: `${prefix}${index}` }));
+
+async function page(path = '/Groups?count=200') {
+  Object.assign(work, { statements: 0, mostRows: 0 });
+  const { status, body } = await house.send('GET', path);
+  expect(status).toBe(200);
+  return { resources: body.Resources, ...work };
+}
+
+/** Each resource of a page is what it is by itself. */
+async function expectSameAlone(resources: { id: string }[]): Promise<void> {
+  for (const resource of resources) {
+    expect(resource).toEqual((await house.send('GET', `/Groups/${resource.id}`)).body);
+  }
+}
+
+test.each([
+  '/Groups?count=200',
+  '/Groups?cursor=&count=200',
+  '/Groups?sortBy=displayName&sortOrder=descending',
+])('the members of all groups on a page are read by one statement (%s)', async (path) => {
+  const { resources, statements } = await page(path);
+  expect(resources).toHaveLength(GROUPS);
+  const { statements: without } = await page(`${path}&excludedAttributes=members`);
+  expect(statements).toBe(without + 1);
+  expect(resources.find(({ id }: { id: string }) => id === 'g2').members).toEqual([
+    { value: 'u2', type: 'User', $ref: 'https://bridge.example/scim/v2/Users/u2' },
+    { value: 'g1', type: 'Group', $ref: 'https://bridge.example/scim/v2/Groups/g1' },
+    { value: 'm1', display: 'Member 1', type: 'User' },
+    { value: 'u1', type: 'User', $ref: 'https://bridge.example/scim/v2/Users/u1' },
+  ]);
+  await expectSameAlone(resources);
+});
+
+test('of a page without members none is read', async () => {
+  const { mostRows, statements } = await page('/Groups?count=200&excludedAttributes=members');
+  expect(mostRows).toBeLessThanOrEqual(GROUPS + 1);
+  expect(statements).toBeLessThan(5);
+});
+
+test('a large group on a page is read by itself, and the others together', async () => {
+  const { statements: before } = await page();
+  const large = await create('Large', membersNamed('l', LARGE));
+  const fitting = await create('Fitting', membersNamed('f', LARGE - 1));
+  const { resources, statements, mostRows } = await page();
+  const sizeOf = (id: string) => resources.find((one: { id: string }) => one.id === id).members.length;
+  expect([sizeOf(large), sizeOf(fitting)]).toEqual([LARGE, LARGE - 1]);
+  // The group, two pieces of its members, whether there are many more, and whether it changed meanwhile.
+  expect(statements).toBeLessThanOrEqual(before + 6);
+  expect(mostRows).toBeLessThan(2 * LARGE);
+  await expectSameAlone(resources);
+});
+
+test('a page of many members reads no more than some thousands of them at once, and answers all', async () => {
+  const each = 900;
+  for (let index = 0; index < 8; index += 1) await create(`Wide ${index}`, membersNamed(`w${index}-`, each));
+  const { resources, mostRows } = await page();
+  expect(mostRows).toBeLessThanOrEqual(5001);
+  expect(resources).toHaveLength(GROUPS + 8);
+  await expectSameAlone(resources);
+});
+
+test('a group that changes after its page is read is answered as it is by then', async () => {
+  const path = '/Groups/g2';
+  beforeMembers = async () => {
+    const body = { displayName: 'Renamed', members: [{ value: 'u1' }] };
+    expect((await house.send('PUT', path, body)).status).toBe(200);
+  };
+  const { resources } = await page();
+  expect(beforeMembers).toBeUndefined();
+  const changed = resources.find(({ id }: { id: string }) => id === 'g2');
+  expect(changed).toMatchObject({ displayName: 'Renamed', meta: { version: 'W/"2"' } });
+  expect(changed).toEqual((await house.send('GET', path)).body);
+});
+
+test('a group that is removed after its page is read is left out', async () => {
+  beforeMembers = async () => {
+    expect((await house.send('DELETE', '/Groups/g2')).status).toBe(204);
+  };
+  const { resources } = await page();
+  expect(beforeMembers).toBeUndefined();
+  expect(resources.map(({ id }: { id: string }) => id)).not.toContain('g2');
+  expect(resources).toHaveLength(GROUPS - 1);
+});
