@@ -113,29 +113,75 @@ async function leave(running: RunningService, scim: ScimClient, id: string): Pro
   await settled(running);
 }
 
-test("an address that the erased person had beside its owner stays the owner's everywhere", async () => {
+test.each([
+  ['the address', 'assistant@corp.example'],
+  ['a second address', 'assistant@home.example'],
+])(
+  '%s that the erased person had beside its owner stays with the owner everywhere',
+  async (_which, shared) => {
+    const running = await serve();
+    const scim = scimClient(running.url, SCIM_TOKEN);
+    const second = { value: shared, type: 'other' };
+    const emails = [...user('assistant').emails, ...(shared === 'assistant@home.example' ? [second] : [])];
+    await make(scim, '/Users', user('assistant', { emails }));
+    const referring = await referrers(scim, shared);
+    const chief = await make(scim, '/Users', user('chief', { emails: [...user('chief').emails, second] }));
+    await settled(running);
+    const before = await kept(running, scim, referring);
+    expect(before).toMatchObject({
+      manager: { value: shared },
+      members: [{ value: shared }],
+      managerId: expect.any(String),
+    });
+    const told = (await events(running)).filter(({ data }) => data.email === 'assistant@corp.example');
+    expect(told).not.toEqual([]);
+    await leave(running, scim, chief);
+    expect(await erase(chief)).toContain(
+      'the person from 0 groups, and from what is kept of 0 other people: managers, findings, traces',
+    );
+    await settled(running);
+    expect(await kept(running, scim, referring)).toEqual(before);
+    expect(await events(running)).toEqual(expect.arrayContaining(told));
+  },
+);
+
+test('an address of a traveler whom no identity provider has stays in events and in the request log', async () => {
   const running = await serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
-  await make(scim, '/Users', user('assistant'));
-  const referring = await referrers(scim, 'assistant@corp.example');
-  const second = { value: 'assistant@corp.example', type: 'other' };
+  const desk = { email: 'desk@corp.example', firstName: 'Front', lastName: 'Desk' };
+  const id = await travelAdmin(running.url, TRAVEL_API_KEY).make('/users', desk);
+  const second = { value: desk.email, type: 'other' };
   const chief = await make(scim, '/Users', user('chief', { emails: [...user('chief').emails, second] }));
-  await settled(running);
-  const before = await kept(running, scim, referring);
-  expect(before).toMatchObject({
-    manager: { value: 'assistant@corp.example' },
-    members: [{ value: 'assistant@corp.example' }],
-    managerId: expect.any(String),
-  });
-  const told = (await events(running)).filter(({ data }) => data.email === 'assistant@corp.example');
-  expect(told).not.toEqual([]);
   await leave(running, scim, chief);
-  expect(await erase(chief)).toContain(
-    'the person from 0 groups, and from what is kept of 0 other people: managers, findings, traces',
-  );
-  await settled(running);
-  expect(await kept(running, scim, referring)).toEqual(before);
-  expect(await events(running)).toEqual(expect.arrayContaining(told));
+  const own = async () => (await events(running)).filter(({ data }) => data.id === id);
+  const told = await own();
+  expect(told).toMatchObject([{ data: desk }]);
+  const logged = async () => {
+    const database = await openEmbedded(running.data, false);
+    const rows = await database.db.selectFrom('request_log').select('request_body').execute();
+    await database.close();
+    return rows.filter(({ request_body }) => request_body?.includes(desk.email)).length;
+  };
+  await eventually(async () => expect(await logged()).toBe(1));
+  await erase(chief);
+  expect(await own()).toEqual(told);
+  expect(await logged()).toBe(1);
+});
+
+test('events about a traveler who is deleted keep the travel id, however often an erasure looks', async () => {
+  const running = await serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const ann = await make(scim, '/Users', user('ann'));
+  await leave(running, scim, ann);
+  const travelers = await travelAdmin(running.url, TRAVEL_API_KEY).travelers();
+  const { id = '' } = travelers.find(({ email }) => email === 'ann@corp.example') ?? {};
+  const before = (await events(running)).filter(({ data }) => data.id === id);
+  expect(before.map(({ kind }) => kind)).toContain('user.created');
+  // A server runs, so that the erasure looks twice.
+  await erase(ann);
+  const after = (await events(running)).filter(({ data }) => data.id === id);
+  expect(after.map(({ kind }) => kind)).toEqual([...before.map(({ kind }) => kind), 'user.deleted']);
+  for (const { data } of after) expect(Object.keys(data)).toEqual(['id', 'type', 'createdAt']);
 });
 
 test('a userName and an address that somebody else has by now stay with whoever has them', async () => {
@@ -248,12 +294,15 @@ test('an address anywhere in an event of a trip with several travelers goes with
     }),
   );
   await database.close();
-  const trip = async () =>
-    JSON.stringify((await events(running)).find(({ kind }) => kind === 'tripProject.created'));
-  expect(await trip()).toContain('ann@corp.example');
+  const trip = async (asked: RunningService) =>
+    JSON.stringify((await events(asked)).find(({ kind }) => kind === 'tripProject.created'));
+  expect(await trip(running)).toContain('ann@corp.example');
   await leave(running, scim, ann);
+  // Without a server the erasure looks once.
+  await running.close();
   await erase(ann);
-  const told = await trip();
+  service = await startService(environment);
+  const told = await trip(service);
   expect(told).toContain('"renterName":"Erased traveler"');
   expect(told).not.toContain('ann@corp.example');
   expect(told).not.toContain('ann Smith');
