@@ -74,6 +74,13 @@ export interface Progress {
   settledVersion?: number;
 }
 
+/** What a group, by its id, keeps of a member besides the member's id. */
+export interface Membership {
+  group: string;
+  display?: string;
+  type?: string;
+}
+
 /** What a write of the IdP decides about the traveler besides the desired state. */
 export interface Origin {
   /** The externalId that the person had when they were deactivated. */
@@ -92,8 +99,8 @@ export interface Origin {
   baseline?: ScimResource;
   /** Of a tombstone: its traveler gives its address up, as somebody else needs it. */
   givesEmailUp?: true;
-  /** Of a tombstone: the ids of the groups that the user was a member of, for a DELETE that is refused. */
-  memberOf?: string[];
+  /** Of a tombstone: the groups that the user was a member of, for a DELETE that is refused. */
+  memberOf?: Membership[];
 }
 
 /** One SCIM user of one connection: what the IdP wants, what was sent, what was seen, and the link between the two. */

@@ -3,7 +3,16 @@ import type { Applied } from '../translator/result.ts';
 import type { Lookups } from '../translator/snapshot.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
 
-import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
+import type {
+  Decision,
+  Hold,
+  HoldCause,
+  Identity,
+  Membership,
+  Origin,
+  Outcome,
+  Progress,
+} from './identity.ts';
 import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
 import type { SafetyValve } from './policies.ts';
 
@@ -413,6 +422,8 @@ export interface Groups {
   ): Promise<Map<string, ResolvedMember[]>>;
   /** The groups that each of these users is a member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
+  /** The groups that a user is a member of, with what each of them keeps of the member. */
+  membershipsOf(connection: string, userId: string): Promise<Membership[]>;
   insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;
   /**
    * At the expected version only. Applies the member changes in order, and the attributes; answers `unchanged`, leaving

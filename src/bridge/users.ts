@@ -8,7 +8,7 @@ import type { Discovery } from './discovery.ts';
 import { BridgeError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Listed } from './list-query.ts';
-import { changeGroups, groupIdsOf } from './memberships.ts';
+import { changeGroups } from './memberships.ts';
 import { valuesOf } from './names.ts';
 import type {
   Agenda,
@@ -44,7 +44,7 @@ export interface UserStory {
 /** What the story of users works with. */
 export interface UserWorkshop {
   identities: Identities;
-  groups: Pick<Groups, 'byId' | 'change' | 'groupsOf'>;
+  groups: Pick<Groups, 'byId' | 'change' | 'groupsOf' | 'membershipsOf'>;
   agenda: Pick<Agenda, 'touch'>;
   references: Pick<References, 'referrers'>;
   bases: Bases;
@@ -164,7 +164,7 @@ async function remove(
     const before = await liveOrRefused(shop, connection, id);
     check?.(before.version);
     const { surroundings } = shop;
-    const memberOf = await groupIdsOf(shop, connection.id, id);
+    const memberOf = await shop.groups.membershipsOf(connection.id, id);
     const identity: Identity = {
       ...rewritten(before, surroundings),
       deletedAt: surroundings.wallClock(),
@@ -200,7 +200,7 @@ async function liveOrRefused(shop: UserWorkshop, connection: Connection, id: str
 async function takeBack(shop: UserWorkshop, connection: Connection, id: string): Promise<void> {
   const tombstone = await shop.identities.byId(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
-  const { memberOf: groupIds = [], ...origin } = tombstone.origin;
+  const { memberOf: memberships = [], ...origin } = tombstone.origin;
   const identity: Identity = {
     ...rewritten(tombstone, shop.surroundings),
     desired: { ...tombstone.desired, active: false },
@@ -209,11 +209,17 @@ async function takeBack(shop: UserWorkshop, connection: Connection, id: string):
     origin,
   };
   // Before the commit, so that a process that dies in between finds the groups in the tombstone.
-  await changeGroups(shop, connection.id, { groupIds, change: { kind: 'add', members: [{ value: id }] } });
+  await changeGroups(shop, connection.id, {
+    memberships,
+    change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
+  });
   const change = { kind: 'update', identity, expected: tombstone.version } as const;
   // Somebody else may have the userName by now: then nobody is there any more.
   if ((await shop.identities.commit(connection.id, [change])) === 'duplicate') {
-    await changeGroups(shop, connection.id, { groupIds, change: { kind: 'remove', values: [id] } });
+    await changeGroups(shop, connection.id, {
+      memberships,
+      change: () => ({ kind: 'remove', values: [id] }),
+    });
     throw notFound();
   }
   await touchReferrers(shop, identity, identity);

@@ -6,7 +6,7 @@ import { changeGroup, insertGroup } from './group-changes.ts';
 import { fromText } from './json.ts';
 import { groupShelf, toGroup } from './lists/group-shelf.ts';
 import { list } from './lists/list.ts';
-import { membersOf, membersOfSmall, readMembers } from './member-list.ts';
+import { membersOf, membersOfSmall, readMembers, toMember } from './member-list.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,6 +33,13 @@ export function groups(database: Database): Groups {
       return new Map([
         [first, rows.map(({ id, attributes }) => ({ value: id, display: displayOf(attributes) }))],
       ]);
+    },
+    membershipsOf: async (connection, user) => {
+      const { rows } = await membershipsOfOne(db, { connection, user });
+      return rows.map(({ group_id, ...row }) => {
+        const { value: _, ...kept } = toMember(row);
+        return { group: group_id, ...kept };
+      });
     },
     insert: (group, members) => insertGroup(database, group, members),
     change: (group, expected, change) => changeGroup(database, group, { expected, change }),
@@ -99,6 +106,14 @@ const groupsOfOne = prepared((db, { connection, user }: { connection: string; us
     .where('group_member.connection_id', '=', connection)
     .where('group_member.value', '=', user)
     .orderBy('scim_group.position'),
+);
+
+const membershipsOfOne = prepared((db, { connection, user }: { connection: string; user: string }) =>
+  db
+    .selectFrom('group_member')
+    .select(['group_id', 'value', 'display', 'type'])
+    .where('connection_id', '=', connection)
+    .where('value', '=', user),
 );
 
 function displayOf(attributes: string): string {

@@ -313,10 +313,15 @@ test('a DELETE that is refused leaves the user in the groups, also when the proc
     const { groups, users: people } = house.bridge;
     const ada = await people.create(users, person('Ada'));
     await byHand(house, ada.id, { roles: ['admin'] });
-    const { id } = await groups.create(users, { displayName: 'Staff' }, [{ value: ada.id }]);
+    const member = { value: ada.id, display: 'Ada of Staff' };
+    const { id } = await groups.create(users, { displayName: 'Staff' }, [member]);
+    const plain = await groups.create(users, { displayName: 'Plain' }, [{ value: ada.id }]);
     const members = async () => (await house.bridge.groups.read(users, id, true)).members;
     await expect(people.remove(users, ada.id)).rejects.toMatchObject(refused);
-    expect(await members()).toMatchObject([{ value: ada.id, names: 'User' }]);
+    expect(await members()).toEqual([{ ...member, names: 'User' }]);
+    expect((await house.bridge.groups.read(users, plain.id, true)).members).toEqual([
+      { value: ada.id, names: 'User' },
+    ]);
     const call = house.travel.hold('read');
     void people.remove(users, ada.id);
     await call.reached;
@@ -324,7 +329,10 @@ test('a DELETE that is refused leaves the user in the groups, also when the proc
     await house.restart();
     call.release();
     await expect(house.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
-    expect(await members()).toMatchObject([{ value: ada.id, names: 'User' }]);
+    expect(await members()).toEqual([{ ...member, names: 'User' }]);
+    expect((await house.bridge.groups.read(users, plain.id, true)).members).toEqual([
+      { value: ada.id, names: 'User' },
+    ]);
     await approve(house, ada.id);
     await house.bridge.users.remove(users, ada.id);
     expect(await members()).toEqual([]);

@@ -101,6 +101,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['a group', ({ groups }) => groups.byId('okta', 'g')],
   ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
   ['membersOfSmall', ({ groups }) => groups.membersOfSmall('okta', ['g', 'h'])],
+  ['membershipsOf', ({ groups }) => groups.membershipsOf('okta', 'a')],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   [
     'changing members',
