@@ -52,7 +52,7 @@ module.exports = {
     // The commands are hands of the command line: they use what is started, and the pure rooms.
     room(
       'commands',
-      'bridge/(identity|import|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|api-keys|catalog|erasure|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
+      'bridge/(identity|import|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|former-travelers|api-keys|catalog|erasure|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
     ),
     types('adapter', 'bridge/ports|translator/(snapshot|travel-user)|schema/fold'),
     types(
