@@ -64,11 +64,16 @@ const EVERY_MS = 1_000;
 export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsClock): Router {
   let next: Promise<string> | undefined;
   let nextAt = now();
+  let running: Promise<unknown> = Promise.resolve();
   const compute = async () => {
     await (nextAt > now() ? wait(nextAt - now()) : undefined);
+    // One that takes long is not overtaken by the next; whether it failed is told to those who wait for it.
+    await running.catch(() => {});
     next = undefined;
     nextAt = now() + EVERY_MS;
-    return registry.metrics();
+    const computed = registry.metrics();
+    running = computed;
+    return computed;
   };
   return Router().get('/metrics', async (_request, response) => {
     next ??= compute();

@@ -76,6 +76,42 @@ test('/metrics is computed at most once a second, and every answer is newer than
   expect(last).toBe(computed);
 });
 
+test('/metrics is never computed twice at a time, however long that takes', async () => {
+  const time = clock();
+  const ends: (() => void)[] = [];
+  const house = await httpHouse((app, metrics) => {
+    new Gauge({
+      name: 'slow',
+      help: 'Takes as long as the test says.',
+      registers: [metrics.registry],
+      collect: () => new Promise<void>((resolve) => ends.push(resolve)),
+    });
+    app.use(metricsRoutes(metrics, time));
+  });
+  const get = async () => (await fetch(`http://127.0.0.1:${house.port}/metrics`)).status;
+  const isServed = async () => {
+    time.advance(1_000);
+    // A request that is answered shows that those before it have arrived.
+    expect((await fetch(`http://127.0.0.1:${house.port}/nothing`)).status).toBe(404);
+  };
+  const first = get();
+  await eventually(async () => expect(ends).toHaveLength(1));
+  const others: Promise<number>[] = [];
+  for (let second = 0; second < 5; second += 1) {
+    others.push(get());
+    await isServed();
+  }
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  expect(await first).toBe(200);
+  await eventually(async () => expect(ends).toHaveLength(2));
+  ends[1]?.();
+  // Those that came meanwhile share the next computation.
+  expect(await Promise.all(others)).toEqual(Array(5).fill(200));
+  expect(ends).toHaveLength(2);
+  await house.close();
+});
+
 describe('while writes fail', () => {
   const reason = 'the disk is full';
   let failure: string | undefined;
