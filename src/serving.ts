@@ -5,8 +5,7 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { type Certificate, certificateWarning, readCertificate } from './certificate.ts';
 import { type HttpDeps, httpApp } from './http/app.ts';
-import { limitedOptions, type SocketLimits, serveLimited } from './http/sockets.ts';
-import { answerOverflow } from './scim/client-fault.ts';
+import { type Handlers, limitedOptions, type SocketLimits, serveLimited } from './http/sockets.ts';
 import { type Fault, SettingsFault } from './settings-fault.ts';
 import type { TransportSettings } from './transport.ts';
 
@@ -29,8 +28,8 @@ const SWEEP_MS = 20;
 export interface Door {
   server: Server;
   scheme: 'http' | 'https';
-  /** Answers requests with the app, within the limits. */
-  serve(app: Express): void;
+  /** Answers requests within the limits. */
+  serve(handlers: Handlers): void;
   /** Serves with what is in the certificate's files by now; what is wrong with that goes to the log, and nothing changes. */
   renewCertificate(): void;
 }
@@ -41,7 +40,7 @@ export function openDoor(tls: TransportSettings['tls'], log: Logger, limits: Soc
   const options = { requireHostHeader: false, ...limitedOptions(limits) };
   const servedBy = (server: Server) => ({
     server,
-    serve: (app: Express) => serveLimited(server, limits, { handle: app, refuse: answerOverflow }),
+    serve: (handlers: Handlers) => serveLimited(server, limits, handlers),
   });
   if (!tls) return { ...servedBy(createServer(options)), scheme: 'http', renewCertificate: () => {} };
   const { cert, key } = tls.certificate;

@@ -30,10 +30,10 @@ import { type Arrival, arrivals, httpsDoor } from './http/https.ts';
 import { newLog } from './http/log.ts';
 import { httpMetrics, measureProcess, metricsRoutes } from './http/metrics.ts';
 import { addressesOf, isLoopback } from './http/proxies.ts';
-import { limitsOf, type SocketLimits } from './http/sockets.ts';
+import { type Handlers, limitsOf, type SocketLimits } from './http/sockets.ts';
 import { refusePlain } from './plain-refusal.ts';
 import { scimApp } from './scim/app.ts';
-import { answerClientFault, answerExpectation } from './scim/client-fault.ts';
+import { answerClientFault, answerExpectation, answerOverflow } from './scim/client-fault.ts';
 import { renewSecrets, sealingKeyOf } from './sealing-keys.ts';
 import { listen, openDoor, openInnerDoor, stop } from './serving.ts';
 import { bridgeStore } from './store/bridge-store.ts';
@@ -111,7 +111,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   countPauses(deps.metrics, built);
   countMappingFaults(deps.metrics, built);
   measureImports(deps.metrics, built.importer);
-  door.serve(application(ground, { deps, built, url }));
+  door.serve(handlersOf(application(ground, { deps, built, url }), deps));
   const background = options.background === false ? undefined : runAll(ground, built);
   // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
   writes.onRecovery(() => background?.importAgain());
@@ -166,12 +166,6 @@ async function openDoors(
   limits: Partial<SocketLimits> | undefined,
 ) {
   const door = openDoor(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
-  door.server
-    .on(
-      'clientError',
-      answerClientFault(() => new Date()),
-    )
-    .on('checkExpectation', answerExpectation);
   const isPlain = !settings.tls && !settings.requireHttps;
   const inner = isPlain || !embedded ? undefined : await openInnerDoor(embedded.app, deps);
   const url = await listen(door, settings).catch(async (error: unknown) => {
@@ -262,6 +256,16 @@ function httpDeps({ settings, log, surroundings, store, writes }: Ground): HttpD
   countHolds(metrics, store);
   const isTrusted = addressesOf(settings.trustedProxies);
   return { log, metrics, newId: surroundings.newId, now: () => performance.now(), isTrusted };
+}
+
+/** What answers requests: the application, and for those that it never sees, refusals that are logged and counted as well. */
+function handlersOf(handle: Express, deps: HttpDeps): Handlers {
+  return {
+    handle,
+    refuse: httpApp(deps, (app) => app.use(answerOverflow)),
+    refuseExpectation: httpApp(deps, (app) => app.use(answerExpectation)),
+    answerFault: answerClientFault(() => new Date()),
+  };
 }
 
 /** The paths of docs/architecture.md, Folders. */

@@ -38,6 +38,17 @@ export interface Handlers {
   handle: RequestListener;
   /** Answers a request that is one too many on its socket, which closes after that. */
   refuse: RequestListener;
+  /** Answers a request with an Expect that the service does not know. */
+  refuseExpectation: RequestListener;
+  /** Answers what cannot be read, or comes too late, and ends the connection. */
+  answerFault(error: Error, socket: Socket): void;
+}
+
+/** A request, and what answers it. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  answer: RequestListener;
 }
 
 /** Requests of one socket: the one that is answered now, and those that wait behind it. */
@@ -45,7 +56,9 @@ interface Queue {
   /** How many there were. */
   count: number;
   current: ServerResponse | undefined;
-  waiting: { request: IncomingMessage; response: ServerResponse }[];
+  waiting: Exchange[];
+  /** The request that was begun last. */
+  last: IncomingMessage | undefined;
   /** How many came after the last that is answered; undefined: that one has not come. */
   ignored: number | undefined;
 }
@@ -57,25 +70,31 @@ const MOST_IGNORED = 256;
  * Serves the requests of a server within the limits. Those of one socket are answered one after the other: a client that
  * sends many at once waits for itself, and holds no more than one answer in memory.
  */
-export function serveLimited(server: Server, limits: SocketLimits, { handle, refuse }: Handlers) {
+export function serveLimited(
+  server: Server,
+  limits: SocketLimits,
+  { handle, refuse, refuseExpectation, answerFault }: Handlers,
+) {
   const queues = new WeakMap<Socket, Queue>();
   server.maxConnections = limits.connections;
   server.timeout = limits.unreadMs;
-  const begin = (queue: Queue, request: IncomingMessage, response: ServerResponse) => {
+  const begin = (queue: Queue, { request, response, answer }: Exchange) => {
     queue.current = response;
+    queue.last = request;
     // "close" comes once, after the answer or when the client went away before it.
     response.once('close', () => goOn(queue, request.socket));
-    handle(request, response);
+    answer(request, response);
   };
   const goOn = (queue: Queue, socket: Socket) => {
     queue.current = undefined;
     const next = socket.destroyed ? undefined : queue.waiting.shift();
-    if (next) begin(queue, next.request, next.response);
+    if (next) begin(queue, next);
     if (queue.waiting.length === 0) socket.resume();
   };
-  server.on('request', (request, response) => {
+  const take = (exchange: Exchange) => {
+    const { request, response } = exchange;
     const { socket } = request;
-    const queue = queues.get(socket) ?? { count: 0, current: undefined, waiting: [], ignored: undefined };
+    const queue = queues.get(socket) ?? newQueue();
     queues.set(socket, queue);
     if (queue.ignored !== undefined) {
       ignore(queue, socket);
@@ -87,15 +106,36 @@ export function serveLimited(server: Server, limits: SocketLimits, { handle, ref
       response.shouldKeepAlive = false;
       queue.ignored = 0;
     }
-    if (!queue.current) begin(queue, request, response);
+    if (!queue.current) begin(queue, exchange);
     else if (queue.waiting.length < limits.waiting) {
-      queue.waiting.push({ request, response });
+      queue.waiting.push(exchange);
       // What is read already is still parsed; the rest stays with the client.
       socket.pause();
     } else {
       queue.ignored = 0;
+      response.shouldKeepAlive = false;
       refuse(request, response);
     }
+  };
+  server.on('request', (request, response) => take({ request, response, answer: handle }));
+  server.on('checkExpectation', (request, response) =>
+    take({ request, response, answer: refuseExpectation }),
+  );
+  closeFaulty(server, queues, answerFault);
+}
+
+/** Closes the sockets of clients whose requests cannot be read or come too late, or that do not read. */
+function closeFaulty(
+  server: Server,
+  queues: WeakMap<Socket, Queue>,
+  answerFault: Handlers['answerFault'],
+): void {
+  server.on('clientError', (error: Error, socket: Socket) => {
+    const queue = queues.get(socket);
+    if (!socket.writable || !queue || isAnswerDue(queue)) answerFault(error, socket);
+    else if (!queue.current) socket.destroySoon();
+    else if (queue.current.headersSent) socket.destroy();
+    else closeBehindWhole(queue, queue.current);
   });
   server.on('timeout', (socket) => {
     const current = queues.get(socket)?.current;
@@ -105,6 +145,27 @@ export function serveLimited(server: Server, limits: SocketLimits, { handle, ref
     if (current) noteUnread(current);
     socket.destroy();
   });
+}
+
+function newQueue(): Queue {
+  return { count: 0, current: undefined, waiting: [], last: undefined, ignored: undefined };
+}
+
+/**
+ * Whether the client takes a response to a fault as the one to the faulty request: nothing is sent on the socket meanwhile,
+ * no whole request is to be answered before, and the faulty request has no response yet.
+ */
+function isAnswerDue({ current, last }: Queue): boolean {
+  if (!current) return last === undefined || last.complete;
+  return !current.headersSent && last?.complete === false;
+}
+
+/** Closes a socket behind the responses to the requests that came whole; the request with the fault gets none. */
+function closeBehindWhole(queue: Queue, current: ServerResponse): void {
+  queue.waiting = queue.waiting.filter(({ request }) => request.complete);
+  const last = queue.waiting.at(-1)?.response ?? current;
+  last.shouldKeepAlive = false;
+  queue.ignored ??= 0;
 }
 
 function ignore(queue: Queue, socket: Socket): void {

@@ -25,7 +25,7 @@ const unreadable = badRequest('invalidSyntax', 'The request cannot be read.');
 
 /**
  * Answers what cannot be read as HTTP, as SCIM clients show only JSON to their admins (RFC 7644 §3.12), and ends the
- * connection: where the next request begins nobody knows. For the event "clientError" of a server.
+ * connection: where the next request begins nobody knows.
  */
 export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoException, socket: Line) => void {
   return ({ code = '' }, socket) => {
@@ -39,7 +39,7 @@ export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoExceptio
   };
 }
 
-/** Answers a pipelined request that is one too many on its socket, and closes the socket after that. */
+/** Answers a pipelined request that is one too many on its socket, and closes the socket after that; to be mounted in an `httpApp`. */
 export function answerOverflow(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   const body = errorBody(
@@ -49,7 +49,7 @@ export function answerOverflow(request: IncomingMessage, response: ServerRespons
   response.writeHead(503, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Answers an Expect that is none of HTTP's (RFC 9110 §10.1.1). For the event "checkExpectation" of a server. */
+/** Answers an Expect that is none of HTTP's (RFC 9110 §10.1.1); to be mounted in an `httpApp`. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   // What the client still sends has no meaning, but must be read off.
   request.resume();
@@ -57,7 +57,6 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
     new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.'),
   );
   const headers = {
-    ...defaultHeaders,
     'Content-Type': MEDIA_TYPE,
     'Content-Length': Buffer.byteLength(body),
   };

@@ -88,6 +88,27 @@ describe('pipelined requests', () => {
     },
   );
 
+  test('that are refused have the headers of every response, a line in the log, and a count in the metrics', async () => {
+    const { port, service, textOf } = await limited({});
+    const text = await rawExchange(port, textOf('GET', '/scim/v2/Users?count=1').repeat(60));
+    const [head = ''] = text.slice(text.indexOf('HTTP/1.1 503')).split('\r\n\r\n');
+    expect(head.split('\r\n')).toEqual(
+      expect.arrayContaining([
+        'Cache-Control: no-store',
+        'X-Content-Type-Options: nosniff',
+        'Connection: close',
+      ]),
+    );
+    const isRefused = ({ status }: JsonObject) => status === 503;
+    await eventually(async () =>
+      expect(lines.filter(isRefused)).toMatchObject([
+        { method: 'GET', path: '/scim/v2/Users', query: ['count'] },
+      ]),
+    );
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics).toContain('jetbridge_http_requests_total{area="scim",method="GET",status="503"} 1\n');
+  });
+
   test('in thousands close the socket at once', async () => {
     const { port, service } = await limited({});
     const text = await rawExchange(port, 'GET / HTTP/1.1\r\n\r\n'.repeat(3000)).catch(() => '');

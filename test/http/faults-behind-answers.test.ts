@@ -1,0 +1,133 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newLog } from '../../src/http/log.ts';
+import { limitedOptions, limitsOf, serveLimited } from '../../src/http/sockets.ts';
+import { type JsonObject, urns } from '../../src/schema/resource.ts';
+import { answerClientFault } from '../../src/scim/client-fault.ts';
+import { eventually } from '../support/eventually.ts';
+import { linesTo } from '../support/http-house.ts';
+import { rawExchange, requestText, unreadExchange } from '../support/raw-http.ts';
+import { scimClient } from '../support/scim-client.ts';
+import { type RunningService, startService } from '../support/service.ts';
+
+/** The status codes of the responses in what a socket received, in their order, wherever they begin. */
+const statusesIn = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+describe('on the service', () => {
+  const notes = 'urn:example:notes:2.0:User';
+  const lines: JsonObject[] = [];
+  let service: RunningService;
+  let port: number;
+  beforeAll(async () => {
+    const log = newLog('info', linesTo(lines));
+    service = await startService({}, { background: false, log, limits: { requestMs: 300 } });
+    port = Number(new URL(service.url).port);
+    const { send } = scimClient(service.url, service.scimToken);
+    const values = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(6_000)}`);
+    for (let index = 0; index < 60; index += 1) {
+      const user = { schemas: [urns.user, notes], userName: `u${index}@corp.example`, [notes]: { values } };
+      expect(await send('POST', '/Users', user)).toMatchObject({ status: 201 });
+    }
+  });
+  afterAll(() => service.close());
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  const textOf = (method: string, target: string, headers: Record<string, string> = {}) => {
+    const Authorization = `Bearer ${service.scimToken}`;
+    return requestText({ method, target, headers: { Connection: 'keep-alive', Authorization, ...headers } });
+  };
+  const bodyOf = { 'Content-Type': 'application/scim+json', 'Content-Length': '100' };
+  const long = '/scim/v2/Users?count=200';
+  const short = '/scim/v2/Users?count=0';
+
+  test('a response that has begun is never mixed with a 408 for the body of a request behind it', async () => {
+    const text = `${textOf('GET', long)}${textOf('POST', '/scim/v2/Users', bodyOf)}{"a":`;
+    const client = unreadExchange(port, text);
+    const isCut = ({ status }: JsonObject) => status === 499;
+    await eventually(async () => expect(lines.filter(isCut).length).toBeGreaterThan(0));
+    const received = await client.read();
+    expect(statusesIn(received)).toEqual([200]);
+    expect(received.endsWith('\r\n0\r\n\r\n')).toBe(false);
+  });
+
+  test.each([
+    ['that is read before the response', short, 408],
+    ['that is not read', '/healthz', 200],
+  ])('a request has one response, though its body never comes (%s)', async (_title, target, status) => {
+    expect(statusesIn(await rawExchange(port, textOf('GET', target, bodyOf)))).toEqual([status]);
+  });
+
+  test.each([1, 2, 5])(
+    '%d requests are answered before what cannot be read closes the socket',
+    async (count) => {
+      const text = await rawExchange(port, `${textOf('GET', short).repeat(count)}junk\r\n\r\n`);
+      expect(statusesIn(text)).toEqual(Array(count).fill(200));
+      expect(text.match(/Connection: close/g)).toHaveLength(1);
+      expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('Connection: close');
+    },
+  );
+
+  test('an unknown expectation waits for the responses before it', async () => {
+    const odd = textOf('POST', '/scim/v2/Users', { Expect: 'the-unexpected', Connection: 'close' });
+    expect(statusesIn(await rawExchange(port, textOf('GET', short) + odd))).toEqual([200, 417]);
+    await eventually(async () => expect(lines.map(({ status }) => status)).toEqual([200, 417]));
+  });
+});
+
+describe('on a server whose handler takes long', () => {
+  const held: ServerResponse[] = [];
+  let faults = 0;
+  const server = createServer(limitedOptions({ ...limitsOf(10), requestMs: 100 }));
+  let port: number;
+  beforeAll(async () => {
+    serveLimited(server, limitsOf(10), {
+      handle: (_request, response) => held.push(response),
+      refuse: (_request, response) => response.writeHead(503).end(),
+      refuseExpectation: (_request, response) => response.writeHead(417).end(),
+      answerFault: answerClientFault(() => new Date()),
+    });
+    server.on('clientError', () => {
+      faults += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  beforeEach(() => {
+    held.length = 0;
+    faults = 0;
+  });
+
+  const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+  const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n';
+
+  test.each([
+    ['a body', 1, `${post}{`],
+    ['a body', 3, `${post}{`],
+    ['headers', 1, post.slice(0, -10)],
+    ['headers', 3, post.slice(0, -10)],
+  ])(
+    'whole requests before %s that does not come are answered, and then the socket closes (%d)',
+    async (_title, count, late) => {
+      const exchange = rawExchange(port, get.repeat(count) + late);
+      await eventually(async () => expect(faults).toBe(1));
+      for (let answered = 0; answered < count; answered += 1) {
+        await eventually(async () => expect(held).toHaveLength(answered + 1));
+        held[answered]?.end(`answer ${answered}`);
+      }
+      const text = await exchange;
+      expect(statusesIn(text)).toEqual(Array(count).fill(200));
+      expect(text.match(/answer \d/g)).toEqual(
+        Array.from({ length: count }, (_, index) => `answer ${index}`),
+      );
+      expect(held).toHaveLength(count);
+    },
+  );
+
+  test('a request whose own body does not come is 408', async () => {
+    expect(statusesIn(await rawExchange(port, `${post}{`))).toEqual([408]);
+  });
+});
