@@ -31,6 +31,8 @@ export interface Remembered {
   isUncertain: boolean;
   /** True while somebody has taken a leaver's traveler back into use by hand. */
   isActiveByHand: boolean;
+  /** Its person had left; whoever gets it back need not be somebody else. */
+  isLeftBehind: boolean;
 }
 
 /** What the travel service's rules were at the last rest, and what they are. */
@@ -100,8 +102,9 @@ export function expectationOf(
       edit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
     if (event.kind === 'wish' && event.person === person) follow(track, field, event, isRuled);
   }
-  // Whoever came by the traveler without a POST may have had it reset, too.
-  if (track.owner && track.person !== person) Object.assign(track, { owned: true, isWantedAllowed: true });
+  // Whoever came by the traveler without a POST, as their own vanished, may have had it reset, too.
+  if (track.owner && (track.person !== person || memory?.isLeftBehind))
+    Object.assign(track, { owned: true, isWantedAllowed: true });
   if (isRuled && wish) want(track, wantedValue(field, wish));
   const allowed = new Set(track.drift);
   if (track.isWantedAllowed) allowed.add(track.wanted);

@@ -91,6 +91,7 @@ function leftBehind(traveler: TravelUser, old: Remembered, scene: Scene): Rememb
     ...seen(traveler, scene),
     wanted: last,
     isActiveByHand: !traveler.archived,
+    isLeftBehind: true,
     isUncertain: old.isUncertain || isRenamed(old, ledger) || hasLeftBesideNewRule(old, ledger),
   };
 }
@@ -124,7 +125,14 @@ function rememberedOf(traveler: TravelUser, person: Person, scene: Scene): Remem
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
-  return { ...seen(traveler, scene), wanted, owner, isActiveByHand: false, isUncertain: false };
+  return {
+    ...seen(traveler, scene),
+    wanted,
+    owner,
+    isActiveByHand: false,
+    isLeftBehind: false,
+    isUncertain: false,
+  };
 }
 
 /** One who was made by hand, or for somebody who came and left between two rests. */
@@ -145,6 +153,7 @@ function unlinkedTraveler(traveler: TravelUser, scene: Scene): Remembered {
     owner,
     isUncertain,
     isActiveByHand: !traveler.archived,
+    isLeftBehind: false,
   };
 }
 
