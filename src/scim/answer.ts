@@ -7,11 +7,8 @@ import { groupType, userType } from '../schema/resource-type.ts';
 import { etagOf } from './conditions.ts';
 import type { Answer } from './endpoint.ts';
 import type { JsonText } from './json-text.ts';
-import { locationOf, membershipOf, presentGroup, presentUser } from './present.ts';
+import { locationOf, MEMBERS_AT_ONCE, membershipOf, presentGroup, presentUser } from './present.ts';
 import { everything, type Projection } from './projection.ts';
-
-/** How many members are written at a stretch. */
-const PIECE = 1000;
 
 /** A user as it is answered. */
 export function answerUser(view: UserView, base: string, projection: Projection): Answer {
@@ -103,14 +100,15 @@ function metaJson({ id, createdAt, lastModified, version }: UserView, base: stri
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
 export function groupJson(view: GroupView, base: string, projection: Projection): JsonText {
   const { members = [], manyMembers = parts(members) } = view;
-  if (!view.manyMembers && members.length <= PIECE) {
+  if (!view.manyMembers && members.length <= MEMBERS_AT_ONCE) {
     return JSON.stringify(projection.apply(presentGroup(view, base)));
   }
   return pieces(manyMembers, (some) => projection.apply(presentGroup({ ...view, members: some }, base)));
 }
 
 async function* parts(members: ResolvedMember[]): AsyncGenerator<ResolvedMember[]> {
-  for (let start = 0; start < members.length; start += PIECE) yield members.slice(start, start + PIECE);
+  for (let start = 0; start < members.length; start += MEMBERS_AT_ONCE)
+    yield members.slice(start, start + MEMBERS_AT_ONCE);
 }
 
 async function* pieces(

@@ -41,16 +41,17 @@ const memberTypes = { User: userType, Group: groupType };
  * `type` and `$ref` follow from the resource that the id names (RFC 7643 §4.2); of an id that names none, the client's
  * own `type` is all that is known.
  */
-function presentMember({ names, value, display, type = names }: ResolvedMember, base: string): JsonObject {
+function presentMember({ names, value, display, type: told }: ResolvedMember, base: string): JsonObject {
   const member: JsonObject = { value };
+  const type = names ?? told;
   if (display !== undefined) member['display'] = display;
-  if (type !== undefined) member['type'] = names ?? type;
+  if (type !== undefined) member['type'] = type;
   if (names !== undefined) member['$ref'] = locationOf(memberTypes[names], value, base);
   return member;
 }
 
-/** How many members are presented at a stretch. */
-const PIECE = 1000;
+/** How many members are presented, and written, between two pauses. */
+export const MEMBERS_AT_ONCE = 1000;
 
 /** The same with pauses, as a group may have any number of members. */
 export async function presentGroupInSteps(
@@ -59,9 +60,9 @@ export async function presentGroupInSteps(
   pause: () => Promise<void>,
 ): Promise<JsonObject> {
   const shown: Json[] = [];
-  for (let start = 0; start < members.length; start += PIECE) {
+  for (let start = 0; start < members.length; start += MEMBERS_AT_ONCE) {
     await pause();
-    const piece = presentGroup({ ...view, members: members.slice(start, start + PIECE) }, base);
+    const piece = presentGroup({ ...view, members: members.slice(start, start + MEMBERS_AT_ONCE) }, base);
     if (Array.isArray(piece['members'])) shown.push(...piece['members']);
   }
   const body = presentGroup({ ...view, members: undefined }, base);
