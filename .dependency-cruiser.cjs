@@ -1,9 +1,9 @@
 /**
- * The allowed doors of the house, as a positive list: an import that no rule here names is forbidden.
- * `start.ts` alone knows everyone; no wing imports another; adapter and store import types only.
+ * The allowed imports, as a positive list: an import that no rule here names is forbidden. `server` alone wires the parts
+ * together; the HTTP interfaces do not import each other; the adapter and the store import types only.
  */
-const own = (room) => ({ from: { path: `^src/${room}/` }, to: { path: `^src/${room}/` } });
-const room = (from, to) => ({ from: { path: `^src/${from}/` }, to: { path: `^src/(${to})` } });
+const within = (folder) => ({ from: { path: `^src/${folder}/` }, to: { path: `^src/${folder}/` } });
+const folder = (from, to) => ({ from: { path: `^src/${from}/` }, to: { path: `^src/(${to})` } });
 /** The swc parser does not tell a type import from another, so the files are named that hold types (almost) alone. */
 const types = (from, to) => ({ from: { path: `^src/${from}/` }, to: { path: `^src/(${to})\\.ts$` } });
 const packages = (from, names) => ({
@@ -17,7 +17,7 @@ const builtin = (from, names) => ({
 
 module.exports = {
   forbidden: [
-    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-dev-packages',
       severity: 'error',
@@ -31,7 +31,7 @@ module.exports = {
     ...[
       'schema',
       'translator',
-      'bridge',
+      'provisioning',
       'scim',
       'oauth',
       'adapter',
@@ -39,55 +39,63 @@ module.exports = {
       'store',
       'http',
       'replay',
-      'commands',
-    ].map(own),
+      'sample-data',
+      'config',
+      'server',
+      'cli',
+    ].map(within),
 
-    room('translator', 'schema/'),
-    room('bridge', 'translator/|schema/'),
-    room('scim', 'bridge/|schema/|http/'),
-    room('oauth', 'http/'),
-    room('travel', 'http/|schema/fold.ts$'),
+    folder('translator', 'schema/'),
+    folder('provisioning', 'translator/|schema/'),
+    folder('scim', 'provisioning/|schema/|http/'),
+    folder('oauth', 'http/'),
+    folder('travel', 'http/|schema/case-fold.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
-    room('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
-    // The commands are hands of the command line: they use what is started, and the pure rooms.
-    room(
-      'commands',
-      'bridge/(identity|import|policies|ports|rehearsed).ts$|[^/]+\\.ts$|replay/|translator/|schema/|http/bearer|store/|oauth/(jwks|ports|register).ts$|travel/(admins|former-travelers|api-keys|catalog|erasure|errors|json|ports|openapi/document|sample-data/sample-data).ts$',
-    ),
-    types('adapter', 'bridge/ports|translator/(snapshot|travel-user)|schema/fold'),
+    folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
+    types('adapter', 'provisioning/ports|translator/(snapshot|travel-user)|schema/case-fold'),
     types(
       'store',
-      'bridge/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|travel/webhooks/ports|oauth/ports|schema/(resource|fold)',
+      'provisioning/(ports|identity|list-query)|translator/(result|snapshot|travel-user)|travel/ports|travel/webhooks/ports|oauth/ports|schema/(resource|case-fold)',
     ),
+    // The settings contain a mapping, policies and a key, each of which its own folder checks.
+    folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
+    folder('server', 'config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/'),
+    // The sample company is written through the embedded travel service, below HTTP.
+    folder('sample-data', 'travel/|schema/case-fold.ts$'),
+    // Commands work on the store, or on a service that runs.
+    folder(
+      'cli',
+      'config/|server/(start|offline).ts$|replay/|translator/|schema/|http/bearer.ts$|store/|oauth/(clients|ports).ts$|provisioning/(identity|import|policies|ports|preview-mapping).ts$|sample-data/sample-data.ts$|travel/(authentication|former-travelers|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+    ),
+    { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
-    packages('oauth/', 'express|@types/express'),
-    packages('travel/sample-data/', '@faker-js/faker'),
+    packages('oauth/', 'express|@types/express|express-rate-limit'),
+    packages('sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
-    packages('bridge/', 'pino'),
+    packages('provisioning/', 'pino'),
     packages('adapter/', 'axios'),
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('replay/', 'zod'),
-    packages('commands/', 'cli-table3|cli-progress'),
+    packages('config/', 'zod'),
+    packages('server/', 'pino|express|@types/express|prom-client'),
+    packages('cli/', 'commander|cli-table3|cli-progress'),
 
-    builtin('bridge/', 'crypto|util'),
+    builtin('provisioning/', 'crypto|util'),
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
+    builtin('sample-data/', 'crypto|util'),
     builtin('travel/', 'crypto|dns|events|http|https|net|util'),
     builtin('http/', 'crypto|http|net|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
-    builtin('commands/', 'fs|path|crypto|events|os|timers/promises'),
     builtin('replay/', 'fs|path|http|https|util|zlib'),
-
-    { from: { path: '^src/[^/]+\\.ts$' }, to: { path: '^src/' } },
-    packages('[^/]+\\.ts$', 'commander|zod|pino|express|@types/express|prom-client'),
-    builtin(
-      '[^/]+\\.ts$',
-      'fs|path|crypto|http|https|net|tls|url|v8|process|module|os|child_process|events|fs/promises|readline/promises|timers/promises',
-    ),
+    builtin('config/', 'fs|path|crypto|tls'),
+    builtin('server/', 'crypto|events|http|https|tls|net|timers/promises'),
+    builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
+    builtin('main.ts', 'url|v8'),
   ],
   options: {
     parser: 'swc',

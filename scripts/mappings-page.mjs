@@ -5,12 +5,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { enterpriseSchema } from '../dist/schema/enterprise-schema.js';
 import { urns } from '../dist/schema/resource.js';
-import { travelSchema } from '../dist/schema/travel-schema.js';
-import { userSchema } from '../dist/schema/user-schema.js';
+import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/schemas.js';
 import { defaultRules } from '../dist/translator/default-rules.js';
-import { parseMapping } from '../dist/translator/mapping.js';
+import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';
 import { toTravel } from '../dist/translator/to-travel.js';
 

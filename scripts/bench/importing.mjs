@@ -1,7 +1,7 @@
 // Imports all travelers into a data folder as `jetbridge import` does, as often as asked, and tells how long each took:
 // node importing.mjs TIMES. The settings are those of the environment.
-import { readSettings } from '../../dist/config.js';
-import { start } from '../../dist/start.js';
+import { readSettings } from '../../dist/config/settings.js';
+import { start } from '../../dist/server/start.js';
 import { home } from './program.mjs';
 
 const settings = { ...readSettings(process.env, home), port: 0, host: '127.0.0.1', logLevel: 'silent' };

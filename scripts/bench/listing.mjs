@@ -105,7 +105,7 @@ function shuffled(n) {
 /** A page, and for one by cursor the cursor that the page before it named. */
 async function page({ of, under, depth, offset, query = {} }) {
   const resource = { users: user, operations: billingOperation, events: event }[of];
-  const collection = { resource, surroundings: { store } };
+  const collection = { resource, runtime: { store } };
   const ask = (asked) =>
     under
       ? listUnder(collection, sub, { parentId: invoice.id, id: '', caller: '' }, asked)

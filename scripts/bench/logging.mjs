@@ -2,14 +2,14 @@
 // Mounted as in production; tells where the two are, and somebody to ask for.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { embeddedTravel } from '../../dist/embedded.js';
 import { httpApp } from '../../dist/http/app.js';
 import { newLog } from '../../dist/http/log.js';
 import { httpMetrics } from '../../dist/http/metrics.js';
+import { embeddedTravel } from '../../dist/server/embedded.js';
+import { realSurroundings } from '../../dist/server/runtime.js';
 import { openEmbedded } from '../../dist/store/database.js';
 import { requestLog } from '../../dist/store/request-log.js';
-import { realSurroundings } from '../../dist/surroundings.js';
-import { keeper } from '../../dist/travel/request-log-keeper.js';
+import { keeper } from '../../dist/travel/request-log-writer.js';
 import { travelKey } from './data.mjs';
 
 const database = await openEmbedded(process.argv[2], true);

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { openEmbedded } from '../../dist/store/database.js';
 import { travelResources } from '../../dist/store/travel-resources.js';
-import { ensureFirstAdmin } from '../../dist/travel/first-admin.js';
+import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
 import { keysOf } from '../../dist/travel/resource.js';
 import { user } from '../../dist/travel/resources/user.js';
 import { validated } from '../../dist/travel/validation.js';

@@ -1,5 +1,4 @@
-import type { InvalidField, TravelAnswer, TravelFailure } from '../bridge/ports.ts';
-import { list, record, text } from './fields.ts';
+import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/ports.ts';
 
 /** What came back over the wire, before anybody judged it. */
 export interface Reply {
@@ -141,4 +140,44 @@ function httpDate(value: string): number | undefined {
   const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(value);
   const date = Date.parse(isAsctime ? `${value} GMT` : value.endsWith('GMT') ? value : '');
   return Number.isNaN(date) ? undefined : date;
+}
+
+/** A JSON object, or undefined. */
+export function record(value: unknown): Record<string, unknown> | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** The items of an array; nothing for anything else. */
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A string, or undefined. */
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The strings among the named members: what is missing or of another type is passed over. */
+export function texts<Name extends string>(
+  source: Record<string, unknown>,
+  names: readonly Name[],
+): { [N in Name]?: string } {
+  const found: { [N in Name]?: string } = {};
+  for (const name of names) {
+    const value = text(source[name]);
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+/** What a reader makes of each item, without those it cannot read. */
+export function readable<T>(items: unknown, read: (item: unknown) => T | undefined): T[] {
+  return list(items).flatMap((item) => {
+    const value = read(item);
+    return value === undefined ? [] : [value];
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

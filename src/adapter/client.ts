@@ -1,9 +1,8 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
-import type { Surroundings, TravelAnswer } from '../bridge/ports.ts';
+import type { Runtime, TravelAnswer } from '../provisioning/ports.ts';
 import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
-import { limiter } from './limiter.ts';
 
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 8;
@@ -22,7 +21,7 @@ export interface ClientSettings {
   /** The base URL that paths such as `/api/users` are added to. */
   url: string;
   token: string;
-  clock: Pick<Surroundings, 'now' | 'wallClock' | 'wait'>;
+  clock: Pick<Runtime, 'now' | 'wallClock' | 'wait'>;
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
@@ -170,5 +169,80 @@ async function send(
     retryAfter: header('retry-after'),
     date: header('date'),
     acceptPatch: header('accept-patch'),
+  };
+}
+
+/** How hard a travel API may be used. */
+export interface Limits {
+  /** Calls that may be on their way at the same time. */
+  atOnce: number;
+  /** Calls that may start within any second; undefined for no limit. */
+  perSecond: number | undefined;
+  clock: Pick<Runtime, 'now' | 'wait'>;
+}
+
+/** Does the work when its turn has come, first come first served; rejects with the signal's reason when that never comes. */
+export type Limiter = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** One limiter serves all the calls of a connection. */
+export function limiter(limits: Limits): Limiter {
+  const turns = semaphore(limits.atOnce);
+  const pace = pacer(limits);
+  return async (signal, work) => {
+    await turns.take(signal);
+    try {
+      await pace(signal);
+      signal.throwIfAborted();
+      return await work();
+    } finally {
+      turns.give();
+    }
+  };
+}
+
+function semaphore(size: number): { take(signal: AbortSignal): Promise<void>; give(): void } {
+  let free = size;
+  const waiting = new Set<() => void>();
+  return {
+    take: (signal) =>
+      new Promise((resolve, reject) => {
+        if (free > 0) {
+          free -= 1;
+          resolve();
+          return;
+        }
+        const proceed = () => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        };
+        const leave = () => {
+          waiting.delete(proceed);
+          reject(signal.reason);
+        };
+        waiting.add(proceed);
+        signal.addEventListener('abort', leave, { once: true });
+      }),
+    give: () => {
+      const [next] = waiting;
+      if (next === undefined) {
+        free += 1;
+        return;
+      }
+      waiting.delete(next);
+      next();
+    },
+  };
+}
+
+/** Keeps the times of the last starts, so that the limit holds for any second and not only on average. */
+function pacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<void> {
+  const starts: number[] = [];
+  return async (signal) => {
+    if (perSecond === undefined) return;
+    const oldest = starts.length < perSecond ? undefined : starts.shift();
+    const now = clock.now();
+    const at = oldest === undefined ? now : Math.max(now, oldest + 1_000);
+    starts.push(at);
+    if (at > now) await clock.wait(at - now, signal);
   };
 }

@@ -1,7 +1,6 @@
-import type { TravelAnswer } from '../bridge/ports.ts';
-import { type Body, ofCollection } from './answers.ts';
+import type { TravelAnswer } from '../provisioning/ports.ts';
+import { type Body, ofCollection, record, text } from './answers.ts';
 import type { TravelClient } from './client.ts';
-import { record, text } from './fields.ts';
 
 const PAGE = 100;
 /** A collection longer than this is not read: no travel account has so many cost centers. */

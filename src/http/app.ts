@@ -2,10 +2,8 @@ import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { areaOf, struckNames, struckPath } from './area.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Addresses, clientAddress } from './proxies.ts';
-import { defaultHeaders } from './response-headers.ts';
 import { RequestScope, scopeOf } from './scope.ts';
 import { oneRequestATurn } from './turns.ts';
 
@@ -120,3 +118,56 @@ function clientStatus(error: unknown): number | undefined {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 400 && status < 500 ? status : undefined;
 }
+
+const areas = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metrics'] as const;
+
+/** The part of the service that a path belongs to; a closed list, so that strangers cannot grow the metrics. */
+export function areaOf(path: string): string {
+  const first = path.split('/')[1] ?? '';
+  return areas.find((area) => area === first) ?? 'other';
+}
+
+/** The segments of all paths that are served. */
+const segments = new Set<string>([
+  ...areas,
+  ...['v2', 'users', 'groups', '.search', 'schemas', 'resourcetypes', 'serviceproviderconfig', 'bulk', 'me'],
+  ...['token', 'whoami', 'openapi.json', 'docs', 'billing-profiles', 'cost-centers', 'project-codes'],
+  ...['custom-fields', 'options', 'travel-policies', 'scim-user-mappings', 'trip-projects'],
+  ...['billing-operations', 'invoices', 'refunds', 'disputes', 'events'],
+  ...['webhooks', 'deliveries', 'secret', 'test', 'redeliver'],
+]);
+
+/** The query parameters that are read anywhere. */
+const parameters = new Set<string>([
+  ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'cursor'],
+  ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'archived', 'emails', 'status', 'require'],
+]);
+
+const STRUCK = '*';
+
+/**
+ * A path for the log. Segments that no endpoint has are struck out, as a client may write anything there; if the request
+ * found what it asked for, ids are shown, as they are those of resources.
+ */
+export function struckPath(path: string, isFound: boolean): string {
+  const isShown = (segment: string) =>
+    segment === '' || segments.has(segment.toLowerCase()) || (isFound && /^[\w.:-]{1,64}$/.test(segment));
+  const shown = path.slice(0, LONGEST_PATH).split('/');
+  return shown.map((segment) => (isShown(segment) ? segment : STRUCK)).join('/');
+}
+
+const LONGEST_PATH = 500;
+
+/** Names of query parameters for the log, each once; all that are not known are one asterisk. */
+export function struckNames(names: string[]): string[] {
+  return [...new Set(names.map((name) => (parameters.has(name) ? name : STRUCK)))];
+}
+
+/**
+ * Headers of every response: caches keep nothing (RFC 9111 §5.2.2.5), as responses hold personal data and depend on the
+ * credential, and browsers do not guess a type from the content.
+ */
+export const defaultHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** `Cache-Control` of a response with an ETag: its client may keep it, and asks each time whether it still holds (RFC 9111 §5.2.2.4). */
+export const REVALIDATE = 'private, no-cache';

@@ -1,14 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { hashSecret, newSecret } from '../http/bearer.ts';
-import { addressOf, type FailureLimit, TOO_MANY } from '../http/failed-authentication.ts';
-import { claimedSubject } from '../http/jwt.ts';
+import { addressOf, type FailureLimit, type Refusal, TOO_MANY } from '../http/failed-authentication.ts';
+import {
+  CLOCK_TOLERANCE_S,
+  claimedSubject,
+  type Keys,
+  KeysUnavailable,
+  localKeys,
+  remoteKeys,
+  verificationFault,
+  verifyToken,
+} from '../http/jwt.ts';
 import { noteOf, scopeOf } from '../http/scope.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { assertionCheck, type CheckAssertion } from './assertion.ts';
-import { parametersOf, presentedBy } from './client-authentication.ts';
-import { invalidClient, OAuthError } from './errors.ts';
-import type { AccessTokens, Assertions, Clients, Grant } from './ports.ts';
+import type { AccessTokens, Assertions, Clients, Grant, Proof } from './ports.ts';
 
 /** What the token endpoint needs from the house. */
 export interface TokenEndpointDeps {
@@ -162,4 +168,153 @@ function fromExpress(error: unknown): OAuthError {
   if (status === 413) return new OAuthError('invalid_request', 'The body is larger than 16 KB.', { status });
   if (status >= 400 && status < 500) return new OAuthError('invalid_request', 'The request cannot be read.');
   return new OAuthError('server_error', 'Something went wrong here.', { cause: error });
+}
+
+/** What a client brings to show who it is. */
+export type Presented =
+  | { kind: 'secret'; clientId: string; secret: string }
+  | { kind: 'assertion'; clientId: string | undefined; assertion: string };
+
+/** RFC 7523 §2.2 */
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** The parameters of a form. "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2). */
+export function parametersOf(form: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(form)) {
+    // "Request and response parameters MUST NOT be included more than once."
+    if (parameters.has(name)) throw new OAuthError('invalid_request', 'A parameter is given more than once.');
+    parameters.set(name, value);
+  }
+  return new Map([...parameters].filter(([, value]) => value !== ''));
+}
+
+/** Reads who wants to be let in. "The client MUST NOT use more than one authentication method in each request" (RFC 6749 §2.3). */
+export function presentedBy(authorization: string | undefined, form: Map<string, string>): Presented {
+  const clientId = form.get('client_id');
+  const secret = form.get('client_secret');
+  const assertion = form.get('client_assertion');
+  const type = form.get('client_assertion_type');
+  if ([authorization, secret, assertion].filter((one) => one !== undefined).length > 1)
+    throw new OAuthError('invalid_request', 'The client must use one method to show who it is, not several.');
+  if (authorization !== undefined) return fromHeader(authorization, clientId);
+  if (assertion !== undefined || type !== undefined) return fromAssertion(assertion, type, clientId);
+  if (clientId === undefined || secret === undefined) throw invalidClient({ reason: 'no credential' });
+  return { kind: 'secret', clientId, secret };
+}
+
+/** HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1). */
+function fromHeader(authorization: string, alsoNamed: string | undefined): Presented {
+  const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
+  if (id === undefined || secret === undefined) throw invalidClient({ reason: 'malformed credential' });
+  const clientId = formDecoded(id);
+  if (alsoNamed !== undefined && alsoNamed !== clientId)
+    throw new OAuthError('invalid_request', 'The header and client_id name different clients.');
+  return { kind: 'secret', clientId, secret: formDecoded(secret) };
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (error) {
+    throw invalidClient({ reason: 'malformed credential' }, error);
+  }
+}
+
+function fromAssertion(
+  assertion: string | undefined,
+  type: string | undefined,
+  clientId: string | undefined,
+): Presented {
+  if (assertion === undefined || type === undefined)
+    throw new OAuthError('invalid_request', 'client_assertion and client_assertion_type go together.');
+  if (type !== ASSERTION_TYPE)
+    throw new OAuthError('invalid_client', `The client_assertion_type must be ${ASSERTION_TYPE}.`, {
+      refusal: { reason: 'malformed credential' },
+    });
+  return { kind: 'assertion', clientId, assertion };
+}
+
+/** What assertions are checked with. */
+export interface AssertionDeps {
+  assertions: Assertions;
+  /** The address of the token endpoint, which an assertion must be made for. */
+  audience: string;
+  now(): number;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** Checks what a client signed (RFC 7523 §3); throws invalid_client unless the client made it, for us, now and not before. */
+export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
+
+/** "The JWT MUST contain an exp claim"; one for longer than a day is "unreasonably far in the future". */
+const LONGEST_S = 24 * 60 * 60;
+
+/** Checks assertions; keys of clients that have theirs at an address are kept for a while. */
+export function assertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
+  const remote = new Map<string, Keys>();
+  const keysOf = (proof: Proof): Keys => {
+    if (proof.kind === 'secret') throw invalidClient({ reason: 'the client has a secret, not keys' });
+    if (proof.kind === 'jwks') return localKeys(proof.jwks);
+    const known = remote.get(proof.uri) ?? remoteKeys(async () => proof.uri, now);
+    remote.set(proof.uri, known);
+    return known;
+  };
+  return async (client, assertion) => {
+    const expected = { issuer: client.id, subject: client.id, audience, now: now() };
+    const verified = verifyToken(assertion, keysOf(client.proof), expected);
+    const { claims } = await verified.catch((error: unknown) => {
+      // Without a cause it was told some seconds ago.
+      if (error instanceof KeysUnavailable && error.cause)
+        log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
+      throw refused(verificationFault(error), error);
+    });
+    const { exp = 0, jti } = claims;
+    if (exp > now() / 1000 + LONGEST_S) throw refused('it ends more than a day ahead');
+    // A signature can be written in several ways; what was signed cannot.
+    const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;
+    const use = { clientId: client.id, key: hashSecret(key), expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000 };
+    if (!(await assertions.useOnce(use, now()))) throw refused('it was used before');
+  };
+}
+
+function refused(problem: string, cause?: unknown): OAuthError {
+  return invalidClient({ reason: `assertion refused: ${problem}` }, cause);
+}
+
+/** The error codes of a token endpoint (RFC 6749 §5.2, the last two §4.1.2.1), with the status that goes with each. */
+const statuses = {
+  invalid_request: 400,
+  invalid_client: 401,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  server_error: 500,
+  temporarily_unavailable: 503,
+} as const;
+
+/** A request for a token that is refused; the message is made for whoever set the client up. */
+export class OAuthError extends Error {
+  readonly code: keyof typeof statuses;
+  readonly status: number;
+  /** Why the client is not let in, for the log. */
+  readonly refusal: Refusal | undefined;
+
+  constructor(
+    code: keyof typeof statuses,
+    message: string,
+    { status, refusal, ...options }: ErrorOptions & { status?: number; refusal?: Refusal } = {},
+  ) {
+    super(message, options);
+    this.name = 'OAuthError';
+    this.code = code;
+    this.status = status ?? statuses[code];
+    this.refusal = refusal;
+  }
+}
+
+/** One answer for every client that is refused: it does not tell which clients there are. The reason is for the log. */
+export function invalidClient(refusal: Refusal, cause?: unknown): OAuthError {
+  const text = 'The client is not known, or did not prove who it is.';
+  return new OAuthError('invalid_client', text, { refusal, cause });
 }

@@ -1,9 +1,6 @@
-import { bodyOf, judge, type Mismatch } from './expectation.ts';
-import { readAt } from './json-path.ts';
-import { type Outgoing, outgoing } from './request.ts';
-import type { Scenario, Step } from './scenario.ts';
-import type { Variables } from './variables.ts';
-import type { Wire, WireReply } from './wire.ts';
+import { matches, readAt } from './matchers.ts';
+import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
+import type { Wire, WireReply, WireRequest } from './wire.ts';
 
 /** A step that was played. */
 export interface Played {
@@ -83,10 +80,165 @@ async function sendOnce(request: Outgoing, wire: Wire, { replies, mismatches }: 
 
 /** A capture that finds nothing leaves its variable unset. */
 function capture({ capture: captures }: Step, reply: WireReply | undefined, variables: Variables): void {
-  const body = reply && bodyOf(reply);
+  const body = reply && responseBodyOf(reply);
   for (const [name, path] of Object.entries(captures)) {
     const value = readAt(body, path);
     if (value === undefined || value === null) delete variables[name];
     else variables[name] = value;
   }
+}
+
+/** A step's request with all variables in their places, and where it goes. */
+export interface Outgoing extends WireRequest {
+  origin: string;
+  /** Path and query, to the letter. */
+  target: string;
+}
+
+/** Makes the request of a step against a SCIM base URL; a path that begins with a URL is a place of its own. */
+export function outgoing(url: string, request: StepRequest, variables: Variables): Outgoing {
+  const path = fillPath(request.path, variables);
+  const isElsewhere = /^https?:\/\//.test(path);
+  const { origin, pathname, search } = new URL(isElsewhere ? path : url);
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, fillText(value, variables)]);
+  return {
+    method: request.method,
+    origin,
+    target: isElsewhere ? pathname + search : pathname.replace(/\/+$/, '') + path,
+    headers: Object.fromEntries(headers),
+    body: requestBodyOf(request, variables),
+  };
+}
+
+function requestBodyOf(
+  { body, rawBody, bodyGenerator }: StepRequest,
+  variables: Variables,
+): string | undefined {
+  if (rawBody !== undefined) return fillText(rawBody, variables);
+  if (bodyGenerator) return JSON.stringify(padded(fill(bodyGenerator.template, variables), bodyGenerator));
+  return body === null ? undefined : JSON.stringify(fill(body, variables));
+}
+
+/** The template with one attribute, by its dotted name, filled up to so many bytes. */
+function padded(value: unknown, { attribute, bytes }: { attribute: string; bytes: number }): unknown {
+  const [name = '', ...rest] = attribute.split('.');
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const current = members.find(([key]) => key === name)?.[1];
+  const start = typeof current === 'string' ? current : '';
+  const filled =
+    rest.length > 0
+      ? padded(current, { attribute: rest.join('.'), bytes })
+      : start + 'x'.repeat(Math.max(0, bytes - Buffer.byteLength(start)));
+  return { ...Object.fromEntries(members), [name]: filled };
+}
+
+/** One thing that was not as expected. */
+export interface Mismatch {
+  /** `status`, a header's name, a path in the body, or what else went wrong. */
+  at: string;
+  expected: unknown;
+  actual: unknown;
+}
+
+/** Everything in which an answer differs from what the step needs back. */
+export function judge(reply: WireReply, expect: Expectation, variables: Variables): Mismatch[] {
+  const { status } = reply;
+  if (!expect.status.includes(status)) {
+    return [{ at: 'status', expected: expect.status, actual: told(reply) }];
+  }
+  return [
+    ...judgeHeaders(reply, expect, variables),
+    ...judgeBody(
+      responseBodyOf(reply),
+      { ...bodyMatchersOf(status, expect), ...expect.bodyMatchesByStatus[status] },
+      variables,
+    ),
+  ];
+}
+
+/** The body as JSON; undefined when there is none or it is none. */
+export function responseBodyOf({ body }: WireReply): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body's matchers hold for answers of the preferred kind, success or error, and that have a body. */
+function bodyMatchersOf(status: number, expect: Expectation): Record<string, unknown> {
+  return status === 204 || !isPreferred(status, expect) ? {} : expect.bodyMatches;
+}
+
+function isPreferred(status: number, { status: [preferred = 0] }: Expectation): boolean {
+  return status >= 400 === preferred >= 400;
+}
+
+function judgeHeaders(reply: WireReply, expect: Expectation, variables: Variables): Mismatch[] {
+  return Object.entries(expect.headers).flatMap(([name, matcher]) => {
+    const isMediaType = name.toLowerCase() === 'content-type';
+    // An answer without content has no type; what else is asked for is asked of the preferred kind of answer.
+    const isAsked = isMediaType ? reply.status !== 204 : isPreferred(reply.status, expect);
+    const expected = fill(matcher, variables);
+    const actual = reply.headers[name.toLowerCase()];
+    const compared = isMediaType && typeof expected === 'string' ? actual?.split(';')[0]?.trim() : actual;
+    return !isAsked || matches(compared, expected) ? [] : [{ at: `header ${name}`, expected, actual }];
+  });
+}
+
+function judgeBody(body: unknown, expected: Record<string, unknown>, variables: Variables): Mismatch[] {
+  return Object.entries(expected).flatMap(([template, matcher]) => {
+    const path = fillText(template, variables);
+    const wanted = fill(matcher, variables);
+    const actual = readAt(body, path);
+    return matches(actual, wanted) ? [] : [{ at: path, expected: wanted, actual }];
+  });
+}
+
+/** A status with what was said about it, as the reason is mostly in there. */
+function told({ status, body }: WireReply): unknown {
+  return body === '' ? status : `${status} ${body.slice(0, 400)}`;
+}
+
+/** What `{{name}}` stands for: given by the runner, or captured from an answer, whose type it keeps. */
+export type Variables = Record<string, unknown>;
+
+const placeholder = /\{\{(\w+)\}\}/g;
+/** An absolute URL, so it goes into a path as it is. */
+const asIs = 'tokenEndpoint';
+
+/** Puts the variables in, as text. One that is not known, since its capture failed, becomes `missing-<name>`. */
+export function fillText(text: string, variables: Variables): string {
+  return text.replace(placeholder, (_, name: string) => String(lookUp(name, variables)));
+}
+
+/** Puts the variables into a path, percent-encoded; what stands around them is encoded already and stays as it is. */
+export function fillPath(path: string, variables: Variables): string {
+  return path.replace(placeholder, (_, name: string) => {
+    const value = String(lookUp(name, variables));
+    return name === asIs ? value : encodeURIComponent(value);
+  });
+}
+
+/** Puts the variables into every string and name of a JSON value. A string that is one variable alone takes its type. */
+export function fill(value: unknown, variables: Variables): unknown {
+  if (typeof value === 'string') {
+    const alone = /^\{\{(\w+)\}\}$/.exec(value)?.[1];
+    return alone === undefined ? fillText(value, variables) : lookUp(alone, variables);
+  }
+  if (Array.isArray(value)) return value.map((item) => fill(item, variables));
+  if (typeof value !== 'object' || value === null) return value;
+  // Through entries, so that a recorded `__proto__` stays a member like any other.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [fillText(name, variables), fill(member, variables)]),
+  );
+}
+
+/** The names of all variables that stand anywhere in a JSON value. */
+export function namesIn(value: unknown): Set<string> {
+  return new Set([...JSON.stringify(value).matchAll(placeholder)].flatMap(([, name]) => name ?? []));
+}
+
+function lookUp(name: string, variables: Variables): unknown {
+  return Object.hasOwn(variables, name) ? variables[name] : `missing-${name}`;
 }

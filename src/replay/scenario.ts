@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isPath } from './json-path.ts';
-import { isExpectation } from './matchers.ts';
+import { isExpectation, isPath } from './matchers.ts';
 
 const status = z.int().min(100).max(599);
 const headers = z.record(z.string(), z.string()).default({});

@@ -1,7 +1,6 @@
-import type { Attribute } from './attribute.ts';
-import type { Comparison, Operand } from './expression.ts';
-import { foldCase } from './fold.ts';
-import { momentOf } from './moment.ts';
+import type { Attribute } from './attributes.ts';
+import { foldCase } from './case-fold.ts';
+import type { Comparison, Operand } from './filter-expression.ts';
 import type { Json } from './resource.ts';
 
 /** What values are compared with, in every form that comparing takes; made once for a filter. */
@@ -154,4 +153,15 @@ function bordersOf(part: string): Int32Array {
     borders[at] = length;
   }
   return borders;
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+/** The moment that a dateTime names, in epoch milliseconds (RFC 7643 §2.3.5); without a zone it is UTC. */
+export function momentOf(text: string): number | undefined {
+  const match = dateTime.exec(text);
+  if (!match) return undefined;
+  const [, time, , , zone] = match;
+  const moment = Date.parse(time && !zone ? `${text}Z` : text);
+  return Number.isNaN(moment) ? undefined : moment;
 }

@@ -1,13 +1,17 @@
-import { type Attribute, undeclared } from './attribute.ts';
-import { SchemaFault } from './fault.ts';
-import { lists } from './lists.ts';
-import { isUrn, type QualifiedName, readingIn, splitName } from './names.ts';
-import { checkedName, isSafeName } from './open-value.ts';
-import { checkRoom, isObject, ownKey, ownValue } from './own.ts';
-import type { Json, JsonObject, ScimResource } from './resource.ts';
-import { type Resolved, type ResourceType, resolve } from './resource-type.ts';
-import { checkSize } from './size.ts';
-import { isUnassigned, normalizeValue } from './values.ts';
+import { isUrn, type QualifiedName, readingIn, splitName } from './attribute-names.ts';
+import { type Attribute, undeclared } from './attributes.ts';
+import {
+  checkRoom,
+  isObject,
+  type Json,
+  type JsonObject,
+  ownKey,
+  ownValue,
+  SchemaFault,
+  type ScimResource,
+} from './resource.ts';
+import { type Resolved, type ResourceType, resolve } from './schemas.ts';
+import { checkedName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
 const MAX_NAMES = 2000;
 
@@ -22,7 +26,7 @@ export interface Normalized {
  * is read-only, write-only or unassigned. Attributes of unknown extensions are kept, unknown core attributes are not.
  */
 export function normalize(type: ResourceType, body: JsonObject): Normalized {
-  checkCount(body);
+  checkAttributeCount(body);
   checkSchemas(type, ownValue(body, 'schemas'));
   const normalized: Normalized = { resource: {}, dropped: [] };
   addAll(type, normalized, body);
@@ -32,7 +36,7 @@ export function normalize(type: ResourceType, body: JsonObject): Normalized {
 }
 
 /** Each name costs a look through the others, so their number is bounded, together with those one level below. */
-function checkCount(body: JsonObject): void {
+function checkAttributeCount(body: JsonObject): void {
   let names = Object.keys(body).length;
   if (names <= MAX_NAMES) {
     for (const below of Object.values(body)) if (isObject(below)) names += Object.keys(below).length;
@@ -141,4 +145,10 @@ function assign(container: JsonObject, name: string, value: Json | undefined): v
   const key = ownKey(container, name) ?? name;
   checkRoom(container, key);
   container[key] = value;
+}
+
+/** Whether `schemas` lists a URN; URNs are compared without case, and a single one may stand without an array. */
+export function lists(schemas: Json | undefined, urn: string): boolean {
+  const folded = urn.toLowerCase();
+  return [schemas ?? []].flat().some((one) => typeof one === 'string' && one.toLowerCase() === folded);
 }

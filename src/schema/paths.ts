@@ -1,19 +1,18 @@
-import { valuesAt } from './evaluate.ts';
-import type { AttributePath, PathFault } from './expression.ts';
-import { FilterParser } from './filter.ts';
+import type { AttributePath, PathFault } from './filter-expression.ts';
+import { valuesAt } from './filter-match.ts';
+import { FilterParser, orFault, SyntaxFault } from './filter-parser.ts';
 import type { Json, ScimResource } from './resource.ts';
-import { userType } from './resource-type.ts';
-import { orFault, SyntaxFault } from './syntax-fault.ts';
+import { userType } from './schemas.ts';
 
-export type { AttributePath, PathFault } from './expression.ts';
+export type { AttributePath, PathFault } from './filter-expression.ts';
 
 /** Longer than any path of use. */
-const MAX_LENGTH = 4096;
+const MAX_PATH_LENGTH = 4096;
 
 /** Reads an attribute path (RFC 7644 §3.5.2, figure 7): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
 export function parsePath(text: string): AttributePath | PathFault {
   return orFault(() => {
-    if (text.length > MAX_LENGTH) throw new SyntaxFault('the path is too long', MAX_LENGTH);
+    if (text.length > MAX_PATH_LENGTH) throw new SyntaxFault('the path is too long', MAX_PATH_LENGTH);
     const parser = new FilterParser(text);
     const path = parser.path();
     parser.end();

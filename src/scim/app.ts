@@ -1,22 +1,27 @@
-import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
-import type { GroupStory } from '../bridge/groups.ts';
-import type { UserStory } from '../bridge/users.ts';
-import { scopeOf } from '../http/scope.ts';
-import { type AuthenticationDeps, connectionOf } from './authentication.ts';
-import { readBody } from './body.ts';
-import { conditionsOf } from './conditions.ts';
-import type { ScimContext } from './context.ts';
+import { isUtf8 } from 'node:buffer';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
+import { bearerToken } from '../http/bearer.ts';
+import { type RefusalDeps, refuseRequest } from '../http/failed-authentication.ts';
+import { noteOf, scopeOf } from '../http/scope.ts';
+import type { GroupService } from '../provisioning/groups.ts';
+import type { UserService } from '../provisioning/users.ts';
+import { isObject } from '../schema/resource.ts';
+import { conditionsOf, type ScimContext } from './context.ts';
 import { discoveryRoutes } from './discovery.ts';
-import { answerError } from './errors.ts';
+import { answerError, badRequest, ScimError } from './errors.ts';
 import { resourceRoutes } from './resources.ts';
-import { routeOf } from './routes.ts';
-import { ScimError } from './scim-error.ts';
 import { searchRoutes } from './search.ts';
 
 /** What the front door needs from the house. */
 export interface ScimDeps extends AuthenticationDeps {
-  users: UserStory;
-  groups: GroupStory;
+  users: UserService;
+  groups: GroupService;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** Scheme and host that clients use, without a slash at the end: the beginning of every location. */
@@ -63,4 +68,141 @@ function enter({ deps, contexts, routes }: Doors): RequestHandler {
     if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');
     routes[route](request, response, next);
   };
+}
+
+/** Where a request goes: to the resources, to what else there is, or nowhere. */
+export type Route = 'resource' | 'other' | 'notOffered';
+
+const reading = ['GET', 'HEAD'];
+
+/** Every endpoint of RFC 7644 §3.2 that is offered, and the methods it takes; the first one that fits counts. */
+const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
+  [/^\/((Users|Groups)\/)?\.search\/?$/i, 'other', ['POST']],
+  [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...reading, 'PUT', 'PATCH', 'DELETE']],
+  [/^\/(Users|Groups)\/?$/i, 'resource', [...reading, 'POST']],
+  [/^\/ServiceProviderConfig\/?$/i, 'other', reading],
+  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'other', reading],
+  [/^\/$/, 'other', reading],
+];
+
+/** What a service provider need not have (RFC 7644 §3.7, §3.11), whatever the method. */
+const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
+
+/** Finds the route; what cannot be decoded is 400, what is not there 404, and a method that the endpoint does not take 405. */
+export function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
+  if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
+  if (notOffered.test(path)) return 'notOffered';
+  const [, route, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
+  if (!route || !methods) throw new ScimError(404, undefined, 'There is no such endpoint.');
+  if (!methods.includes(method)) {
+    const headers = { Allow: methods.join(', ') };
+    throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });
+  }
+  return route;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a token opens, and which credential it is (`token:<id>`, `oauth:<client>`). */
+export interface Access {
+  connection: string;
+  credential: string;
+}
+
+/** What requests are authenticated with. */
+export interface AuthenticationDeps {
+  /** Finds what a token opens; undefined if it opens nothing. */
+  authenticate(token: string): Promise<Access | undefined>;
+  /** Undefined: failures are not counted. */
+  refusals?: RefusalDeps;
+}
+
+/**
+ * The connection of a request, or 401 (RFC 7644 §2, RFC 6750 §3), or 429 after too many of those. A valid token is served
+ * whatever else came from its address, as IdPs share addresses. A token in the query string is never taken.
+ */
+export async function connectionOf(
+  request: Request,
+  response: Response,
+  { authenticate, refusals }: AuthenticationDeps,
+): Promise<string> {
+  const { authorization } = request.headers;
+  const token = bearerToken(authorization) ?? bareToken(authorization);
+  const access = token === undefined ? undefined : await authenticate(token);
+  if (access) {
+    noteOf(response, access);
+    return access.connection;
+  }
+  const retryAfter = refusals && (await refuseRequest(response, { authorization, token }, refusals));
+  if (retryAfter !== undefined) {
+    const headers = { 'Retry-After': String(retryAfter) };
+    const detail = 'Too many requests without a valid bearer token came from this address; try again later.';
+    throw new ScimError(429, undefined, detail, { headers });
+  }
+  const reason = token === undefined ? '' : ', error="invalid_token"';
+  throw new ScimError(401, undefined, 'A valid bearer token is required.', {
+    headers: { 'WWW-Authenticate': `Bearer realm="scim"${reason}` },
+  });
+}
+
+/** Okta's "Header" mode sends the token without a scheme. */
+function bareToken(authorization: string | undefined): string | undefined {
+  return /^[\w.~+/-]+=*$/.exec(authorization ?? '')?.[0];
+}
+
+/** The largest body, in bytes. */
+const LIMIT = 1_048_576;
+
+const writing = ['POST', 'PUT', 'PATCH'];
+
+/** Not strict, so that `null` and `"x"` are told apart from broken JSON by us. */
+const json = express.json({ limit: LIMIT, type: () => true, strict: false, verify: checkText });
+
+/** Some clients send a body with GET or DELETE; it has no meaning, but must be read off. */
+const ignored = express.raw({ limit: LIMIT, type: () => true });
+
+/** Reads the body: 413 when too large, 415 when not JSON, 400 invalidSyntax when no JSON object (RFC 7644 §3.1, §3.12). */
+export async function readBody(request: Request, response: Response): Promise<void> {
+  if (Number(request.headers['content-length'] ?? 0) > LIMIT) {
+    throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
+  }
+  if (!writing.includes(request.method)) {
+    if (hasBody(request)) await run(ignored, request, response);
+    return;
+  }
+  if (!hasBody(request)) throw badRequest('invalidSyntax', 'The request needs a body.');
+  if (!isJson(request)) {
+    throw new ScimError(415, undefined, 'The body must be application/scim+json or application/json.');
+  }
+  await run(json, request, response);
+  if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1); what is not would be read as something that nobody sent. */
+function checkText(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
+  if (charset !== 'utf-8') throw new ScimError(415, undefined, 'The body must be in UTF-8.');
+  if (!isUtf8(body)) throw badRequest('invalidSyntax', 'The body is not in UTF-8.');
+}
+
+function run(read: RequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void read(request, response, (error: unknown) => (error ? reject(error) : resolve()));
+  });
+}
+
+function hasBody(request: Request): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  return encoding !== undefined || Number(length) > 0;
+}
+
+function isJson(request: Request): boolean {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  return type === 'application/scim+json' || type === 'application/json';
 }

@@ -1,13 +1,12 @@
 import { type Request, type Response, Router } from 'express';
+import type { Attribute, Schema } from '../schema/attributes.ts';
 import { discoverySchemas } from '../schema/discovery-schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { groupType, userType } from '../schema/resource-type.ts';
+import { groupType, type ResourceType, userType } from '../schema/schemas.ts';
 import type { ScimContext } from './context.ts';
-import { type Described, describeResourceType, describeSchema } from './describe.ts';
-import { shortList } from './list.ts';
-import { ScimError } from './scim-error.ts';
-import { sendScim } from './send.ts';
-import { serviceProviderConfig } from './service-provider-config.ts';
+import { ScimError, sendScim } from './errors.ts';
+import { shortList } from './list-response.ts';
+import { MAX_COUNT } from './pagination.ts';
 
 const types = [userType, groupType];
 const schemas = [...types.flatMap(({ schema, extensions }) => [schema, ...extensions]), ...discoverySchemas];
@@ -67,4 +66,77 @@ function named(bodies: Described[], id: string): Described {
   const found = bodies.find((body) => String(body['id']).toLowerCase() === id.toLowerCase());
   if (!found) throw new ScimError(404, undefined, 'There is no such resource.');
   return found;
+}
+
+/** What discovery tells, and where it does. */
+export interface Described extends JsonObject {
+  meta: { resourceType: string; location: string };
+}
+
+/** A schema as /Schemas shows it (RFC 7643 §7). */
+export function describeSchema({ id, name, description, attributes }: Schema, base: string): Described {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
+    id,
+    name,
+    description,
+    attributes: attributes.map(describeAttribute),
+    meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
+  };
+}
+
+/** A resource type as /ResourceTypes shows it (RFC 7643 §6). */
+export function describeResourceType(type: ResourceType, base: string): Described {
+  const { name, endpoint, description, schema, extensions } = type;
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
+    id: name,
+    name,
+    endpoint,
+    description,
+    schema: schema.id,
+    schemaExtensions: extensions.map(({ id }) => ({ schema: id, required: false })),
+    meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
+  };
+}
+
+function describeAttribute(attribute: Attribute): JsonObject {
+  const { canonicalValues, referenceTypes, subAttributes, ...characteristics } = attribute;
+  return {
+    ...characteristics,
+    ...(canonicalValues ? { canonicalValues: [...canonicalValues] } : {}),
+    ...(referenceTypes ? { referenceTypes: [...referenceTypes] } : {}),
+    ...(subAttributes ? { subAttributes: subAttributes.map(describeAttribute) } : {}),
+  };
+}
+
+/** What this service can do (RFC 7643 §5): the truth and nothing more. */
+export function serviceProviderConfig(base: string): Described {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
+    patch: { supported: true },
+    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    filter: { supported: true, maxResults: MAX_COUNT },
+    changePassword: { supported: false },
+    sort: { supported: true },
+    etag: { supported: true },
+    // RFC 9865 §4; without a cursorTimeout, as cursors do not expire.
+    pagination: {
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: MAX_COUNT,
+      maxPageSize: MAX_COUNT,
+    },
+    authenticationSchemes: [
+      {
+        type: 'oauthbearertoken',
+        name: 'OAuth Bearer Token',
+        description: 'A bearer token in the Authorization header.',
+        specUri: 'https://www.rfc-editor.org/info/rfc6750',
+        primary: true,
+      },
+    ],
+    meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
+  };
 }

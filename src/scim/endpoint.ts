@@ -1,5 +1,11 @@
 import type { JsonObject } from '../schema/resource.ts';
-import type { ResourceType } from '../schema/resource-type.ts';
+import {
+  enterpriseSchema,
+  groupSchema,
+  type ResourceType,
+  travelSchema,
+  userSchema,
+} from '../schema/schemas.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { JsonText } from './json-text.ts';
 
@@ -41,4 +47,18 @@ export interface Endpoint {
   replace(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
   patch(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
   remove(context: ScimContext, id: string): Promise<void>;
+}
+
+/** Names that the log may show: an attribute of another schema, in a place where this one has none. */
+const known = new Set(
+  [userSchema, groupSchema, enterpriseSchema, travelSchema].flatMap(({ attributes }) =>
+    attributes.map(({ name }) => name),
+  ),
+);
+
+/** Tells the log that no schema knows some names of a body: a mapping of the IdP leads nowhere. Unknown names may be anything, so they are counted only. */
+export function noteDropped({ scope }: ScimContext, dropped: string[]): void {
+  if (dropped.length === 0) return;
+  const names = [...new Set(dropped.map((name) => (known.has(name) ? name : '*')))];
+  scope.log.info({ dropped: names, count: dropped.length }, 'attributes that no schema knows were left out');
 }

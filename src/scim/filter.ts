@@ -1,9 +1,10 @@
-import { type Attribute, findAttribute } from '../schema/attribute.ts';
-import type { AttributePath, Filter, Operand } from '../schema/expression.ts';
-import { parseFilter } from '../schema/filter.ts';
-import { momentOf } from '../schema/moment.ts';
-import { type ResourceType, resolve } from '../schema/resource-type.ts';
-import { badRequest, type ScimError } from './scim-error.ts';
+import type { GroupField, Relation, UserField, Where } from '../provisioning/list-query.ts';
+import { type Attribute, findAttribute } from '../schema/attributes.ts';
+import { momentOf } from '../schema/compare.ts';
+import type { AttributePath, Filter, Operand } from '../schema/filter-expression.ts';
+import { parseFilter } from '../schema/filter-parser.ts';
+import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
+import { badRequest, type ScimError } from './errors.ts';
 
 /**
  * Reads the `filter` parameter; what cannot be answered is 400 invalidFilter, never a silent match (RFC 7644 §3.4.2.2).
@@ -98,4 +99,219 @@ function leafOf(attribute: Attribute | undefined, sub: string | undefined): Attr
 
 function invalidFilter(detail: string): ScimError {
   return badRequest('invalidFilter', detail);
+}
+
+/** A filter in two: what columns answer, and what they leave; undefined: nothing. */
+export interface FilterQuery<Field extends string> {
+  where: Where<Field>;
+  residual: Filter | undefined;
+}
+
+/** The columns of a kind of resource, by the attributes that they hold. */
+interface Columns<Field extends string> {
+  type: ResourceType;
+  /** Texts, compared by `eq`. */
+  texts: Partial<Record<string, Field>>;
+  booleans: Partial<Record<string, Field>>;
+  /** The parts of `meta` that are moments. */
+  moments: Partial<Record<string, Field>>;
+  /** What every resource has. */
+  present: readonly string[];
+}
+
+const moments = { created: 'created', lastModified: 'lastModified' } as const;
+
+const userColumns: Columns<UserField> = {
+  type: userType,
+  texts: {
+    id: 'id',
+    userName: 'userName',
+    externalId: 'externalId',
+    emails: 'email',
+    displayName: 'displayName',
+  },
+  booleans: { active: 'active' },
+  moments,
+  present: ['id', 'schemas', 'meta', 'userName', 'active'],
+};
+
+const groupColumns: Columns<GroupField> = {
+  type: groupType,
+  texts: { id: 'id', displayName: 'displayName', externalId: 'externalId', members: 'member' },
+  booleans: {},
+  moments,
+  present: ['id', 'schemas', 'meta', 'displayName'],
+};
+
+/** More comparisons than this are looked up one by one: a statement takes only so many. */
+const MAX_COMPARISONS = 200;
+
+const everything = { all: [] };
+
+/** What a filter on users asks of the bridge. */
+export function toUserQuestion(filter: Filter | undefined): FilterQuery<UserField> {
+  return toQuestion(userColumns, filter);
+}
+
+/** What a filter on groups asks of the bridge. */
+export function toGroupQuestion(filter: Filter | undefined): FilterQuery<GroupField> {
+  return toQuestion(groupColumns, filter);
+}
+
+function toQuestion<Field extends string>(
+  columns: Columns<Field>,
+  filter: Filter | undefined,
+): FilterQuery<Field> {
+  if (!filter) return { where: everything, residual: undefined };
+  const unanswered = { where: everything, residual: filter };
+  const question = convert(columns, filter) ?? unanswered;
+  return sizeOf(question.where) > MAX_COMPARISONS ? unanswered : question;
+}
+
+/** Undefined: columns know nothing of it. */
+function convert<Field extends string>(
+  columns: Columns<Field>,
+  filter: Filter,
+): FilterQuery<Field> | undefined {
+  switch (filter.op) {
+    case 'and':
+      return conjunction(columns, filter.operands);
+    case 'or':
+      return alternative(columns, filter);
+    case 'not':
+      return filter.operand.op === 'eq' ? convert(columns, { ...filter.operand, op: 'ne' }) : undefined;
+    case 'pr':
+      return absence(columns, filter) ?? presence(columns, filter);
+    default: {
+      const absent = absence(columns, filter);
+      if (absent) return absent;
+      const where = comparisonOf(columns, filter);
+      return where && { where, residual: isWhole(filter.path, filter.value) ? undefined : filter };
+    }
+  }
+}
+
+/** "treat the attribute as if there is no attribute value" where only another type has it (RFC 7644 §3.4.2.1). */
+function absence<Field extends string>(
+  { type }: Columns<Field>,
+  filter: Extract<Filter, { path: AttributePath }>,
+): FilterQuery<Field> | undefined {
+  const { urn, attribute } = resolve(type, filter.path);
+  if (urn !== undefined || attribute) return undefined;
+  const isNull = filter.op !== 'pr' && filter.value === null;
+  const holds = isNull ? filter.op === 'eq' : filter.op === 'ne';
+  return { where: holds ? everything : { any: [] }, residual: undefined };
+}
+
+/** What columns know of any part narrows it down; the rest is left. */
+function conjunction<Field extends string>(columns: Columns<Field>, operands: Filter[]): FilterQuery<Field> {
+  const parts = operands.map(
+    (operand) => convert(columns, operand) ?? { where: everything, residual: operand },
+  );
+  const left = parts.flatMap(({ residual }) => residual ?? []);
+  const [first] = left;
+  return {
+    where: both(parts.map(({ where }) => where)),
+    residual: left.length > 1 ? { op: 'and', operands: left } : first,
+  };
+}
+
+/** Columns must know something of every part, or it could be any resource. */
+function alternative<Field extends string>(
+  columns: Columns<Field>,
+  filter: Filter & { op: 'and' | 'or' },
+): FilterQuery<Field> | undefined {
+  const parts = filter.operands.map((operand) => convert(columns, operand));
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length < parts.length) return undefined;
+  const isAnswered = known.every(({ residual }) => residual === undefined);
+  return {
+    where: { any: known.map(({ where }) => where) },
+    residual: isAnswered ? undefined : filter,
+  };
+}
+
+function both<Field extends string>(parts: Where<Field>[]): Where<Field> {
+  const flat = parts.flatMap((part) => ('all' in part ? part.all : [part]));
+  const [first] = flat;
+  return first && flat.length === 1 ? first : { all: flat };
+}
+
+/** `emails[type eq "work" and value eq "x"]`, and what every resource has anyway. */
+function presence<Field extends string>(
+  columns: Columns<Field>,
+  filter: Filter & { op: 'pr' },
+): FilterQuery<Field> | undefined {
+  const { path } = filter;
+  const { urn, name } = resolve(columns.type, path);
+  if (!path.filter && path.sub === undefined && urn === undefined && columns.present.includes(name ?? ''))
+    return { where: everything, residual: undefined };
+  if (!path.filter || path.sub !== undefined) return undefined;
+  const inner = path.filter.op === 'and' ? path.filter.operands : [path.filter];
+  const comparisons = inner.flatMap((one) => {
+    const isValue = one.op === 'eq' && one.path.attribute?.toLowerCase() === 'value';
+    const where = isValue ? textOf(columns, { ...path, filter: undefined }, one.value) : undefined;
+    return where && isValue ? [{ where, value: one.value }] : [];
+  });
+  const [first] = comparisons;
+  if (!first) return undefined;
+  const isAnswered = inner.length === 1 && isWhole({ ...path, filter: undefined }, first.value);
+  return { where: first.where, residual: isAnswered ? undefined : filter };
+}
+
+/** Whether a column's answer is the whole one: a path with a filter asks for more, and not every text is kept as it is. */
+function isWhole({ filter }: AttributePath, value: Operand): boolean {
+  // Halves of surrogate pairs become U+FFFD in a column.
+  return filter === undefined && !/[\ufffd\p{Surrogate}]/u.test(String(value));
+}
+
+function comparisonOf<Field extends string>(
+  columns: Columns<Field>,
+  { op, path, value }: Extract<Filter, { value: Operand }>,
+): Where<Field> | undefined {
+  if (value === null) return undefined;
+  const { urn, name } = resolve(columns.type, path);
+  if (urn !== undefined || name === undefined) return undefined;
+  if (name === 'meta' && path.filter === undefined) return metaOf(columns, { op, path, value });
+  const flag = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
+  if (flag && path.sub === undefined && (op === 'eq' || op === 'ne')) {
+    return { field: flag, is: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
+  }
+  return op === 'eq' ? textOf(columns, path, value) : undefined;
+}
+
+function textOf<Field extends string>(
+  columns: Columns<Field>,
+  path: AttributePath,
+  value: Operand,
+): Where<Field> | undefined {
+  const { urn, name = '' } = resolve(columns.type, path);
+  const field = Object.hasOwn(columns.texts, name) ? columns.texts[name] : undefined;
+  const isValue = path.sub === undefined || path.sub.toLowerCase() === 'value';
+  if (urn !== undefined || !field || !isValue || value === null) return undefined;
+  return { field, is: 'eq', value: String(value) };
+}
+
+function metaOf<Field extends string>(
+  { type, moments: fields }: Columns<Field>,
+  { op, path, value }: { op: string; path: AttributePath; value: Exclude<Operand, null> },
+): Where<Field> | undefined {
+  const sub = path.sub?.toLowerCase() ?? '';
+  if (sub === 'resourcetype') {
+    if (op !== 'eq' && op !== 'ne') return undefined;
+    return (value === type.name) === (op === 'eq') ? everything : { any: [] };
+  }
+  const name = Object.keys(fields).find((one) => one.toLowerCase() === sub);
+  const field = name === undefined ? undefined : fields[name];
+  const moment = momentOf(String(value));
+  return field && moment !== undefined && isRelation(op) ? { field, is: op, value: moment } : undefined;
+}
+
+function isRelation(op: string): op is Relation {
+  return op === 'eq' || op === 'gt' || op === 'ge' || op === 'lt' || op === 'le';
+}
+
+function sizeOf<Field extends string>(where: Where<Field>): number {
+  if ('all' in where) return where.all.reduce((sum, part) => sum + sizeOf(part), 0);
+  return 'any' in where ? where.any.reduce((sum, part) => sum + sizeOf(part), 0) : 1;
 }

@@ -1,25 +1,17 @@
-import type { GroupOnPage, GroupQuery, GroupView } from '../bridge/groups.ts';
-import type { MemberChange } from '../bridge/ports.ts';
-import { prepare } from '../schema/condition.ts';
-import { evaluate, inSteps } from '../schema/evaluate.ts';
-import type { Filter } from '../schema/expression.ts';
-import { mentions } from '../schema/mentions.ts';
+import type { GroupOnPage, GroupQuery, GroupView } from '../provisioning/groups.ts';
+import type { MemberChange } from '../provisioning/ports.ts';
+import type { Filter } from '../schema/filter-expression.ts';
+import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
-import { groupType } from '../schema/resource-type.ts';
-import { answerGroup, groupJson } from './answer.ts';
+import { groupType } from '../schema/schemas.ts';
 import { closeSignal, type ScimContext } from './context.ts';
-import { noteDropped } from './dropped.ts';
-import type { Endpoint } from './endpoint.ts';
-import { readFilter } from './filter.ts';
+import { type Endpoint, noteDropped } from './endpoint.ts';
+import { readFilter, toGroupQuestion } from './filter.ts';
 import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
-import { partOf, resourcesOf } from './paging.ts';
-import { applyPatch } from './patch.ts';
-import { parsePatch } from './patch-message.ts';
-import { presentGroupInSteps } from './present.ts';
-import { projectionOf } from './projection.ts';
-import { toGroupQuestion } from './query.ts';
-import { groupOrderOf } from './sorting.ts';
+import { groupOrderOf, partOf, resourcesOf } from './pagination.ts';
+import { applyPatch, parsePatch } from './patch.ts';
+import { answerGroup, groupJson, presentGroupInSteps, projectionOf } from './serialize.ts';
 
 /** /Groups (RFC 7644 §3.3 to §3.6). Members are rows: a PATCH says what changes, and none is read for it. */
 export const groupsEndpoint: Endpoint = {

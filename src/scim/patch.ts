@@ -1,20 +1,22 @@
-import { type Attribute, undeclared } from '../schema/attribute.ts';
-import type { AttributePath } from '../schema/expression.ts';
-import { rememberingFold } from '../schema/fold.ts';
-import { containerUrn, readingIn } from '../schema/names.ts';
-import { checkRequired, isWritable } from '../schema/normalize.ts';
-import { isSafeName } from '../schema/open-value.ts';
-import { checkRoom, isObject, ownKey } from '../schema/own.ts';
-import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
-import { type ResourceType, resolve } from '../schema/resource-type.ts';
-import { checkSize } from '../schema/size.ts';
-import { isUnassigned } from '../schema/values.ts';
-import type { Operation } from './patch-message.ts';
-import { boundedSteps, type Step, stepsOfKeys } from './patch-steps.ts';
-import { changeValue } from './patch-value.ts';
-import { workMeter } from './patch-work.ts';
-import { badRequest } from './scim-error.ts';
-import type { ValueChange } from './value-change.ts';
+import { containerUrn, isUrn, readingIn, splitName } from '../schema/attribute-names.ts';
+import { type Attribute, undeclared } from '../schema/attributes.ts';
+import { rememberingFold } from '../schema/case-fold.ts';
+import type { AttributePath, Filter } from '../schema/filter-expression.ts';
+import { checkRequired, isWritable, lists } from '../schema/normalize.ts';
+import { parsePath } from '../schema/paths.ts';
+import {
+  checkRoom,
+  isObject,
+  type Json,
+  type JsonObject,
+  ownKey,
+  ownValue,
+  type ScimResource,
+} from '../schema/resource.ts';
+import { type ResourceType, resolve } from '../schema/schemas.ts';
+import { checkedName, checkSize, isSafeName, isUnassigned } from '../schema/values.ts';
+import { badRequest } from './errors.ts';
+import { changeValue, type ValueChange } from './patch-values.ts';
 
 /**
  * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions in docs/architecture.md, SCIM requests): in order,
@@ -148,4 +150,175 @@ function set(container: JsonObject, key: string, value: Json | undefined): void 
     checkRoom(container, key);
     container[key] = value;
   }
+}
+
+/** What one operation, or one key of a path-less one, does at one place. */
+export interface Step {
+  op: Operation['op'];
+  path: AttributePath;
+  value: Json | undefined;
+  /** Whether the client named the place in `path`; keys of a path-less value are forgiven more. */
+  isExplicit: boolean;
+}
+
+/** What one request may weigh: far more than any client sends, and little enough to be done in an instant. */
+const MAX_WEIGHT = 1500;
+
+/** The steps of all operations, in order; a PATCH that asks for too much at once is refused. */
+export function boundedSteps(operations: Operation[]): Step[] {
+  const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
+  if (weight > MAX_WEIGHT)
+    throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
+  return operations.flatMap(stepsOf);
+}
+
+/** Every value is compared with those there are, and a filter with each of them, so both count. */
+function operationWeight({ path = '', value }: Operation): number {
+  const inner = isObject(value) ? Object.values(value) : [value ?? null];
+  const values = inner.map((one) => (typeof one === 'object' && one !== null ? Object.keys(one).length : 1));
+  return values.reduce((sum, count) => sum + count, 1 + path.length / 20);
+}
+
+/** The path of an operation, or 400 invalidPath. */
+export function pathOf(text: string): AttributePath {
+  const path = parsePath(text);
+  if ('fault' in path) {
+    throw badRequest(
+      'invalidPath',
+      `The path cannot be read at character ${path.position + 1}: ${path.fault}.`,
+    );
+  }
+  return path;
+}
+
+function stepsOf({ op, path, value }: Operation): Step[] {
+  if (path !== undefined) return [{ op, path: pathOf(path), value, isExplicit: true }];
+  return isObject(value) ? stepsOfKeys(op, value, undefined) : [];
+}
+
+/** Keys of a path-less value are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
+export function stepsOfKeys(op: Operation['op'], value: JsonObject, urn: string | undefined): Step[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const path = pathOfKey(key, inner, urn);
+    return path ? [{ op, path, value: inner, isExplicit: false }] : [];
+  });
+}
+
+/** Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell. */
+function pathOfKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
+  const name = splitName(key);
+  if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
+  if (isUrn(key) && isObject(value))
+    return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
+  if (key.includes('[')) {
+    const path = pathOf(key);
+    return { ...path, urn: path.urn ?? urn };
+  }
+  // An extension that no schema declares is kept as sent, whatever its names are.
+  const isOpen = urn !== undefined && (splitName(urn)?.readings ?? []).length > 0;
+  return isOpen ? { urn, attribute: checkedName(key, urn), filter: undefined, sub: undefined } : undefined;
+}
+
+const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
+/** One operation of a PATCH (RFC 7644 §3.5.2). */
+export interface Operation {
+  op: 'add' | 'remove' | 'replace';
+  path: string | undefined;
+  /** Undefined when there was none. */
+  value: Json | undefined;
+}
+
+/**
+ * Reads the body of a PATCH. "Each operation object MUST have exactly one "op" member" (RFC 7644 §3.5.2); its case and
+ * that of all names is forgiven, and so are missing `schemas`, which legacy clients leave out. An empty list of operations
+ * changes nothing: Microsoft's validator sends one.
+ */
+export function parsePatch(body: JsonObject): Operation[] {
+  checkSchemas(ownValue(body, 'schemas'));
+  const operations = ownValue(body, 'Operations');
+  if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations must be an array.');
+  return operations.map(parseOperation);
+}
+
+function checkSchemas(schemas: Json | undefined): void {
+  if (isUnassigned(schemas) || lists(schemas, patchOp)) return;
+  throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
+}
+
+function parseOperation(operation: Json, index: number): Operation {
+  const where = `Operation ${index + 1}`;
+  if (!isObject(operation)) throw badRequest('invalidSyntax', `${where} must be an object.`);
+  const op = toOp(ownValue(operation, 'op'), where);
+  const path = ownValue(operation, 'path') ?? undefined;
+  const value = ownValue(operation, 'value');
+  if (path !== undefined && typeof path !== 'string') {
+    throw badRequest('invalidPath', `The path of ${where} must be a string.`);
+  }
+  // "If "path" is unspecified, the operation fails with … "noTarget"" (RFC 7644 §3.5.2.2).
+  if (op === 'remove' && path === undefined) throw badRequest('noTarget', `${where} must have a path.`);
+  if (op === 'add' && value === undefined) throw badRequest('invalidValue', `${where} must have a value.`);
+  if (path === undefined && !isObject(value)) {
+    throw badRequest('invalidValue', `${where} has no path, so its value must be an object.`);
+  }
+  return { op, path, value };
+}
+
+function toOp(op: Json | undefined, where: string): Operation['op'] {
+  const folded = typeof op === 'string' ? op.toLowerCase() : undefined;
+  if (folded === 'add' || folded === 'remove' || folded === 'replace') return folded;
+  throw badRequest('invalidSyntax', `${where} must have an op: add, remove or replace.`);
+}
+
+/** What one PATCH may cost, in characters looked at; a tenth of a second at the very worst. */
+const MAX_WORK = 15_000_000;
+
+/** Deeper values are refused when they are read; counting must not fail before. */
+const MAX_DEPTH = 20;
+
+/** What finding a name or a value costs besides its characters. */
+const STEP = 16;
+
+/** To look for a text within another costs several times as much as to compare the two. */
+const SEARCH = 4;
+
+/**
+ * Counts the work of one PATCH, before it is done, and refuses what would be too much: a filter is asked of every value
+ * that is there, and each one to be added or removed is compared with all of them, so a small message can ask for a lot.
+ */
+export function workMeter(): (container: JsonObject, current: Json | undefined, change: ValueChange) => void {
+  let left = MAX_WORK;
+  return (container, current, { op, filter, value }) => {
+    const [there, given] = [valueWeight(current), valueWeight(value)];
+    const compared = op === 'replace' ? 0 : there * countOf(value) + given * countOf(current);
+    left -=
+      Object.keys(container).length * STEP +
+      there +
+      given +
+      compared +
+      (filter ? there * termsIn(filter) : 0);
+    if (left < 0) throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
+  };
+}
+
+function valueWeight(value: Json | undefined, depth = 0): number {
+  if (typeof value === 'string') return STEP + value.length;
+  if (depth > MAX_DEPTH) return STEP;
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, one) => sum + valueWeight(one, depth + 1), STEP);
+  if (!isObject(value)) return STEP;
+  const names = Object.entries(value);
+  return names.reduce((sum, [name, one]) => sum + name.length + valueWeight(one, depth + 1), STEP);
+}
+
+function countOf(value: Json | undefined): number {
+  return Array.isArray(value) ? value.length : 1;
+}
+
+function termsIn(filter: Filter): number {
+  if (filter.op === 'and' || filter.op === 'or') {
+    return filter.operands.reduce((sum, operand) => sum + termsIn(operand), 0);
+  }
+  if (filter.op === 'not') return termsIn(filter.operand);
+  return filter.op === 'co' ? SEARCH : 1;
 }

@@ -1,18 +1,15 @@
 import type { Request, RequestHandler, Router } from 'express';
 import SCIMMY from 'scimmy';
 import { SCIMMYRouters } from 'scimmy-routers';
-import { REVALIDATE } from '../http/response-headers.ts';
+import { REVALIDATE } from '../http/app.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../schema/resource-type.ts';
-import { etagOf } from './conditions.ts';
-import type { Query, ScimContext } from './context.ts';
+import { groupType, type ResourceType, userType } from '../schema/schemas.ts';
+import { etagOf, type Query, type ScimContext } from './context.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
-import { told } from './errors.ts';
+import { ScimError, sendsScim, toLoggedScimError } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { begin, type LongText } from './json-text.ts';
-import { listResponse } from './list.ts';
-import { ScimError } from './scim-error.ts';
-import { sendsScim } from './send.ts';
+import { listResponse } from './list-response.ts';
 import { usersEndpoint } from './users.ts';
 
 /** Longer than any id of ours; what is longer cannot exist. */
@@ -143,7 +140,7 @@ async function answered<T>({ scope, response }: ScimContext, action: () => Promi
   try {
     return await action();
   } catch (error) {
-    const scimError = told(error, scope.log);
+    const scimError = toLoggedScimError(error, scope.log);
     // SCIMMYRouters makes an error of its own of it, without the headers.
     response.set(scimError.headers);
     throw scimError;

@@ -1,23 +1,15 @@
-import type { ListedUser, UserQuery, UserView } from '../bridge/user-list.ts';
-import { prepare } from '../schema/condition.ts';
-import { evaluate, inSteps } from '../schema/evaluate.ts';
-import type { Filter } from '../schema/expression.ts';
-import { mentions } from '../schema/mentions.ts';
+import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
+import type { Filter } from '../schema/filter-expression.ts';
+import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { userType } from '../schema/resource-type.ts';
-import { answerUser, userJson } from './answer.ts';
+import { userType } from '../schema/schemas.ts';
 import type { ScimContext } from './context.ts';
-import { noteDropped } from './dropped.ts';
-import type { Endpoint } from './endpoint.ts';
-import { readFilter } from './filter.ts';
-import { partOf, resourcesOf } from './paging.ts';
-import { applyPatch } from './patch.ts';
-import { parsePatch } from './patch-message.ts';
-import { presentUser } from './present.ts';
-import { projectionOf } from './projection.ts';
-import { toUserQuestion } from './query.ts';
-import { userOrderOf } from './sorting.ts';
+import { type Endpoint, noteDropped } from './endpoint.ts';
+import { readFilter, toUserQuestion } from './filter.ts';
+import { partOf, resourcesOf, userOrderOf } from './pagination.ts';
+import { applyPatch, parsePatch } from './patch.ts';
+import { answerUser, presentUser, projectionOf, userJson } from './serialize.ts';
 
 /** /Users (RFC 7644 §3.3 to §3.6); PUT and PATCH answer with the user, as validators want it. */
 export const usersEndpoint: Endpoint = {

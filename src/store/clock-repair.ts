@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import type { Progress } from '../bridge/identity.ts';
-import { batches } from './batches.ts';
+import type { Progress } from '../provisioning/identity.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
-import { fromText } from './json.ts';
+import { batches, fromText } from './statements.ts';
 
 /** How far in the future a time may lie that this program itself has set, in milliseconds. */
 export interface Bounds {

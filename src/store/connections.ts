@@ -1,5 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { counted, liveOf, openCounters, recount } from './counters.ts';
 import type { Database } from './database.ts';
-import { openTallies } from './tally.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * Keeps that there is this connection, and the travel account it feeds; to be done at start, before anything else is
@@ -15,7 +18,7 @@ export async function ensureConnection(
       .values({ id, account })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ account }))
       .execute();
-    await openTallies(tx, id);
+    await openCounters(tx, id);
     await tx
       .updateTable('identity')
       .set({ account })
@@ -23,4 +26,159 @@ export async function ensureConnection(
       .where('account', '<>', account)
       .execute();
   });
+}
+
+/** A connection as the store has it, and how much hangs on it. */
+export interface KeptConnection {
+  id: string;
+  account: string;
+  /** SCIM users that were not deleted. */
+  people: number;
+  tombstones: number;
+  /** Travelers linked to its people and tombstones: no other connection of the account shows or links them. */
+  linked: number;
+  groups: number;
+  /** Whether a server reconciles somebody of it now. */
+  isInUse: boolean;
+}
+
+/** Every connection in the store, whatever the settings say. */
+export async function keptConnections({ db }: Database, now: number): Promise<KeptConnection[]> {
+  const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
+  const kept: KeptConnection[] = [];
+  for (const { id, account } of rows) {
+    const counts = await db
+      .selectFrom('identity')
+      .select(({ fn }) => fn.countAll<number>().as('linked'))
+      .where('connection_id', '=', id)
+      .where('claimed', '=', sql.lit(1))
+      .where('travel_id', 'is not', null)
+      .executeTakeFirstOrThrow();
+    const leased = await db
+      .selectFrom('identity')
+      .select('id')
+      .where('connection_id', '=', id)
+      .where('lease_until', '>', now)
+      .executeTakeFirst();
+    kept.push({
+      ...{ id, account, linked: counts.linked, isInUse: leased !== undefined },
+      people: (await counted(db, id, 'live')).count,
+      tombstones: (await counted(db, id, 'dead')).count,
+      groups: (await counted(db, id, 'group')).count,
+    });
+  }
+  return kept;
+}
+
+/** So many rows go in one transaction: a server beside it waits for some tens of milliseconds. */
+const BATCH = 500;
+/** Between two transactions, in ms, so that whoever waits for SQLite's lock gets it. */
+const PAUSE_MS = 30;
+
+/**
+ * Removes a connection with all that hangs on it; the travelers stay as they are and belong to nobody. It is done in
+ * short transactions. If the process ends in between, the connection is still listed, and doing it again finishes it.
+ * `progress` is called with how many people and tombstones are gone. `inUse`: a server added to it meanwhile.
+ */
+export async function forgetConnection(
+  { db }: Database,
+  connection: string,
+  progress: (gone: number) => void = () => {},
+): Promise<'done' | 'inUse'> {
+  await db.transaction().execute((tx) => removeCredentials(tx, connection));
+  await inBatches(db, (tx) => removeMembers(tx, connection));
+  await inBatches(db, (tx) => removeGroups(tx, connection));
+  let gone = 0;
+  await inBatches(db, async (tx) => {
+    const removed = await removeIdentities(tx, connection);
+    gone += removed;
+    progress(gone);
+    return removed;
+  });
+  return db.transaction().execute(async (tx) => {
+    if (await hasSomebody(tx, connection)) return 'inUse';
+    await removeCredentials(tx, connection);
+    for (const table of ['departure', 'rules_change', 'identity_block'] as const)
+      await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
+    await tx.deleteFrom('tally').where('connection_id', '=', connection).execute();
+    await tx.deleteFrom('connection').where('id', '=', connection).execute();
+    return 'done';
+  });
+}
+
+async function hasSomebody(tx: Kysely<Tables>, connection: string): Promise<boolean> {
+  for (const table of ['identity', 'scim_group'] as const) {
+    const left = tx.selectFrom(table).select('id').where('connection_id', '=', connection);
+    if (await left.executeTakeFirst()) return true;
+  }
+  return false;
+}
+
+async function inBatches(db: Kysely<Tables>, remove: (tx: Kysely<Tables>) => Promise<number>): Promise<void> {
+  while ((await db.transaction().execute(remove)) === BATCH) await setTimeout(PAUSE_MS);
+}
+
+/** First of all, so that nobody writes to it meanwhile. The access tokens and assertions of clients go with them. */
+async function removeCredentials(tx: Kysely<Tables>, connection: string): Promise<void> {
+  await tx.deleteFrom('token').where('connection_id', '=', connection).execute();
+  await tx.deleteFrom('oauth_client').where('connection_id', '=', connection).execute();
+}
+
+async function removeMembers(tx: Kysely<Tables>, connection: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from group_member where connection_id = ${connection} and (group_id, value) in
+      (select group_id, value from group_member where connection_id = ${connection} limit ${BATCH})`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0);
+}
+
+async function removeGroups(tx: Kysely<Tables>, connection: string): Promise<number> {
+  const removed = await tx
+    .deleteFrom('scim_group')
+    .where('connection_id', '=', connection)
+    .where('id', 'in', (group) =>
+      group.selectFrom('scim_group').select('id').where('connection_id', '=', connection).limit(BATCH),
+    )
+    .returning('id')
+    .execute();
+  await tx
+    .updateTable('tally')
+    .set((row) => ({ count: row('count', '-', removed.length) }))
+    .where('connection_id', '=', connection)
+    .where('kind', '=', 'group')
+    .execute();
+  return removed.length;
+}
+
+/** Emails and references go with their identity. Whoever waits for an address of theirs is looked at again. */
+async function removeIdentities(tx: Kysely<Tables>, connection: string): Promise<number> {
+  const removed = await tx
+    .deleteFrom('identity')
+    .where('connection_id', '=', connection)
+    .where('id', 'in', (identity) =>
+      identity.selectFrom('identity').select('id').where('connection_id', '=', connection).limit(BATCH),
+    )
+    .returning(['account', 'position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .execute();
+  await recount(
+    tx,
+    connection,
+    removed.map((row) => ({ before: { ...row, live: liveOf(row) } })),
+  );
+  const [first] = removed;
+  const addresses = removed.flatMap((row) => [row.travel_email_key, row.creating_key]);
+  if (first) await wakeWaiting(tx, first.account, [...new Set(addresses.filter((key) => key !== null))]);
+  return removed.length;
+}
+
+/** Makes those dirty who wait for one of these addresses, by key. */
+export async function wakeWaiting(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx
+    .updateTable('identity')
+    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
+    .where('account', '=', account)
+    .where('waiting_for', 'in', keys)
+    .execute();
 }

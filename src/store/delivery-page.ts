@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { CursorPage, Edge, ListQuery, PageQuery, StoredResource } from '../travel/ports.ts';
-import { around } from './around.ts';
-import { fromText } from './json.ts';
+import { fromText, pageAround } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** As which type of resource deliveries are read; their parent is their webhook. */
@@ -24,7 +23,7 @@ export async function deliveryPageFrom(
   edge: Edge | undefined,
 ): Promise<CursorPage> {
   return pageOf(
-    await around<Row>(query, edge, (direction, limit, from) =>
+    await pageAround<Row>(query, edge, (direction, limit, from) =>
       listed(db, query)
         .$if(from !== undefined, (all) =>
           all.where('seq', sign(direction, from?.inclusive), from?.place.seq ?? 0),
@@ -75,7 +74,7 @@ function statusCounts(queue: Selectable<Tables['travel_delivery_queue']> | undef
 
 type Row = Selectable<Tables['travel_delivery']>;
 
-function pageOf({ rows, next, previous }: Awaited<ReturnType<typeof around<Row>>>): CursorPage {
+function pageOf({ rows, next, previous }: Awaited<ReturnType<typeof pageAround<Row>>>): CursorPage {
   const placeOf = (row: Row | undefined) => row && { value: row.created_at, seq: row.seq };
   return { resources: rows.map(toResource), next: placeOf(next), previous: placeOf(previous) };
 }

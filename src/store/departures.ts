@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Holds } from '../bridge/ports.ts';
+import type { Holds } from '../provisioning/ports.ts';
+import { counted } from './counters.ts';
 import type { Tables } from './tables.ts';
-import { tallied } from './tally.ts';
 
 /** Rounding must not take a person away from a share. */
 const EPSILON = 1e-9;
@@ -26,7 +26,7 @@ export function admitDeparture(
     await prune(tx, connection, { now, windowMs });
     if (await isCounted(tx, connection, id)) return true;
     const departed = await departures(tx, connection);
-    const { active } = await tallied(tx, connection, 'live');
+    const { active } = await counted(tx, connection, 'live');
     const people = active + departed + (await heldBesides(tx, connection, id)) + 1;
     if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
     await tx

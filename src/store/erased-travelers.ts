@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { batches } from './batches.ts';
+import { batches } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** Those of these travelers of a travel account whose person was erased. */

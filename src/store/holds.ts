@@ -1,12 +1,11 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { HoldCause } from '../bridge/identity.ts';
-import type { HeldPerson, HeldRules, HoldCount, Holds } from '../bridge/ports.ts';
-import { agenda } from './agenda.ts';
-import { batches } from './batches.ts';
+import type { HoldCause } from '../provisioning/identity.ts';
+import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/ports.ts';
 import type { Database } from './database.ts';
 import { admitDeparture } from './departures.ts';
 import { toIdentity } from './identity-row.ts';
-import { fromText, toText } from './json.ts';
+import { reconcileQueue } from './reconcile-queue.ts';
+import { batches, fromText, toText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 type Answer = Parameters<Holds['decide']>[2];
@@ -277,7 +276,7 @@ async function touchAllStale(
 ): Promise<number> {
   let all = 0;
   for (let touched = PAGE; touched === PAGE; all += touched)
-    touched = await agenda(database).touchStale(connection_id, version, PAGE, now);
+    touched = await reconcileQueue(database).markStaleDirty(connection_id, version, PAGE, now);
   return all;
 }
 

@@ -1,17 +1,17 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
-import type { Identity } from '../bridge/identity.ts';
-import type { Identities, IdentityMatch, IdentityPage } from '../bridge/ports.ts';
-import type { IdentityTable } from './bridge-tables.ts';
-import { commit } from './commit.ts';
+import type { Identity } from '../provisioning/identity.ts';
+import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/ports.ts';
 import type { Database } from './database.ts';
+import { deleteUnclaimed } from './delete-identities.ts';
 import { erasedAmong } from './erased-travelers.ts';
+import { giveEmailUp, insert, release, unlink, update } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
-import { exactKey, keyOf } from './keys.ts';
+import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
 import { list } from './lists/list.ts';
 import { listOne } from './lists/one.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
-import { prepared } from './prepared.ts';
-import type { Tables } from './tables.ts';
+import { compiledQuery, inTransaction } from './statements.ts';
+import type { IdentityTable, Tables } from './tables.ts';
 
 /** The identities in a database. */
 export function identities(database: Database): Identities {
@@ -28,7 +28,7 @@ export function identities(database: Database): Identities {
       const one = scan.residual ? undefined : await listOne(db, connection, query);
       return one ?? list({ shelf: userShelf, place: { db, connection }, query, scan });
     },
-    commit: (connection, changes) => commit(database, connection, changes),
+    commit: (connection, changes) => commitChanges(database, connection, changes),
     holder: (account, match) => holder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await oneWaiter(db, { account, key: keyOf(email), except });
@@ -51,11 +51,11 @@ interface Place {
   id: string;
 }
 
-const byId = prepared((db, { connection, id }: Place) =>
+const byId = compiledQuery((db, { connection, id }: Place) =>
   db.selectFrom('identity').selectAll().where('connection_id', '=', connection).where('id', '=', id),
 );
 
-const shown = prepared((db, { connection, id }: Place) => {
+const shown = compiledQuery((db, { connection, id }: Place) => {
   const query = sql<ShownColumns>`
     select ${shownColumns} from identity
     where connection_id = ${connection} and id = ${id} and deleted_at is null`;
@@ -87,7 +87,7 @@ const finders = {
   externalId: finder('external_id'),
   travelId: finder('travel_id'),
   travelEmail: finder('travel_email_key'),
-  email: prepared((db, { connection, key }: { connection: string; key: string }) =>
+  email: compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
     newestFirst(db, connection).where('id', 'in', (row) =>
       row
         .selectFrom('identity_email')
@@ -99,7 +99,7 @@ const finders = {
 };
 
 function finder(column: 'id' | 'user_name_key' | 'external_id' | 'travel_id' | 'travel_email_key') {
-  return prepared((db, { connection, key }: { connection: string; key: string }) =>
+  return compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
     newestFirst(db, connection).where(column, '=', key),
   );
 }
@@ -140,7 +140,7 @@ async function holder(
 /** Nobody sensible gives one address to more people. */
 const WAITERS = 100;
 
-const waiters = prepared((db, { account, key }: Sought) =>
+const waiters = compiledQuery((db, { account, key }: Sought) =>
   db
     .selectFrom('identity')
     .selectAll()
@@ -149,7 +149,7 @@ const waiters = prepared((db, { account, key }: Sought) =>
     .limit(sql.lit(WAITERS)),
 );
 
-const oneWaiter = prepared((db, { account, key, except }: Sought & { except: string }) =>
+const oneWaiter = compiledQuery((db, { account, key, except }: Sought & { except: string }) =>
   db
     .selectFrom('identity')
     .select('id')
@@ -167,15 +167,15 @@ interface Sought {
   key: string;
 }
 
-const makerOf = prepared((db, { account, key }: Sought) =>
+const makerOf = compiledQuery((db, { account, key }: Sought) =>
   claimedIn(db, account).where('creating_key', '=', key).limit(sql.lit(1)),
 );
 
-const holderOfLink = prepared((db, { account, key }: Sought) =>
+const holderOfLink = compiledQuery((db, { account, key }: Sought) =>
   linkedIn(db, account).where('travel_id', '=', key),
 );
 
-const holderOfEmail = prepared((db, { account, key }: Sought) =>
+const holderOfEmail = compiledQuery((db, { account, key }: Sought) =>
   linkedIn(db, account).where('travel_email_key', '=', key),
 );
 
@@ -194,4 +194,95 @@ function linkedIn(db: Kysely<Tables>, account: string) {
     .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc')
     .limit(sql.lit(1));
+}
+
+/** Makes the changes in their order, all or none. */
+export async function commitChanges(
+  { db, isDuplicate }: Database,
+  connection: string,
+  changes: IdentityChange[],
+): Promise<'done' | 'stale' | 'duplicate'> {
+  try {
+    return await inTransaction<'done' | 'stale'>(db, ['done'], async (tx) => {
+      for (const change of changes) {
+        if (!(await make(tx, connection, change))) return 'stale';
+      }
+      return 'done';
+    });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    // A traveler that another identity was linked to meanwhile is no matter of names: the caller decides anew.
+    return (await isNameTaken(db, connection, changes)) ? 'duplicate' : 'stale';
+  }
+}
+
+/** False when what the change rests on has moved. */
+async function make(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
+  switch (change.kind) {
+    case 'insert':
+      if (await isReservedInVain(tx, connection, change.identity)) return false;
+      await insert(tx, change.identity);
+      return true;
+    case 'update':
+      return update(tx, change.identity, change.expected);
+    case 'release':
+      return release(tx, change);
+    case 'giveEmailUp':
+      return giveEmailUp(tx, change);
+    case 'unlink':
+      return unlink(tx, { connection, id: change.id });
+    case 'erase': {
+      const erased = await deleteUnclaimed(tx, (row) =>
+        row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),
+      );
+      return erased === 1;
+    }
+  }
+}
+
+/** Whether a traveler of the account got the address that an identity reserves, since that was found to be free. */
+async function isReservedInVain(
+  tx: Kysely<Tables>,
+  connection: string,
+  { creating, travelId }: Identity,
+): Promise<boolean> {
+  if (creating === undefined || travelId !== undefined) return false;
+  const [holder] = (await holderOf(tx, { connection, key: keyOf(creating) })).rows;
+  return holder !== undefined;
+}
+
+const holderOf = compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
+  db
+    .selectFrom('identity')
+    .select(sql.lit(1).as('one'))
+    .where('account', '=', db.selectFrom('connection').select('account').where('id', '=', connection))
+    .where('travel_email_key', '=', key)
+    .where('claimed', '=', sql.lit(1))
+    .where('travel_id', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .limit(sql.lit(1)),
+);
+
+/** Whether a live identity other than those being changed has one of their userNames. */
+async function isNameTaken(
+  db: Kysely<Tables>,
+  connection: string,
+  changes: IdentityChange[],
+): Promise<boolean> {
+  const identities = changes.flatMap((change) => ('identity' in change ? [change.identity] : []));
+  const names = identities
+    .filter(({ deletedAt }) => deletedAt === undefined)
+    .map(({ desired }) => keyOfAttribute(desired.userName, keyOf))
+    .filter((key) => key !== null);
+  const own = changes.map((change) => ('identity' in change ? change.identity.id : change.id));
+  if (names.length === 0) return false;
+  const taken = await db
+    .selectFrom('identity')
+    .select(sql.lit(1).as('one'))
+    .where('connection_id', '=', connection)
+    .where('user_name_key', 'in', names)
+    .where('deleted_at', 'is', null)
+    .where('id', 'not in', own)
+    .executeTakeFirst();
+  return taken !== undefined;
 }

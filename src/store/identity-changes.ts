@@ -1,9 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import type { Identity, Origin } from '../bridge/identity.ts';
-import type { IdentityTable } from './bridge-tables.ts';
-import { admit, type Counted, liveOf, recount } from './census.ts';
-import { eraseUnclaimedOf } from './erase.ts';
-import { addEmails, replaceEmails } from './identity-emails.ts';
+import type { Identity, Origin } from '../provisioning/identity.ts';
+import { admit, type Counted, liveOf, recount } from './counters.ts';
+import { deleteUnclaimedOf, leaveGroups } from './delete-identities.ts';
 import {
   creatingColumns,
   desiredColumns,
@@ -13,10 +11,9 @@ import {
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
-import { fromText, toText } from './json.ts';
-import { leaveGroups } from './memberships.ts';
-import { pick, prepared } from './prepared.ts';
-import type { Tables } from './tables.ts';
+import { emailKeys } from './keys.ts';
+import { batches, compiledQuery, fromText, pick, toText } from './statements.ts';
+import type { IdentityTable, Tables } from './tables.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
 export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
@@ -25,7 +22,7 @@ export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<vo
   if (!owner) throw new Error('There is no such connection.');
   const { account } = owner;
   if (claimed && travelId !== undefined)
-    await eraseUnclaimedOf(tx, { account, travelId }, { connection, id });
+    await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
   const row = toRow(identity, account, writtenAtOf(identity));
   const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
   if (!place) throw new Error('No place was given.');
@@ -33,11 +30,11 @@ export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<vo
   await addEmails(tx, [identity]);
 }
 
-const accountOf = prepared((db, { connection }: { connection: string }) =>
+const accountOf = compiledQuery((db, { connection }: { connection: string }) =>
   db.selectFrom('connection').select('account').where('id', '=', connection),
 );
 
-const inserted = prepared((db, blanks: IdentityTable) =>
+const inserted = compiledQuery((db, blanks: IdentityTable) =>
   db.insertInto('identity').values(pick(blanks, identityColumnNames)),
 );
 
@@ -48,7 +45,7 @@ export async function update(tx: Kysely<Tables>, identity: Identity, expected: n
   if (!before) return false;
   const claims = before.claimed === 0 && identity.claimed;
   if (claims && before.travel_id !== null) {
-    await eraseUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
+    await deleteUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
   const now = columnsOf(identity);
   const written = await rewritten(tx, { ...now, connection, id, expected, writtenAt: writtenAtOf(identity) });
@@ -83,7 +80,7 @@ interface AtVersion {
   expected: number;
 }
 
-const atVersion = prepared((db, { connection, id, expected }: AtVersion) =>
+const atVersion = compiledQuery((db, { connection, id, expected }: AtVersion) =>
   db
     .selectFrom('identity')
     .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
@@ -97,22 +94,23 @@ function writtenAtOf({ writtenAt, lastModified }: Identity): number {
   return writtenAt ?? lastModified;
 }
 
-const rewritten = prepared((db, blanks: ReturnType<typeof columnsOf> & AtVersion & { writtenAt: number }) =>
-  db
-    .updateTable('identity')
-    .set((row) => ({
-      ...pick(blanks, writtenColumnNames),
-      revision: row('revision', '+', 1),
-      seen_at: row
-        .case()
-        .when('seen_at', '>', blanks.writtenAt)
-        .then(row.ref('seen_at'))
-        .else(row.cast<number>(row.val(blanks.writtenAt), 'bigint'))
-        .end(),
-    }))
-    .where('connection_id', '=', blanks.connection)
-    .where('id', '=', blanks.id)
-    .where('version', '=', blanks.expected),
+const rewritten = compiledQuery(
+  (db, blanks: ReturnType<typeof columnsOf> & AtVersion & { writtenAt: number }) =>
+    db
+      .updateTable('identity')
+      .set((row) => ({
+        ...pick(blanks, writtenColumnNames),
+        revision: row('revision', '+', 1),
+        seen_at: row
+          .case()
+          .when('seen_at', '>', blanks.writtenAt)
+          .then(row.ref('seen_at'))
+          .else(row.cast<number>(row.val(blanks.writtenAt), 'bigint'))
+          .end(),
+      }))
+      .where('connection_id', '=', blanks.connection)
+      .where('id', '=', blanks.id)
+      .where('version', '=', blanks.expected),
 );
 
 /** Whoever is claimed begins with what is known to be at the traveler. */
@@ -218,3 +216,45 @@ export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place)
     .execute();
   return true;
 }
+
+interface Owner {
+  connection: string;
+  id: string;
+  desired: Parameters<typeof emailKeys>[0];
+}
+
+/** Keeps the addresses that new identities are found by. */
+export async function addEmails(tx: Kysely<Tables>, owners: Owner[]): Promise<void> {
+  const rows = owners.flatMap(({ connection, id, desired }) =>
+    emailKeys(desired).map((key) => ({ connection_id: connection, identity_id: id, email_key: key })),
+  );
+  const [first, ...others] = rows;
+  if (first && others.length === 0) await added(tx, first);
+  else for (const batch of batches(rows)) await tx.insertInto('identity_email').values(batch).execute();
+}
+
+/** Keeps the addresses of an identity that had others, or the same, before. */
+export async function replaceEmails(tx: Kysely<Tables>, owner: Owner): Promise<void> {
+  const { rows } = await kept(tx, { connection: owner.connection, id: owner.id });
+  const before = rows.map((row) => row.email_key);
+  const after = new Set(emailKeys(owner.desired));
+  if (before.length === after.size && before.every((key) => after.has(key))) return;
+  await tx
+    .deleteFrom('identity_email')
+    .where('connection_id', '=', owner.connection)
+    .where('identity_id', '=', owner.id)
+    .execute();
+  await addEmails(tx, [owner]);
+}
+
+const added = compiledQuery((db, blanks: Tables['identity_email']) =>
+  db.insertInto('identity_email').values(pick(blanks, ['connection_id', 'identity_id', 'email_key'])),
+);
+
+const kept = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
+  db
+    .selectFrom('identity_email')
+    .select('email_key')
+    .where('connection_id', '=', connection)
+    .where('identity_id', '=', id),
+);

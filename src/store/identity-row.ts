@@ -1,9 +1,9 @@
-import type { HoldCause, Identity, Outcome, Progress } from '../bridge/identity.ts';
+import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/travel-user.ts';
-import type { IdentityTable } from './bridge-tables.ts';
-import { fromText, toText } from './json.ts';
 import { emailKeys, exactKey, keyOf, keyOfAttribute } from './keys.ts';
+import { fromText, toText } from './statements.ts';
+import type { IdentityTable } from './tables.ts';
 
 /** The identity that a row holds. */
 export function toIdentity(row: IdentityTable): Identity {

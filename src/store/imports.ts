@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import type { Imports, KnownTraveler } from '../bridge/ports.ts';
-import { batches } from './batches.ts';
-import type { IdentityTable } from './bridge-tables.ts';
+import type { Imports, KnownTraveler, MissingTraveler, Seen } from '../provisioning/ports.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
 import type { Database } from './database.ts';
+import { deleteUnclaimed } from './delete-identities.ts';
 import { erasedAmong } from './erased-travelers.ts';
-import { fromText } from './json.ts';
-import { observe } from './observe.ts';
-import { missing, sweep } from './sweep.ts';
-import type { Tables } from './tables.ts';
+import { observedColumns } from './identity-row.ts';
+import { batches, fromText } from './statements.ts';
+import type { IdentityTable, Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed.ts';
 
 /** What imports know and keep, in a database. */
@@ -27,7 +27,7 @@ export function imports({ db }: Database): Imports {
       return rows.flatMap(({ creating_key }) => creating_key ?? []);
     },
     saveUnclaimed: (identities, seenAt) => saveUnclaimed(db, identities, seenAt),
-    observe: (connection, seen, seenAt) => observe(db, connection, { seen, seenAt }),
+    observe: (connection, seen, seenAt) => saveObserved(db, connection, { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
       for (const batch of batches(ids)) {
         await db
@@ -39,7 +39,7 @@ export function imports({ db }: Database): Imports {
       }
     },
     missing: (connection, since) => missing(db, connection, since),
-    sweep: (connection, since) => sweep(db, connection, since),
+    sweep: (connection, since) => deleteStale(db, connection, since),
   };
 }
 
@@ -88,4 +88,107 @@ async function linkedElsewhere(
     found.push(...rows.flatMap(({ travel_id }) => travel_id ?? []));
   }
   return found;
+}
+
+/** What an import saw of identities, and when. */
+interface Sight {
+  seen: Seen[];
+  seenAt: number;
+}
+
+/**
+ * Keeps what was seen. Of those whom somebody holds, or of whom something newer is known than before the look, nothing is
+ * known then: a touch makes the next attempt read them. All count as seen.
+ */
+export async function saveObserved(
+  db: Kysely<Tables>,
+  connection: string,
+  { seen, seenAt }: Sight,
+): Promise<void> {
+  for (const batch of batches(seen, 100)) {
+    await db.transaction().execute((tx) => observeBatch(tx, connection, { seen: batch, seenAt }));
+  }
+}
+
+async function observeBatch(tx: Kysely<Tables>, connection: string, { seen, seenAt }: Sight): Promise<void> {
+  const ids = seen.map(({ id }) => id);
+  const rows = await tx
+    .selectFrom('identity')
+    .select(['id', 'observed', 'lease_until'])
+    .where('connection_id', '=', connection)
+    .where('id', 'in', ids)
+    .execute();
+  const kept = new Map(rows.map((row) => [row.id, row]));
+  for (const one of seen) {
+    const row = kept.get(one.id);
+    if (!row || isSame(row.observed, one.observed)) continue;
+    const isHeld = row.lease_until !== null && row.lease_until > seenAt;
+    const isOutdated = one.before !== undefined && !isSame(row.observed, one.before);
+    await tx
+      .updateTable('identity')
+      .set(observedColumns(isHeld || isOutdated ? undefined : one.observed))
+      .where('connection_id', '=', connection)
+      .where('id', '=', one.id)
+      .execute();
+  }
+  const mark = tx.updateTable('identity').set({ seen_at: seenAt });
+  await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
+}
+
+function isSame(kept: string | null, observed: TravelUser | undefined): boolean {
+  return isDeepStrictEqual(kept === null ? undefined : fromText(kept), observed);
+}
+
+/**
+ * Removes the unclaimed identities that a whole import begun at `since` did not see, and answers the claimed ones that
+ * are linked, tombstones included: what a deleted traveler had, such as its address, is free. A write of an IdP counts as
+ * seeing the traveler, which may be newer than the page it would stand on.
+ */
+export async function deleteStale(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
+  const unseen = await missing(db, connection, since);
+  const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
+  for (const batch of batches(unclaimed)) await erase(db, connection, { batch, since });
+  const tombstones = await unseenOf(db, connection, since).where('deleted_at', 'is not', null).execute();
+  return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
+}
+
+/**
+ * The live identities that an import begun at `since` did not see. An identity that was written since then is left out:
+ * its traveler may be newer than the page that would list it.
+ */
+export async function missing(
+  db: Kysely<Tables>,
+  connection: string,
+  since: number,
+): Promise<MissingTraveler[]> {
+  const rows = await unseenOf(db, connection, since).where('deleted_at', 'is', null).execute();
+  return rows.flatMap(({ id, travel_id, claimed }) =>
+    travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
+  );
+}
+
+function unseenOf(db: Kysely<Tables>, connection: string, since: number) {
+  return db
+    .selectFrom('identity')
+    .select(['id', 'travel_id', 'claimed'])
+    .where('connection_id', '=', connection)
+    .where('seen_at', '<', since)
+    .where('travel_id', 'is not', null);
+}
+
+async function erase(
+  db: Kysely<Tables>,
+  connection: string,
+  { batch, since }: { batch: string[]; since: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await deleteUnclaimed(tx, (row) =>
+      row.and([
+        row('connection_id', '=', connection),
+        row('id', 'in', batch),
+        // A search by an IdP may have found the traveler again.
+        row('seen_at', '<', sql.val(since)),
+      ]),
+    );
+  });
 }

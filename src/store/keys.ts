@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { foldCase } from '../schema/fold.ts';
+import { foldCase } from '../schema/case-fold.ts';
 import type { JsonObject } from '../schema/resource.ts';
 
 /**

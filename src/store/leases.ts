@@ -1,12 +1,19 @@
-import type { Kysely } from 'kysely';
-import type { Identity, Outcome } from '../bridge/identity.ts';
-import type { Leases } from '../bridge/ports.ts';
-import { announce } from './announce.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Identity, Outcome } from '../provisioning/identity.ts';
+import type { Announcement, Leases } from '../provisioning/ports.ts';
 import type { Database } from './database.ts';
-import { finish } from './finish.ts';
-import { observedColumns, toIdentity } from './identity-row.ts';
+import { deleteUnclaimedOf } from './delete-identities.ts';
+import { release } from './identity-changes.ts';
+import {
+  creatingColumns,
+  observedColumns,
+  outcomeColumnNames,
+  outcomeColumns,
+  progressColumns,
+  toIdentity,
+} from './identity-row.ts';
 import { keyOf } from './keys.ts';
-import { prepared } from './prepared.ts';
+import { compiledQuery, inTransaction, pick, toText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** The leases in a database. */
@@ -19,15 +26,16 @@ export function leases(database: Database): Leases {
       .where('id', '=', id)
       .where('lease_token', '=', token);
   return {
-    take: (connection, id, lease) => database.lightly(db, (light) => take(light, { connection, id }, lease)),
-    announce: (connection, id, token, news) => announce(database, { connection, id, token }, news),
+    take: (connection, id, lease) =>
+      database.withRelaxedDurability(db, (light) => take(light, { connection, id }, lease)),
+    announce: (connection, id, token, news) => announceCall(database, { connection, id, token }, news),
     waitFor: async (connection, id, token, email) => {
       await held(connection, id, token)
         .set({ waiting_for: keyOf(email) })
         .execute();
     },
     finish: (connection, id, token, revision, outcome: Outcome) =>
-      finish(database, { connection, id, token }, { revision, outcome }),
+      finishAttempt(database, { connection, id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
       await held(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
@@ -57,7 +65,7 @@ async function take(db: Kysely<Tables>, place: Place, lease: Lease): Promise<Ide
   return row && toIdentity(row);
 }
 
-const taken = prepared((db, { connection, id, token, until, now }: Place & Lease) =>
+const taken = compiledQuery((db, { connection, id, token, until, now }: Place & Lease) =>
   db
     .updateTable('identity')
     .set((of) => {
@@ -75,3 +83,163 @@ const taken = prepared((db, { connection, id, token, until, now }: Place & Lease
     .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', now)]))
     .returningAll(),
 );
+
+/** An identity, and the token under which it is held. */
+export interface LeaseHolder {
+  connection: string;
+  id: string;
+  token: string;
+}
+
+/** What came of a reconciliation, and which revision it knew. */
+interface Reached {
+  revision: number;
+  outcome: Outcome;
+}
+
+/**
+ * Keeps an outcome and gives the lease back. It writes the reconciler's side of the row only, under the token: an IdP
+ * may have written the other side meanwhile, and then there is work again at once.
+ */
+export async function finishAttempt(
+  { db, withRelaxedDurability: lightly, isDuplicate }: Database,
+  held: LeaseHolder,
+  reached: Reached,
+): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
+  try {
+    return await lightly(db, (light) =>
+      inTransaction<'kept' | 'moved' | 'lost' | 'taken'>(light, ['kept', 'moved'], async (tx) => {
+        const obstacle = await deleteUnclaimedRivals(tx, held, reached.outcome.travelId);
+        if (obstacle) return obstacle;
+        const written = await write(tx, held, reached);
+        if (!written) return 'lost';
+        return written.revision === reached.revision ? 'kept' : 'moved';
+      }),
+    );
+  } catch (error) {
+    // Two who link one traveler at the same moment: the index decides.
+    if (isDuplicate(error)) return 'taken';
+    throw error;
+  }
+}
+
+/** Takes unclaimed rows of a traveler that becomes linked out of the way; tells when somebody else has it. */
+export async function deleteUnclaimedRivals(
+  tx: Kysely<Tables>,
+  { connection, id, token }: LeaseHolder,
+  travelId: string | undefined,
+): Promise<'lost' | 'taken' | undefined> {
+  const [before] = (await linkOf(tx, { connection, id, token })).rows;
+  if (!before) return 'lost';
+  if (travelId === undefined || travelId === before.travel_id) return undefined;
+  const { account } = before;
+  const other = await tx
+    .selectFrom('identity')
+    .select('id')
+    .where('account', '=', account)
+    .where('travel_id', '=', travelId)
+    .where('claimed', '=', sql.lit(1))
+    .executeTakeFirst();
+  if (other) return 'taken';
+  await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
+  return undefined;
+}
+
+const linkOf = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
+  db
+    .selectFrom('identity')
+    .select(['account', 'travel_id'])
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('lease_token', '=', token),
+);
+
+async function write(
+  tx: Kysely<Tables>,
+  held: LeaseHolder,
+  { revision, outcome }: Reached,
+): Promise<{ revision: number } | undefined> {
+  const [row] = (await written(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
+  return row;
+}
+
+type Columns = ReturnType<typeof outcomeColumns>;
+
+const written = compiledQuery((db, blanks: LeaseHolder & Columns & { known: number }) => {
+  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = blanks;
+  return db
+    .updateTable('identity')
+    .set((row) => {
+      const isCurrent = row('revision', '=', known);
+      // Somebody doubted meanwhile what the attempt knows of the traveler: the next one reads.
+      const ifDoubted = row
+        .case()
+        .when(
+          row.and([
+            row('revision', '<>', known),
+            row('travel_id', 'is not', null),
+            row('observed', 'is', null),
+          ]),
+        );
+      return {
+        ...pick(blanks, outcomeColumnNames),
+        observed: ifDoubted
+          .then(null)
+          .else(row.cast<string | null>(row.val(observed), 'text'))
+          .end(),
+        travel_email_key: ifDoubted
+          .then(null)
+          .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
+          .end(),
+        state: row.case().when(isCurrent).then(state).else('dirty').end(),
+        next_attempt_at: row
+          .case()
+          .when(isCurrent)
+          .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
+          .else(row.cast<number>(row.val(0), 'bigint'))
+          .end(),
+        lease_token: null,
+        lease_until: null,
+      };
+    })
+    .where('connection_id', '=', connection)
+    .where('id', '=', id)
+    .where('lease_token', '=', token)
+    .returning('revision');
+});
+
+/** Keeps an announcement under the token. Of two who would have one address or one traveler, the index lets one pass. */
+export async function announceCall(
+  { db, isDuplicate }: Database,
+  held: LeaseHolder,
+  news: Announcement,
+): Promise<'done' | 'lost' | 'taken'> {
+  const { connection, id, token } = held;
+  try {
+    return await inTransaction<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
+      if ('travelId' in news && news.from && !(await release(tx, news.from))) return 'taken';
+      const obstacle = 'travelId' in news ? await deleteUnclaimedRivals(tx, held, news.travelId) : undefined;
+      if (obstacle) return obstacle;
+      const { numUpdatedRows } = await tx
+        .updateTable('identity')
+        .set({ ...columnsOf(news), ...(news.progress ? progressColumns(news.progress) : {}) })
+        .where('connection_id', '=', connection)
+        .where('id', '=', id)
+        .where('lease_token', '=', token)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n ? 'done' : 'lost';
+    });
+  } catch (error) {
+    if (isDuplicate(error)) return 'taken';
+    throw error;
+  }
+}
+
+/** Either a traveler is linked or a create is open, never both: who is made anew has lost the old one. */
+function columnsOf(news: Announcement) {
+  if ('travelId' in news)
+    return { travel_id: news.travelId, applied: toText(news.applied), ...creatingColumns(undefined) };
+  if (!('creating' in news)) return {};
+  if (news.creating === undefined) return creatingColumns(undefined);
+  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(news.creating) };
+}

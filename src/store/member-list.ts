@@ -1,27 +1,26 @@
 import { type Kysely, sql } from 'kysely';
-import type { Member, ResolvedMember } from '../bridge/ports.ts';
-import { breath } from './breath.ts';
-import { prepared } from './prepared.ts';
+import type { Member, ResolvedMember } from '../provisioning/ports.ts';
+import { compiledQuery, yieldToEventLoop } from './statements.ts';
 import type { Tables } from './tables.ts';
 
-interface Owner {
+interface MembersGroup {
   connection: string;
   id: string;
 }
 
 /** How many rows are read at a stretch; a few milliseconds of work. */
-const PIECE = 1000;
+const MEMBERS_AT_ONCE = 1000;
 
 /** A group of more members is not read at once, lest many readers of large groups fill the memory. */
-const AT_ONCE = 5 * PIECE;
+const AT_ONCE = 5 * MEMBERS_AT_ONCE;
 
 /** The members of a group in their order; of a large group in pieces that are read while they are asked for. */
 export async function readMembers(
   db: Kysely<Tables>,
-  group: Owner,
+  group: MembersGroup,
 ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>> {
   const { rows } = await resolvedPiece(db, { ...group, after: -1 });
-  if (rows.length < PIECE) return rows.map(toResolved);
+  if (rows.length < MEMBERS_AT_ONCE) return rows.map(toResolved);
   const beyond = await db
     .selectFrom('group_member')
     .select('position')
@@ -34,12 +33,12 @@ export async function readMembers(
   return beyond ? pieces(db, group) : membersOf(db, group);
 }
 
-async function* pieces(db: Kysely<Tables>, group: Owner): AsyncGenerator<ResolvedMember[]> {
+async function* pieces(db: Kysely<Tables>, group: MembersGroup): AsyncGenerator<ResolvedMember[]> {
   for (let after = -1; ; ) {
     const { rows } = await resolvedPiece(db, { ...group, after });
     yield rows.map(toResolved);
     const last = rows.at(-1);
-    if (!last || rows.length < PIECE) return;
+    if (!last || rows.length < MEMBERS_AT_ONCE) return;
     after = last.position;
   }
 }
@@ -47,7 +46,7 @@ async function* pieces(db: Kysely<Tables>, group: Owner): AsyncGenerator<Resolve
 /** The members of a group in their order; of a large group in pieces, between which others may change it. */
 export async function membersOf(
   db: Kysely<Tables>,
-  group: Owner,
+  group: MembersGroup,
   pause?: () => Promise<void>,
 ): Promise<ResolvedMember[]> {
   const members: ResolvedMember[] = [];
@@ -60,7 +59,7 @@ export async function membersOf(
 }
 
 /** The members as they are kept, for a caller that prevents or notices changes meanwhile. */
-export async function keptMembers(db: Kysely<Tables>, group: Owner): Promise<Member[]> {
+export async function keptMembers(db: Kysely<Tables>, group: MembersGroup): Promise<Member[]> {
   const members: Member[] = [];
   await inPieces(async (after) => {
     const { rows } = await keptPiece(db, { ...group, after });
@@ -73,12 +72,12 @@ export async function keptMembers(db: Kysely<Tables>, group: Owner): Promise<Mem
 /** Reads piece after piece, each from the position where the one before ended. */
 async function inPieces(
   read: (after: number) => Promise<{ position: number }[]>,
-  pause: () => Promise<void> = breath,
+  pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<void> {
   for (let after = -1; ; ) {
     const rows = await read(after);
     const last = rows.at(-1);
-    if (!last || rows.length < PIECE) return;
+    if (!last || rows.length < MEMBERS_AT_ONCE) return;
     after = last.position;
     await pause();
   }
@@ -122,7 +121,7 @@ function smallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
             .whereRef('group_member.group_id', '=', 'scim_group.id')
             .orderBy('position')
             .limit(1)
-            .offset(PIECE)
+            .offset(MEMBERS_AT_ONCE)
             .as('beyond'),
         )
         .where('connection_id', '=', connection)
@@ -147,9 +146,9 @@ const names = sql<'User' | 'Group' | null>`case
   when exists (select 1 from scim_group as own where own.connection_id = member.connection_id
     and own.id = member.value) then 'Group' end`.as('names');
 
-type Piece = Owner & { after: number };
+type Piece = MembersGroup & { after: number };
 
-const keptPiece = prepared((db, { connection, id, after }: Piece) =>
+const keptPiece = compiledQuery((db, { connection, id, after }: Piece) =>
   db
     .selectFrom('group_member')
     .select(['value', 'display', 'type', 'position'])
@@ -157,11 +156,11 @@ const keptPiece = prepared((db, { connection, id, after }: Piece) =>
     .where('group_id', '=', id)
     .where('position', '>', after)
     .orderBy('position')
-    .limit(PIECE),
+    .limit(MEMBERS_AT_ONCE),
 );
 
 /** With what the id of each member names. */
-const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
+const resolvedPiece = compiledQuery((db, { connection, id, after }: Piece) =>
   db
     .selectFrom('group_member as member')
     .select(['member.value', 'member.display', 'member.type', 'member.position', names])
@@ -169,7 +168,7 @@ const resolvedPiece = prepared((db, { connection, id, after }: Piece) =>
     .where('member.group_id', '=', id)
     .where('member.position', '>', after)
     .orderBy('member.position')
-    .limit(PIECE),
+    .limit(MEMBERS_AT_ONCE),
 );
 
 function toResolved(row: MemberRow & { names: ResolvedMember['names'] | null }): ResolvedMember {

@@ -1,15 +1,13 @@
 import type { Kysely } from 'kysely';
-import type { Member, MemberChange } from '../bridge/ports.ts';
-import { batches } from './batches.ts';
-import { breath } from './breath.ts';
-import { withoutKnownTypes } from './known-types.ts';
+import type { Member, MemberChange } from '../provisioning/ports.ts';
 import { keptMembers, toMember } from './member-list.ts';
+import { batches, yieldToEventLoop } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** How many members are removed at a stretch; some milliseconds of work. */
-const PIECE = 500;
+const POSITIONS_AT_ONCE = 500;
 
-interface Owner {
+interface GroupKey {
   connection: string;
   id: string;
 }
@@ -27,7 +25,7 @@ interface Difference {
  */
 export async function changeMembers(
   tx: Kysely<Tables>,
-  group: Owner,
+  group: GroupKey,
   { steps, before }: { steps: MemberChange[]; before?: Member[] | undefined },
 ): Promise<'changed' | 'unchanged' | 'noTarget'> {
   const difference: Difference = { gone: new Map(), come: new Set() };
@@ -53,7 +51,7 @@ export async function changeMembers(
 
 async function hasOneOfEach(
   tx: Kysely<Tables>,
-  { connection, id }: Owner,
+  { connection, id }: GroupKey,
   lists: string[][],
 ): Promise<boolean> {
   const found = new Set<string>();
@@ -66,14 +64,14 @@ async function hasOneOfEach(
       .where('value', 'in', batch)
       .execute();
     for (const { value } of rows) found.add(value);
-    await breath();
+    await yieldToEventLoop();
   }
   return lists.every((list) => list.some((value) => found.has(value)));
 }
 
 async function add(
   tx: Kysely<Tables>,
-  { connection, id }: Owner,
+  { connection, id }: GroupKey,
   { members, difference }: { members: Member[]; difference: Difference },
 ): Promise<void> {
   const last = await tx
@@ -101,13 +99,13 @@ async function add(
       if (before && isSame(before, toMember(row))) difference.gone.delete(row.value);
       else difference.come.add(row.value);
     }
-    await breath();
+    await yieldToEventLoop();
   }
 }
 
 async function remove(
   tx: Kysely<Tables>,
-  { connection, id }: Owner,
+  { connection, id }: GroupKey,
   { values, difference }: { values: string[]; difference: Difference },
 ): Promise<void> {
   for (const batch of batches(values)) {
@@ -121,13 +119,13 @@ async function remove(
     for (const row of removed) {
       if (!difference.come.delete(row.value)) difference.gone.set(row.value, toMember(row));
     }
-    await breath();
+    await yieldToEventLoop();
   }
 }
 
 async function replace(
   tx: Kysely<Tables>,
-  group: Owner,
+  group: GroupKey,
   { members, difference, current }: { members: Member[]; difference: Difference; current: Member[] },
 ): Promise<void> {
   const kept = await withoutKnownTypes(tx, group.connection, unique(members));
@@ -143,7 +141,7 @@ async function replace(
 }
 
 /** Removes all members of a group in pieces; by the group's own removal they would all go at a stretch. */
-export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Owner): Promise<void> {
+export async function removeMembers(tx: Kysely<Tables>, { connection, id }: GroupKey): Promise<void> {
   const members = () =>
     tx.selectFrom('group_member').where('connection_id', '=', connection).where('group_id', '=', id);
   for (;;) {
@@ -151,7 +149,7 @@ export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Owne
       .select('position')
       .orderBy('position')
       .limit(1)
-      .offset(PIECE - 1)
+      .offset(POSITIONS_AT_ONCE - 1)
       .executeTakeFirst();
     if (!last) return;
     await tx
@@ -160,7 +158,7 @@ export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Owne
       .where('group_id', '=', id)
       .where('position', '<=', last.position)
       .execute();
-    await breath();
+    await yieldToEventLoop();
   }
 }
 
@@ -173,4 +171,43 @@ function unique(members: Member[]): Member[] {
 
 function isSame(left: Member, right: Member): boolean {
   return left.display === right.display && left.type === right.type;
+}
+
+/**
+ * The members as they are kept: `type` is the client's word for an id that names nothing here, and otherwise follows
+ * from the id, so that a client that sends back what it read changes nothing.
+ */
+export async function withoutKnownTypes(
+  db: Kysely<Tables>,
+  connection: string,
+  members: Member[],
+): Promise<Member[]> {
+  const typed = members.flatMap(({ value, type }) => (type === undefined ? [] : [value]));
+  const known = await knownAmong(db, connection, typed);
+  return members.map((member) => {
+    const { type: _, ...untyped } = member;
+    return known.has(member.value) ? untyped : member;
+  });
+}
+
+/** The ids of live users and of groups. */
+async function knownAmong(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
+  const known = new Set<string>();
+  for (const batch of batches(ids)) {
+    const users = await db
+      .selectFrom('identity')
+      .select('id')
+      .where('connection_id', '=', connection)
+      .where('id', 'in', batch)
+      .where('deleted_at', 'is', null)
+      .execute();
+    const groups = await db
+      .selectFrom('scim_group')
+      .select('id')
+      .where('connection_id', '=', connection)
+      .where('id', 'in', batch)
+      .execute();
+    for (const { id } of [...users, ...groups]) known.add(id);
+  }
+  return known;
 }

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Topic } from '../travel/ports.ts';
-import { countDeliveries } from './delivery-count.ts';
-import { prepared } from './prepared.ts';
+import { compiledQuery } from './statements.ts';
 import type { Tables } from './tables.ts';
+import { countDeliveries } from './webhook-deliveries.ts';
 
 /** What is to be delivered. */
 export interface Posted {
@@ -20,7 +20,7 @@ export async function post(tx: Kysely<Tables>, posted: Posted, { kind, newId }: 
 }
 
 /** An enabled webhook is found by each kind that it selects, or by "*". */
-const subscribers = prepared<{ kind: string }, { id: string }>((db, { kind }) =>
+const subscribers = compiledQuery<{ kind: string }, { id: string }>((db, { kind }) =>
   db
     .selectFrom('travel_index')
     .select('id')
@@ -41,7 +41,7 @@ export async function addDelivery(
 /** Not when the event was: a clock that is ahead, if only once, would keep all that comes after it waiting. */
 const AT_ONCE = 0;
 
-const insertDelivery = prepared<
+const insertDelivery = compiledQuery<
   Posted & { id: string; webhookId: string; kind: string; redelivery: number },
   unknown
 >((db, { id, webhookId, seq, eventId, kind, createdAt, redelivery }) =>

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { ReferenceRow, References } from '../bridge/ports.ts';
-import { batches } from './batches.ts';
+import type { ReferenceRow, References } from '../provisioning/ports.ts';
 import type { Database } from './database.ts';
 import { keyOf } from './keys.ts';
-import { prepared } from './prepared.ts';
+import { batches, compiledQuery } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** The references in a database. */
-export function references({ db, lightly }: Database): References {
+export function references({ db, withRelaxedDurability: lightly }: Database): References {
   return {
     of: (connection, id) => of(db, { connection, id }),
     save: (connection, id, rows) => lightly(db, (light) => save(light, { connection, id }, rows)),
@@ -28,7 +27,7 @@ interface Owner {
   id: string;
 }
 
-const kept = prepared((db, { connection, id }: Owner) =>
+const kept = compiledQuery((db, { connection, id }: Owner) =>
   db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])

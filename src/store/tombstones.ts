@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { Retention } from '../bridge/ports.ts';
-import { liveOf, recount } from './census.ts';
+import type { Retention } from '../provisioning/ports.ts';
+import { wakeWaiting } from './connections.ts';
+import { liveOf, recount } from './counters.ts';
 import type { Database } from './database.ts';
-import { wakeWaiting } from './forget.ts';
 import type { Tables } from './tables.ts';
 
 /** The end of what is kept for a limited time, in a database. */

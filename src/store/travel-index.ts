@@ -1,9 +1,8 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { IndexedValue, ResourceRef } from '../travel/ports.ts';
-import { pick, prepared } from './prepared.ts';
+import { compiledQuery, pick } from './statements.ts';
 import type { Tables } from './tables.ts';
-import { enterBlock, leaveBlock } from './travel-blocks.ts';
-import { count } from './travel-count.ts';
+import { count, enterBlock, leaveBlock } from './travel-positions.ts';
 import type { Row } from './travel-rows.ts';
 
 /** Keeps what a resource that changed is found by. */
@@ -41,13 +40,15 @@ export async function indexOf(tx: Transaction<Tables>, { type, id }: ResourceRef
   return rows.map(({ name, value, list }) => ({ name, value, list: list ?? undefined }));
 }
 
-const indexRows = prepared<ResourceRef, Pick<Selectable<Tables['travel_index']>, 'name' | 'value' | 'list'>>(
-  (db, { type, id }) =>
-    db
-      .selectFrom('travel_index')
-      .select(['name', 'value', 'list'])
-      .where('type', '=', type)
-      .where('id', '=', id),
+const indexRows = compiledQuery<
+  ResourceRef,
+  Pick<Selectable<Tables['travel_index']>, 'name' | 'value' | 'list'>
+>((db, { type, id }) =>
+  db
+    .selectFrom('travel_index')
+    .select(['name', 'value', 'list'])
+    .where('type', '=', type)
+    .where('id', '=', id),
 );
 
 /** Keeps what a resource is found by, in the lists that it comes into, too. */
@@ -63,7 +64,7 @@ export async function addIndex(tx: Transaction<Tables>, row: Row, index: Indexed
 
 const INDEX = ['type', 'id', 'name', 'value', 'archived', 'seq', 'list'] as const;
 
-const insertIndex = prepared<Selectable<Tables['travel_index']>, unknown>((db, row) =>
+const insertIndex = compiledQuery<Selectable<Tables['travel_index']>, unknown>((db, row) =>
   db.insertInto('travel_index').values(pick(row, INDEX)),
 );
 

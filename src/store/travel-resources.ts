@@ -1,15 +1,14 @@
 import type { TravelStore } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import { DELIVERY, deliveryPage, deliveryPageFrom } from './delivery-page.ts';
-import type { Sealed } from './sealed.ts';
-import { expire } from './travel-expiry.ts';
-import { travelPage, travelPageFrom } from './travel-page.ts';
+import type { Encryption } from './encryption.ts';
+import { travelPage, travelPageFrom } from './travel-queries.ts';
 import { travelReading } from './travel-rows.ts';
 import { Turns } from './travel-turns.ts';
-import { travelWriting } from './travel-writing.ts';
+import { expire, travelWriting } from './travel-writes.ts';
 
 /** Keeps no secret. */
-const unsealed: Sealed = {
+const unsealed: Encryption = {
   seal: () => {
     throw new Error('there is no key to encrypt a secret with');
   },
@@ -17,7 +16,7 @@ const unsealed: Sealed = {
 };
 
 /** The travel service's resources in the database; the deliveries of webhooks are read like resources, too. */
-export function travelResources({ db }: Database, sealed: Sealed = unsealed): TravelStore {
+export function travelResources({ db }: Database, sealed: Encryption = unsealed): TravelStore {
   return {
     ...travelReading(db),
     page: (query) => (query.type === DELIVERY ? deliveryPage(db, query) : travelPage(db, query)),

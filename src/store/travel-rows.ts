@@ -1,9 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Match, ResourceRef, StoredResource, TravelReading } from '../travel/ports.ts';
-import { batches } from './batches.ts';
 import { DELIVERY, readDeliveries } from './delivery-page.ts';
-import { fromText } from './json.ts';
-import { prepared } from './prepared.ts';
+import { batches, compiledQuery, fromText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** Reads the travel service's resources, inside of a transaction or outside. */
@@ -55,7 +53,7 @@ async function read(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredReso
 }
 
 /** Most reads are of one: whose credential it is, what is asked for, what it refers to. */
-const readOne = prepared<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
+const readOne = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
   db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
 );
 

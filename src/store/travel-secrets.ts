@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { ResourceRef } from '../travel/ports.ts';
-import type { Sealed } from './sealed.ts';
+import type { Encryption } from './encryption.ts';
 import type { Tables } from './tables.ts';
 
 /** Keeps a secret of a resource; of those before, each ends at its time. */
 export async function keepSecret(
   tx: Kysely<Tables>,
-  sealed: Sealed,
+  sealed: Encryption,
   { ref: { type, id }, secret, othersEnd }: { ref: ResourceRef; secret: string; othersEnd: number },
 ): Promise<void> {
   await tx
@@ -25,7 +25,7 @@ export async function keepSecret(
 /** The secrets of a resource that hold at a time, the newest first; those that cannot be opened are left out. */
 export async function secretsOf(
   db: Kysely<Tables>,
-  sealed: Sealed,
+  sealed: Encryption,
   { ref: { type, id }, now }: { ref: ResourceRef; now: number },
 ): Promise<string[]> {
   const rows = await db
@@ -52,7 +52,7 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
  */
 export async function resealSecrets(
   db: Kysely<Tables>,
-  { current, previous }: { current: Sealed; previous: Sealed | undefined },
+  { current, previous }: { current: Encryption; previous: Encryption | undefined },
   now: number,
 ): Promise<{ resealed: number; unreadable: number }> {
   return db.transaction().execute(async (tx) => {

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { prepared } from './prepared.ts';
+import { compiledQuery } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -56,7 +56,7 @@ export async function takeNumbers(tx: Kysely<Tables>, type: string, count: numbe
 
 const MOST_AT_ONCE = 64;
 
-const takeTurn = prepared<{ type: string; portion: number }, { seq: number }>((db, { type, portion }) =>
+const takeTurn = compiledQuery<{ type: string; portion: number }, { seq: number }>((db, { type, portion }) =>
   db
     .insertInto('travel_turn')
     .values({ type, seq: portion })
@@ -66,7 +66,7 @@ const takeTurn = prepared<{ type: string; portion: number }, { seq: number }>((d
     .returning('seq'),
 );
 
-const lastOf = prepared<{ type: string }, { created_at: number }>((db, { type }) =>
+const lastOf = compiledQuery<{ type: string }, { created_at: number }>((db, { type }) =>
   db
     .selectFrom('travel_resource')
     .select('created_at')

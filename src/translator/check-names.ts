@@ -1,14 +1,13 @@
 import type { Json } from '../schema/resource.ts';
-import { customFieldFault, customFieldReader, findField } from './custom-field.ts';
+import { customFieldFault, customFieldReader, findField } from './custom-fields.ts';
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
-import type { MappingFault } from './mapping-faults.ts';
-import { nearest } from './nearest.ts';
-import { allPhoneCountries } from './phone.ts';
+import { type MappingFault, nearest } from './mapping-faults.ts';
 import { readers } from './readers.ts';
-import type { Fault, Reader, Reading } from './reading.ts';
 import type { Rule, Rules } from './rules.ts';
 import type { Lookups } from './snapshot.ts';
+import { allPhoneCountries } from './value-readers.ts';
+import type { Fault, Reader, Reading } from './values.ts';
 
 /** How many of the known names a remedy lists. */
 const LISTED = 10;

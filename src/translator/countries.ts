@@ -1,7 +1,6 @@
 import countries from 'i18n-iso-countries';
 import type { Json } from '../schema/resource.ts';
-import { type Reading, unusable } from './reading.ts';
-import { textOf } from './values.ts';
+import { type Reading, textOf, unusable } from './values.ts';
 
 /** Everyday English and French names that the library does not list, as `folded` makes them. */
 const everydayNames = new Map(

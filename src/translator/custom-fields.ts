@@ -1,12 +1,24 @@
-import type { ScimResource } from '../schema/resource.ts';
-import { type CustomFieldTarget, decideCustomField, findField } from './custom-field.ts';
-import { findingOf, withoutRemoval } from './decide.ts';
-import { joined, type Part, partOf } from './part.ts';
-import { type Context, type Fault, faultOfMapping, unusable } from './reading.ts';
-import type { Wanted } from './result.ts';
-import type { Rule, Rules } from './rules.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import type { Json, ScimResource } from '../schema/resource.ts';
+import { type Decision, decide, findingOf, joined, type Part, partOf, withoutRemoval } from './decide.ts';
+import type { AppliedField, TraceEntry, Wanted } from './result.ts';
+import type { Rule, Rules, Target } from './rules.ts';
 import type { CustomField } from './snapshot.ts';
 import { ruleSource } from './sources.ts';
+import { compilePattern } from './transforms.ts';
+import { readText } from './value-readers.ts';
+import {
+  type Context,
+  type Fault,
+  faultOfMapping,
+  missed,
+  type Reader,
+  type Reading,
+  same,
+  textOf,
+  unresolved,
+  unusable,
+} from './values.ts';
 
 /** Decides every custom field that a rule sets; of several rules for one, the first in order of precedence. */
 export function decideCustomFields(
@@ -102,4 +114,165 @@ function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Part {
     'Keep one of the two rules in the mapping.',
   );
   return { fields: {}, findings: [findingOf(keyOf(id), rule.text, fault)], trace, missed: false };
+}
+
+/** The target of a rule that sets a custom field. */
+export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
+
+/** Finds the custom field that a rule sets: by its id, or by its name, of which an exact one is preferred. */
+export function findField({ by, value }: CustomFieldTarget, fields: CustomField[]): CustomField | Fault {
+  const found = by === 'id' ? fields.filter(({ id }) => id === value) : namesakes(value, fields);
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  if (only) {
+    const reason = `Several custom fields of the travel service are called "${value}".`;
+    return unresolved('customFieldAmbiguous', reason, 'Name the custom field by its id in the mapping.')
+      .fault;
+  }
+  const reason = `The travel service has no custom field ${by === 'id' ? value : `called "${value}"`}.`;
+  const remedy = 'Create the custom field for users in the travel service, or correct the mapping.';
+  return missed('customFieldUnknown', reason, remedy).fault;
+}
+
+function namesakes(name: string, fields: CustomField[]): CustomField[] {
+  const exact = fields.filter((field) => field.name === name);
+  const wanted = foldCase(name);
+  return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
+}
+
+/** Decides a custom field by its rule. What is wanted is its `values` array. */
+export function decideCustomField(
+  rule: Rule,
+  field: CustomField,
+  { user, context }: { user: ScimResource; context: Context },
+): Decision {
+  const key = `customFields.${field.id}`;
+  const source = ruleSource(rule, user);
+  const read = customFieldReader(field, rule.targetPath);
+  if (field.dataType !== 'optionsList' || source.raws.length <= 1)
+    return decide(key, [source], { read, context });
+  const each = source.raws.map((raw) => decide(key, [{ ...source, raws: [raw] }], { read, context }));
+  return together(each, source.raws, context.applied[key]);
+}
+
+/**
+ * The options of a list in one value. While one is unresolved, a list that was applied from the same source stays; while
+ * one is a fault of the mapping, any list that was applied.
+ */
+function together(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
+  const values = each.flatMap(({ wanted }) =>
+    wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
+  );
+  const distinct = values.filter((value, index) => values.findIndex((other) => same(other, value)) === index);
+  const wanted = listWanted({ each, distinct, source, applied });
+  const { kind } = wanted;
+  const stays = kind === 'unresolved' || kind === 'kept';
+  return {
+    wanted,
+    findings: each.flatMap(({ findings }) => findings),
+    trace: each.flatMap(({ trace }) => (stays ? trace.map((entry) => staying(entry, kind)) : trace)),
+    missed: each.some((decision) => decision.missed),
+  };
+}
+
+interface List {
+  each: Decision[];
+  /** The options that were found. */
+  distinct: Json[];
+  source: Json[];
+  applied: AppliedField | undefined;
+}
+
+function listWanted({ each, distinct, source, applied }: List): Wanted {
+  const isNothing = distinct.length === 0;
+  const has = (kind: Wanted['kind']): boolean => each.some(({ wanted }) => wanted.kind === kind);
+  if (has('kept') && (isNothing || applied)) return { kind: 'kept' };
+  if (has('unresolved') && (isNothing || same(applied?.source, source)))
+    return { kind: 'unresolved', source };
+  return isNothing ? { kind: 'absent' } : { kind: 'value', value: distinct, source };
+}
+
+/** An option that is there, in a list that stays as it was applied. */
+function staying(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
+  return entry.outcome === 'set' ? { ...entry, outcome } : entry;
+}
+
+const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
+
+/** How a custom field reads a value. */
+export function customFieldReader(field: CustomField, targetPath: string): Reader {
+  const fault = customFieldFault(field);
+  if (fault) {
+    const reading = { fault: faultOfMapping(fault, targetPath, fault.remedy) };
+    return () => reading;
+  }
+  if (field.dataType === 'text') return textReader(field);
+  return (raw) => readOption(raw, field);
+}
+
+/** Why a custom field takes no value at all, whatever the value. */
+export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
+  if (disabled) {
+    const reason = `The custom field "${name}" is disabled.`;
+    return unresolved('customFieldDisabled', reason, remedyDisabled).fault;
+  }
+  if (dataTypes.includes(dataType)) return undefined;
+  const reason = `The custom field "${name}" is of the unknown type ${dataType}.`;
+  return unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.').fault;
+}
+
+const dataTypes = ['text', 'option', 'optionsList'];
+
+/** A pattern that RE2 cannot read is left to the travel API, which checks the value anyway. */
+function textReader(field: CustomField): Reader {
+  const { name, validationRegexp } = field;
+  const pattern = patternOf(field);
+  return (raw) => {
+    const reading = readText(raw);
+    if (!('value' in reading) || typeof reading.value !== 'string') return reading;
+    if (!pattern || pattern.matches(reading.value)) return { value: [{ data: reading.value }] };
+    return unusable(
+      'customFieldPattern',
+      `The custom field "${name}" takes only values that match ${validationRegexp}.`,
+      'Correct the value in the identity provider, or transform it in the mapping.',
+    );
+  };
+}
+
+/** By field, as compiling costs more than all else in a translation; fields are never changed, but read anew. */
+const patterns = new WeakMap<CustomField, ReturnType<typeof compilePattern>>();
+
+function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {
+  if (field.validationRegexp === undefined) return undefined;
+  const compiled = patterns.get(field) ?? compilePattern(field.validationRegexp);
+  patterns.set(field, compiled);
+  return typeof compiled === 'string' ? undefined : compiled;
+}
+
+function readOption(raw: Json, { name, options }: CustomField): Reading {
+  const text = textOf(raw);
+  if (text === undefined) return readText(raw);
+  const option = optionOf(text, options);
+  if (!option) {
+    const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
+    return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
+  }
+  if (option.disabled) {
+    return unresolved(
+      'optionDisabled',
+      `This option of the custom field "${name}" is disabled.`,
+      remedyDisabled,
+    );
+  }
+  return { value: [{ customFieldOptionId: option.id }] };
+}
+
+/** The option of a text. Of several the exact one, of several exact ones one that is enabled, and of these the first by id. */
+function optionOf(text: string, options: CustomField['options']): CustomField['options'][number] | undefined {
+  const exact = options.filter(({ data }) => data === text);
+  const folded = foldCase(text);
+  const found = exact.length > 0 ? exact : options.filter(({ data }) => foldCase(data) === folded);
+  const enabled = found.filter(({ disabled }) => !disabled);
+  const [first, ...others] = enabled.length > 0 ? enabled : found;
+  return others.reduce((least, one) => (least && one.id >= least.id ? least : one), first);
 }

@@ -1,8 +1,16 @@
-import type { Json } from '../schema/resource.ts';
-import type { Candidate } from './candidate.ts';
-import { type Context, type Fault, faultOfMapping, type Reader } from './reading.ts';
-import type { FieldKey, Finding, TraceEntry, Wanted } from './result.ts';
-import { same } from './same.ts';
+import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
+import type { FieldKey, Finding, TraceEntry, Translation, Wanted } from './result.ts';
+import {
+  type Context,
+  elementsOf,
+  type Fault,
+  faultOfMapping,
+  isUnassigned,
+  type Reader,
+  type Reading,
+  same,
+  typeOf,
+} from './values.ts';
 
 /** What became of one field, with its part of the findings and the trace. */
 export interface Decision {
@@ -156,4 +164,66 @@ function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): Trac
       ...(mappingPath === undefined ? {} : { mappingPath }),
     };
   });
+}
+
+/** One place where a field's value may come from, in the order of preference. */
+export interface Candidate {
+  origin: TraceEntry['origin'];
+  /** What is read, for the trace. */
+  rule: string;
+  /** What was found there; empty when nothing. */
+  raws: Json[];
+  /** The place in the mapping where the value stands, if the mapping itself names it. */
+  mappingPath?: string;
+  /** The transforms of a rule, before the field's own reader. */
+  prepare?: (raw: Json) => Reading;
+}
+
+/** A candidate of the default rules. */
+export function candidate(rule: string, ...values: (Json | undefined)[]): Candidate {
+  const raws = values.filter((value) => value !== undefined).filter((value) => !isUnassigned(value));
+  return { origin: 'default', rule, raws };
+}
+
+/** Elements of a multi-valued attribute in a rule's order of preference, each group with the path that selects it. */
+interface Preference {
+  path: string;
+  elements: JsonObject[];
+}
+
+/** The elements by type in the order given, then the primary one, then all; those of a `never` type are left out. */
+export function preferred(
+  user: ScimResource,
+  name: string,
+  { types, never = [] }: { types: string[]; never?: string[] },
+): Preference[] {
+  const elements = elementsOf(user, name).filter((element) => !never.includes(typeOf(element) ?? ''));
+  return [
+    ...types.map((type) => ({
+      path: `${name}[type eq "${type}"]`,
+      elements: elements.filter((element) => typeOf(element) === type),
+    })),
+    { path: `${name}[primary eq true]`, elements: elements.filter(({ primary }) => primary === true) },
+    { path: name, elements },
+  ];
+}
+
+/** What some of the rules contribute to a translation. */
+export type Part = Omit<Translation, 'fallbackEmail'>;
+
+/** One field's decision as a part. */
+export function partOf(field: FieldKey, { wanted, ...rest }: Decision): Part {
+  return { fields: { [field]: wanted }, ...rest };
+}
+
+/** Several parts in one, in their order; of a field that several decide, the last decision holds. */
+export function joined(parts: Part[]): Part {
+  const fields: Part['fields'] = {};
+  for (const part of parts) Object.assign(fields, part.fields);
+  return {
+    fields,
+    findings: parts.flatMap(({ findings }) => findings),
+    trace: parts.flatMap(({ trace }) => trace),
+    missed: parts.some(({ missed }) => missed),
+  };
 }

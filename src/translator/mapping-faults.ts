@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { nearest } from './nearest.ts';
 
 /** One fault of a settings or mapping file: the JSON path, what is wrong there, and what would be right. */
 export interface MappingFault {
@@ -98,4 +97,29 @@ function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
     return withoutWrappers(schema.unwrap());
   return schema;
+}
+
+/** The known word that a misspelled one is likely meant to be; undefined when none is near. */
+export function nearest(word: string, known: string[]): string | undefined {
+  const far = Math.max(2, Math.floor(word.length / 3));
+  const distances = known.map((candidate) => ({
+    candidate,
+    distance: distance(word.toLowerCase(), candidate.toLowerCase()),
+  }));
+  const [best] = distances.toSorted((one, other) => one.distance - other.distance);
+  return best && best.distance <= far ? best.candidate : undefined;
+}
+
+/** How many letters must be put in, taken out or exchanged (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (const [column, expected] of [...other].entries()) {
+      const exchanged = (row[column] ?? 0) + (letter === expected ? 0 : 1);
+      next.push(Math.min(exchanged, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

@@ -1,9 +1,8 @@
 import type { ScimResource } from '../schema/resource.ts';
-import { type Reader, unresolved, unusable } from './reading.ts';
 import type { Rules } from './rules.ts';
 import type { Reference } from './snapshot.ts';
 import { sourcesOf, valuesIn } from './sources.ts';
-import { textOf } from './values.ts';
+import { type Reader, textOf, unresolved, unusable } from './values.ts';
 
 /** The values by which a user's manager is named, the preferred first: what the bridge must resolve before it translates. */
 export function referencesOf(rules: Rules, user: ScimResource): string[] {

@@ -1,12 +1,9 @@
-import { foldCase } from '../schema/fold.ts';
-import { isObject } from '../schema/own.ts';
-import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { findingOf } from './decide.ts';
-import type { Mapping } from './mapping.ts';
-import { joined, type Part } from './part.ts';
-import { type Fault, unusable } from './reading.ts';
-import { travelRoles } from './travel-roles.ts';
-import { elementsOf, isUnassigned, textOf, valueAt } from './values.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { findingOf, joined, type Part } from './decide.ts';
+import type { Mapping } from './mapping-file.ts';
+import { travelRoles } from './travel-user.ts';
+import { elementsOf, type Fault, isUnassigned, textOf, unusable, valueAt } from './values.ts';
 
 /** Roles that rule over the travel service: an IdP gives them only where the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];

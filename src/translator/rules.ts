@@ -1,16 +1,13 @@
-import { readingIn } from '../schema/names.ts';
+import { readingIn } from '../schema/attribute-names.ts';
 import type { AttributePath } from '../schema/paths.ts';
 import type { Json } from '../schema/resource.ts';
-import { digest } from './digest.ts';
 import { isPlainField, type PlainField } from './fields.ts';
-import type { Mapping } from './mapping.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { readablePath } from './readable-path.ts';
-import type { Reading } from './reading.ts';
+import { type Mapping, readablePath } from './mapping-file.ts';
 import type { FieldKey, Finding } from './result.ts';
-import { canonicalJson } from './same.ts';
 import type { ScimUserMapping } from './snapshot.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
+import { canonicalJson, type Reading } from './values.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
 const EDITION = 4;
@@ -194,4 +191,19 @@ function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: S
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
   const file = [...ofFields.map(textOf).sort(), ...ofCustomFields.map(textOf)];
   return digest(`${EDITION}${textOf(mapping)}${file.join()}${rows.map(rowText).join()}`);
+}
+
+/**
+ * A short stable digest of a text (FNV-1a, two lanes of 32 bits): tells versions of rules apart, and keeps no secret.
+ */
+export function digest(text: string): string {
+  return `${lane(text, 0x811c9dc5)}${lane(text, 0x9747b28c)}`;
+}
+
+function lane(text: string, seed: number): string {
+  let hash = seed;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }

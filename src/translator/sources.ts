@@ -1,13 +1,11 @@
-import { isObject } from '../schema/own.ts';
 import { readPath } from '../schema/paths.ts';
-import type { Json, ScimResource } from '../schema/resource.ts';
-import type { Candidate } from './candidate.ts';
+import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
+import type { Candidate } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import type { PlainField } from './fields.ts';
-import type { Reading } from './reading.ts';
 import { type Rule, type Rules, ruleFor } from './rules.ts';
-import { readText } from './simple-readers.ts';
-import { isUnassigned, textOf } from './values.ts';
+import { readText } from './value-readers.ts';
+import { isUnassigned, type Reading, textOf } from './values.ts';
 
 /** Where a field's value may come from: its mapping rule alone where it has one, else the default rules. */
 export function sourcesOf(rules: Rules, user: ScimResource, field: PlainField): Candidate[] {

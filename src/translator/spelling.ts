@@ -1,11 +1,10 @@
-import { isObject } from '../schema/own.ts';
-import type { Json } from '../schema/resource.ts';
+import { isObject, type Json } from '../schema/resource.ts';
 import { placeOf, readField } from './fields.ts';
 import { readers } from './readers.ts';
 import type { FieldKey } from './result.ts';
 import type { Rules } from './rules.ts';
-import { same } from './same.ts';
 import type { TravelUser } from './travel-user.ts';
+import { same } from './values.ts';
 
 /** Fields of which a traveler may have the same value spelled otherwise, e.g. a phone number with more spaces. */
 const respelled = [

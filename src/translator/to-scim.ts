@@ -1,9 +1,17 @@
-import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { mappedBack } from './mapped-back.ts';
+import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
+import { resolve, userType } from '../schema/schemas.ts';
+import { findField } from './custom-fields.ts';
+import { defaultRules } from './default-rules.ts';
+import { plainFields, readField } from './fields.ts';
+import { readers } from './readers.ts';
+import { referencesOf } from './references.ts';
 import { roleName } from './roles.ts';
-import type { Rules } from './rules.ts';
+import { type Rule, type Rules, ruleFor } from './rules.ts';
 import type { Lookups, Named } from './snapshot.ts';
+import { hasAlready } from './spelling.ts';
+import { toTravel } from './to-travel.ts';
 import type { TravelUser } from './travel-user.ts';
+import { textOf } from './values.ts';
 
 /**
  * The SCIM user that a traveler who was there before any IdP is shown as. Translated again it wants nothing else of that
@@ -71,4 +79,152 @@ function withoutGap(value: Sparse): Json | undefined {
   }
   const elements = value.map(withoutGap).filter((element) => element !== undefined);
   return elements.length > 0 ? elements : undefined;
+}
+
+interface Origin {
+  traveler: TravelUser;
+  lookups: Lookups;
+}
+
+/** A place that a value can be written to: one attribute, or one part of one. */
+interface Spot {
+  urn: string | undefined;
+  name: string;
+  sub: string | undefined;
+}
+
+/**
+ * A user with the attributes that mapping rules read, such that the rules make of them what the traveler has. Where no
+ * value does that, the attribute is left out: a rule with lossy transforms, or two rules, default ones too, that would
+ * need two values.
+ */
+export function mappedBack(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
+  const texts = new Map<string, { spot: Spot; texts: Set<string | undefined> }>();
+  for (const rule of effective(rules, origin.lookups)) {
+    const spot = spotOf(rule);
+    if (!spot) continue;
+    const mark = JSON.stringify([spot.urn, spot.name, spot.sub]);
+    const entry = texts.get(mark) ?? { spot, texts: new Set() };
+    texts.set(mark, { spot, texts: entry.texts.add(textFor(rule, origin)) });
+  }
+  const sources = defaultSources(rules);
+  return [...texts.values()].reduce((written, { spot, texts: [only, ...others] }) => {
+    const mapped = write(written, spot, others.length === 0 ? only : undefined);
+    if (!isReadIn(sources, spot)) return mapped;
+    const without = write(written, spot, undefined);
+    // Of which names are made where there are none.
+    const nameless = write(without, wholeName, undefined);
+    return quietest([mapped, without, nameless, written], rules, origin);
+  }, user);
+}
+
+const wholeName: Spot = { urn: undefined, name: 'displayName', sub: undefined };
+
+/** The paths that default rules read. */
+function defaultSources({ mapping }: Rules): string[] {
+  return plainFields.flatMap((field) => defaultRules[field]({}, mapping).map(({ rule }) => rule));
+}
+
+function isReadIn(sources: string[], { urn, name, sub }: Spot): boolean {
+  const path = [urn === undefined ? name : `${urn}:${name}`, sub]
+    .filter((part) => part !== undefined)
+    .join('.');
+  return sources.some(
+    (source) => source === path || source.startsWith(`${path}.`) || source.startsWith(`${path},`),
+  );
+}
+
+/** What a mapping rule and a default rule both read must serve both: the first user that wants least of the traveler. */
+function quietest(users: ScimResource[], rules: Rules, origin: Origin): ScimResource {
+  const counted = users.map((user) => ({ user, wishes: wishesOf(user, rules, origin) }));
+  const least = Math.min(...counted.map(({ wishes }) => wishes));
+  return counted.find(({ wishes }) => wishes === least)?.user ?? {};
+}
+
+/** How many fields of the traveler a user would change. */
+function wishesOf(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
+  const references = new Map(referencesOf(rules, user).map((raw) => [raw, { travelId: raw }]));
+  const { fields } = toTravel(rules, user, { lookups, references });
+  const wishes = Object.entries(fields).filter(
+    ([key, wanted]) => wanted.kind === 'value' && !hasAlready(traveler, { key, wanted: wanted.value, rules }),
+  );
+  return wishes.length;
+}
+
+/** The rules that set something: of several for one target the first. */
+function effective(rules: Rules, { customFields }: Lookups): Rule[] {
+  const taken = new Set<string>();
+  return rules.rules.filter((rule) => {
+    if (rule.target.kind === 'field') return ruleFor(rules, rule.target.field) === rule;
+    const field = findField(rule.target, customFields);
+    if ('code' in field || taken.has(field.id)) return false;
+    taken.add(field.id);
+    return true;
+  });
+}
+
+/** Where a rule's attribute is, when it has one simple value. `userName` and `active` say what they must. */
+function spotOf({ path }: Rule): Spot | undefined {
+  const { urn, name, attribute } = resolve(userType, path);
+  const isFixed = urn === undefined && (name === 'userName' || name === 'active');
+  if (name === undefined || path.filter || attribute?.multiValued || isFixed) return undefined;
+  if (attribute?.type === 'complex' && path.sub === undefined) return undefined;
+  const sub = attribute?.subAttributes?.find((one) => one.name.toLowerCase() === path.sub?.toLowerCase());
+  return { urn, name, sub: sub?.name ?? path.sub };
+}
+
+/** The text that the rule turns into what the traveler has; undefined when there is none. */
+function textFor(rule: Rule, origin: Origin): string | undefined {
+  return spellings(rule, origin).find((text) => {
+    const prepared = rule.transform ? rule.transform(text) : { value: text };
+    return 'value' in prepared && makes(rule, prepared.value, origin) && textOf(prepared.value) === text;
+  });
+}
+
+function spellings({ target }: Rule, { traveler, lookups }: Origin): string[] {
+  if (target.kind === 'customField') {
+    const field = findField(target, lookups.customFields);
+    const held =
+      'code' in field
+        ? undefined
+        : traveler.customFields?.find(({ customFieldId }) => customFieldId === field.id);
+    const [only, ...others] = held?.values ?? [];
+    return only?.data === undefined || others.length > 0 ? [] : [only.data];
+  }
+  const value = textOf(readField(traveler, target.field));
+  if (value === undefined) return [];
+  const name = thingsOf(target.field, lookups).find(({ id }) => id === value)?.name;
+  return name === undefined ? [value] : [name, value];
+}
+
+function thingsOf(field: string, { costCenters, billingProfiles, travelPolicies }: Lookups): Named[] {
+  if (field === 'costCenterId') return costCenters;
+  if (field === 'billingProfileId') return billingProfiles;
+  return field === 'travelPolicyId' ? travelPolicies : [];
+}
+
+/** A name must lead back to the very same thing. */
+function makes({ target }: Rule, text: Json, { traveler, lookups }: Origin): boolean {
+  if (target.kind === 'customField' || thingsOf(target.field, lookups).length === 0) return true;
+  const context = { lookups, references: new Map(), applied: {}, phoneCountries: [] };
+  const reading = readers[target.field](text, context);
+  return 'value' in reading && reading.value === readField(traveler, target.field);
+}
+
+function write(user: ScimResource, { urn, name, sub }: Spot, text: string | undefined): ScimResource {
+  if (urn !== undefined) {
+    const key = ownKey(user, urn) ?? urn;
+    const inner = user[key];
+    return assigned(user, key, write(isObject(inner) ? inner : {}, { urn: undefined, name, sub }, text));
+  }
+  if (sub === undefined) return assigned(user, name, text);
+  const inner = user[name];
+  return assigned(user, name, assigned(isObject(inner) ? inner : {}, sub, text));
+}
+
+/** A copy with one attribute set; with nothing to set, or an empty object, the attribute is left out. */
+function assigned(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const { [name]: _, ...others } = object;
+  const isEmpty = value === undefined || (isObject(value) && Object.keys(value).length === 0);
+  return isEmpty ? others : { ...others, [name]: value };
 }

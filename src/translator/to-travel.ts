@@ -1,20 +1,18 @@
-import { foldCase } from '../schema/fold.ts';
+import { foldCase } from '../schema/case-fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
-import { decide, withoutRemoval } from './decide.ts';
+import { decide, joined, type Part, partOf, withoutRemoval } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
-import { joined, type Part, partOf } from './part.ts';
 import { readers } from './readers.ts';
-import type { Context } from './reading.ts';
 import type { TraceEntry, Translation, Wanted } from './result.ts';
 import { decideRoles } from './roles.ts';
 import { type Rule, type Rules, ruleFor } from './rules.ts';
-import { readEmail } from './simple-readers.ts';
 import type { Snapshot } from './snapshot.ts';
 import { sourcesOf } from './sources.ts';
-import { valueAt } from './values.ts';
+import { readEmail } from './value-readers.ts';
+import { type Context, valueAt } from './values.ts';
 
 /**
  * Translates a SCIM user into what is wanted of the traveler: for each field that a rule targets a value, absent, or

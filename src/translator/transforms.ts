@@ -1,11 +1,8 @@
+import { RE2JS } from 're2js';
 import { readCountry } from './countries.ts';
-import { dateOf, isoDate } from './dates.ts';
-import { readLanguage } from './language.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { compilePattern } from './pattern.ts';
-import { phoneNumber } from './phone.ts';
-import { faultOfMapping, type Reading, unusable } from './reading.ts';
-import { LONGEST } from './values.ts';
+import { dateOf, isoDate, phoneNumber, readLanguage } from './value-readers.ts';
+import { faultOfMapping, LONGEST, type Reading, unusable } from './values.ts';
 
 /** A text, or why there is none; with the place in the mapping, if the mapping itself names the text. */
 type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
@@ -190,4 +187,19 @@ function replacer({ pattern, with: replacement }: OptionTransforms['replace']): 
 
 function titlecase(text: string): string {
   return text.toLowerCase().replace(/(^|[\s\-'’])\p{L}/gu, (start) => start.toUpperCase());
+}
+
+/** Compiles an admin's regular expression (RE2 syntax, which matches in linear time); a text says what is wrong with it. */
+export function compilePattern(pattern: string): RE2JS | string {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    return error instanceof Error ? error.message : 'not a regular expression';
+  }
+}
+
+/** The number of a group that a replacement names and the pattern does not have; the whole match is `$&` and not `$0`, a dollar `$$`. */
+export function missingGroup(pattern: RE2JS, replacement: string): number | undefined {
+  const named = [...replacement.matchAll(/\$(?:\$|(\d))/g)].flatMap(([, digit]) => digit ?? []).map(Number);
+  return named.find((group) => group === 0 || group > pattern.groupCount());
 }

@@ -36,3 +36,15 @@ export interface CustomFieldValue {
   name?: string;
   values: { customFieldOptionId?: string; data?: string; displayName?: string }[];
 }
+
+/** The roles of the travel service (specification, "user"). */
+export const travelRoles = [
+  'accountant',
+  'admin',
+  'authAdmin',
+  'guest',
+  'guestCreator',
+  'manager',
+  'organizer',
+  'premium',
+] as const;

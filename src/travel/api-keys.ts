@@ -1,7 +1,11 @@
 import { hashSecret, newSecret } from '../http/bearer.ts';
-import { requireAdmin } from './admins.ts';
+import { requireAdmin } from './authentication.ts';
+import type { Runtime } from './collection.ts';
 import { textOf } from './json.ts';
 import type { ApiKey, ApiKeys, Credentials, Log, TravelReading } from './ports.ts';
+import { recorder } from './record.ts';
+import { ADMIN, user } from './resources/user.ts';
+import { validated } from './validation.ts';
 
 /** What the keys are made and listed with. */
 export interface KeyDeps {
@@ -61,4 +65,28 @@ export function keyCredentials({
     noted.set(key.id, at);
     return { ...admission, afterwards: () => note(key.id, at) };
   };
+}
+
+/** The id of the oldest active admin; when there is none, one is made, as every credential belongs to an admin. */
+export async function ensureFirstAdmin({ store, now, newId }: Omit<Runtime, 'onChange'>): Promise<string> {
+  return store.write([user.type], async (within) => {
+    const [admin] = await within.find({ type: user.type, name: ADMIN.name, values: [ADMIN.value], limit: 1 });
+    if (admin) return admin.id;
+    const doc = validated(user, {
+      email: 'admin@jetbridge.local',
+      firstName: 'Travel',
+      lastName: 'Admin',
+      roles: ['admin'],
+    });
+    const made = { type: user.type, id: newId(user.idForm), parentId: '', createdAt: now(), doc };
+    await recorder(within, { now, newId })
+      .insert(user, made)
+      .catch((cause: unknown) => {
+        const address = String(doc['email']);
+        throw new Error(`There is no active admin, and a user has the address ${address} already.`, {
+          cause,
+        });
+      });
+    return made.id;
+  });
 }

@@ -1,19 +1,29 @@
-import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { RefusalDeps } from '../http/failed-authentication.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerOf } from './authentication.ts';
+import { dataOf, readBody } from './body.ts';
 import { catalog } from './catalog.ts';
-import { retrieve, type Surroundings } from './collection.ts';
+import { create, patch, remove, replace } from './changes.ts';
+import { type Collection, list, listUnder, type Runtime, retrieve, type Target } from './collection.ts';
 import { contractRoutes } from './contract.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
+import { refuseQuery } from './pagination.ts';
 import type { Credentials, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
-import type { Keeper } from './request-log-keeper.ts';
+import type { Keeper } from './request-log-writer.ts';
+import type { Operation, Resource } from './resource.ts';
 import { user } from './resources/user.ts';
-import { forbidden, resourceRouter, withoutQuery } from './router.ts';
 
 /** What the travel service is made of. */
-export interface TravelOptions extends Surroundings {
+export interface TravelOptions extends Runtime {
   credentials: Credentials;
   log: Log;
   /** What one can do with a webhook besides what one can do with any resource; undefined: nothing. */
@@ -34,23 +44,23 @@ export function travelApp({
   webhooks,
   publicUrl,
   refusals,
-  ...surroundings
+  ...runtime
 }: TravelOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  if (keeper) recordRequests(app, keeper, surroundings.now);
+  if (keeper) recordRequests(app, keeper, runtime.now);
   app.use(contractRoutes(publicUrl));
-  app.use(authenticate(surroundings.store, credentials, refusals));
+  app.use(authenticate(runtime.store, credentials, refusals));
   app.get('/whoami', withoutQuery, async (_request, response) => {
     const caller = callerOf(response);
     response.json({
-      data: await retrieve({ resource: user, surroundings }, { parentId: '', id: caller, caller }),
+      data: await retrieve({ resource: user, runtime }, { parentId: '', id: caller, caller }),
     });
   });
   app.all('/whoami', forbidden);
   if (webhooks) app.use(webhooks);
-  for (const resource of catalog) app.use(resourceRouter(resource, surroundings));
+  for (const resource of catalog) app.use(resourceRouter(resource, runtime));
   app.use((request) => {
     throw new ApiError('notFound', `There is nothing at ${request.path.slice(0, 200)}.`);
   });
@@ -82,4 +92,95 @@ function fromExpress(error: unknown): ApiError {
     return new ApiError('badRequest', 'The encoding of the body is not supported.', { status: 415 });
   if (status === 400) return new ApiError('badRequest', 'The request cannot be read; its body must be JSON.');
   return new ApiError('internalError', 'The travel service failed.', { cause: error });
+}
+
+/** The routes of one resource, as its declaration has them; every other method on its paths is forbidden. */
+export function resourceRouter(resource: Resource, runtime: Runtime): Router {
+  const router = Router();
+  const collection: Collection = { resource, runtime };
+  for (const operation of resource.operations) {
+    const { method, on, handle } = handlers[operation];
+    const path = on === 'item' ? resource.itemPath : resource.collectionPath;
+    const query = operation === 'list' ? [] : [withoutQuery];
+    const body = method === 'get' || method === 'delete' ? [] : readBody();
+    router[method](path, ...query, ...body, (request, response) => handle(collection, request, response));
+  }
+  for (const sub of resource.under ?? []) {
+    const path = `/${sub.path}/:parentId/${resource.path}`;
+    router.get(path, async (request, response) => {
+      response.json(await listUnder(collection, sub, targetOf(request, response), request.query));
+    });
+    router.all(path, forbidden);
+  }
+  router.all([resource.collectionPath, resource.itemPath], forbidden);
+  return router;
+}
+
+/** "Unsupported request to retrieve, create, update or delete a resource" */
+export const forbidden: RequestHandler = (request) => {
+  throw new ApiError('forbidden', `${request.method} is not supported here.`);
+};
+
+/** Refuses query parameters, for an operation that has none. */
+export const withoutQuery: RequestHandler = (request, _response, next) => {
+  refuseQuery(request.query);
+  next();
+};
+
+interface Handler {
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
+  on: 'collection' | 'item';
+  handle(collection: Collection, request: Request, response: Response): Promise<void>;
+}
+
+/** "Status codes of success" of the specification. */
+const handlers = {
+  list: {
+    method: 'get',
+    on: 'collection',
+    handle: async (collection, request, response) => {
+      response.json(await list(collection, targetOf(request, response), request.query));
+    },
+  },
+  create: {
+    method: 'post',
+    on: 'collection',
+    handle: async (collection, request, response) => {
+      const data = await create(collection, targetOf(request, response), dataOf(request.body));
+      response.status(201).json({ data });
+    },
+  },
+  retrieve: {
+    method: 'get',
+    on: 'item',
+    handle: async (collection, request, response) => {
+      response.json({ data: await retrieve(collection, targetOf(request, response)) });
+    },
+  },
+  patch: {
+    method: 'patch',
+    on: 'item',
+    handle: async (collection, request, response) => {
+      response.json({ data: await patch(collection, targetOf(request, response), dataOf(request.body)) });
+    },
+  },
+  replace: {
+    method: 'put',
+    on: 'item',
+    handle: async (collection, request, response) => {
+      response.json({ data: await replace(collection, targetOf(request, response), dataOf(request.body)) });
+    },
+  },
+  delete: {
+    method: 'delete',
+    on: 'item',
+    handle: async (collection, request, response) => {
+      response.json({ data: await remove(collection, targetOf(request, response)) });
+    },
+  },
+} satisfies Record<Operation, Handler>;
+
+function targetOf({ params }: Request, response: Response): Target {
+  const { parentId = '', itemId = '' } = params;
+  return { parentId: String(parentId), id: String(itemId), caller: callerOf(response) };
 }

@@ -2,8 +2,16 @@ import type { RequestHandler, Response } from 'express';
 import { bearerToken } from '../http/bearer.ts';
 import { type Refusal, type RefusalDeps, refuseRequest } from '../http/failed-authentication.ts';
 import { markRoutine, noteOf } from '../http/scope.ts';
-import { isActiveAdmin } from './admins.ts';
-import type { Admission, Credentials, TravelReading } from './ports.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import { ApiError } from './errors.ts';
+import {
+  type Admission,
+  type Credentials,
+  readOne,
+  type StoredResource,
+  type TravelReading,
+} from './ports.ts';
+import { isAdmin } from './resources/user.ts';
 
 /** As the embedded bridge's own credential is called; it reads all day long. */
 export const BRIDGE = 'bridge';
@@ -62,4 +70,33 @@ export function callerOf(response: Response): string {
 export function credentialOf(response: Response): { userId: string; credential: string } | undefined {
   const { caller, credential } = response.locals;
   return caller === undefined ? undefined : { userId: String(caller), credential: String(credential) };
+}
+
+/** Asked at every request, so that whoever is archived or loses the role is out at once, with all their credentials. */
+export async function isActiveAdmin(reading: TravelReading, userId: string): Promise<boolean> {
+  const user = await readOne(reading, 'user', userId);
+  return user !== undefined && isAdmin(user.doc);
+}
+
+/** The active admin with this address, written in any case. */
+export async function adminWithEmail(
+  reading: TravelReading,
+  email: string,
+): Promise<StoredResource | undefined> {
+  const user = await userWithEmail(reading, email);
+  return user && isAdmin(user.doc) ? user : undefined;
+}
+
+/** The same for somebody who wants to hear why there is none: the credential must belong to a user with the `admin` role. */
+export async function requireAdmin(reading: TravelReading, email: string): Promise<StoredResource> {
+  const user = await userWithEmail(reading, email);
+  if (!user) throw new ApiError('notFound', `No user of the travel service has the address ${email}.`);
+  if (user.doc['archived'] === true) throw new ApiError('forbidden', `The user ${email} is archived.`);
+  if (!isAdmin(user.doc)) throw new ApiError('forbidden', `The user ${email} has not the role admin.`);
+  return user;
+}
+
+async function userWithEmail(reading: TravelReading, email: string): Promise<StoredResource | undefined> {
+  const [user] = await reading.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
+  return user;
 }

@@ -1,7 +1,7 @@
 import express, { type RequestHandler } from 'express';
 import { ApiError } from './errors.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
-import type { Received } from './request-log-body.ts';
+import type { Received } from './request-log.ts';
 
 /** The deepest nesting a body may have; no resource comes near it. */
 const DEPTH = 32;

@@ -1,11 +1,11 @@
 import { notFound } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
-import { type Asked, askedPage, cursorMeta, type Listing, offsetMeta, type Query } from './page.ts';
+import { type Asked, askedPage, cursorMeta, type Listing, offsetMeta, type Query } from './pagination.ts';
 import { readOne, type StoredResource, type TravelReading, type TravelStore } from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
 /** What the collections need of the world. */
-export interface Surroundings {
+export interface Runtime {
   store: TravelStore;
   /** Epoch milliseconds. */
   now(): number;
@@ -19,7 +19,7 @@ export interface Surroundings {
 /** One resource in its world. */
 export interface Collection {
   resource: Resource;
-  surroundings: Surroundings;
+  runtime: Runtime;
 }
 
 /** Where a request points at, and on whose behalf. */
@@ -40,7 +40,7 @@ export interface Page {
 
 /** One page of a collection. */
 export async function list(
-  { resource, surroundings: { store } }: Collection,
+  { resource, runtime: { store } }: Collection,
   target: Target,
   query: Query,
 ): Promise<Page> {
@@ -53,7 +53,7 @@ export async function list(
 
 /** One page of what an item of another type has of this collection. */
 export async function listUnder(
-  { resource, surroundings: { store } }: Collection,
+  { resource, runtime: { store } }: Collection,
   sub: SubCollection,
   { parentId }: Target,
   query: Query,
@@ -109,7 +109,7 @@ async function pageOfNamed(
 
 /** One resource. */
 export async function retrieve(
-  { resource, surroundings: { store } }: Collection,
+  { resource, runtime: { store } }: Collection,
   target: Target,
 ): Promise<JsonObject> {
   return present(resource, await existing(resource, store, target), store);

@@ -1,12 +1,13 @@
 import {
   type Claims,
+  discoveredKeys,
   KeysUnavailable,
+  remoteKeys,
   type VerifiedToken,
   verificationFault,
   verifyToken,
 } from '../http/jwt.ts';
-import { discoveredKeys, remoteKeys } from '../http/remote-keys.ts';
-import { adminWithEmail } from './admins.ts';
+import { adminWithEmail } from './authentication.ts';
 import type { Credentials, TravelReading } from './ports.ts';
 
 /** The OpenID provider whose access tokens are taken, and how a token leads to an admin. */

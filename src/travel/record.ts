@@ -1,8 +1,8 @@
-import { present, type Surroundings } from './collection.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { present, type Runtime } from './collection.ts';
 import { ApiError } from './errors.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 import type { ResourceRef, StoredResource, TravelWriting } from './ports.ts';
-import { previousAttributes } from './previous-attributes.ts';
 import { type ChangeKind, keysOf, type Resource } from './resource.ts';
 
 /** What recording needs of the world. */
@@ -27,10 +27,10 @@ export interface Recorder {
 }
 
 /** Records in an open transaction. */
-export function recorder(within: TravelWriting, surroundings: RecordSurroundings): Recorder {
+export function recorder(within: TravelWriting, runtime: RecordSurroundings): Recorder {
   const changed: ResourceRef[] = [];
   const tell = (kind: string, data: JsonObject, previous?: JsonObject) =>
-    append(within, surroundings, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
+    append(within, runtime, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
   const tells = ({ events }: Resource, change: ChangeKind) => events?.includes(change) === true;
   return {
     within,
@@ -65,15 +65,15 @@ export function recorder(within: TravelWriting, surroundings: RecordSurroundings
 
 /** Records in a transaction of its own, and tells of the changes once they are durable. */
 export async function recorded<T>(
-  surroundings: Surroundings,
+  runtime: Runtime,
   types: string[],
   work: (recorder: Recorder) => Promise<T>,
 ): Promise<T> {
-  const { answer, changed } = await surroundings.store.write(types, async (within) => {
-    const record = recorder(within, surroundings);
+  const { answer, changed } = await runtime.store.write(types, async (within) => {
+    const record = recorder(within, runtime);
     return { answer: await work(record), changed: record.changed };
   });
-  for (const { type, id } of changed) surroundings.onChange(type, id);
+  for (const { type, id } of changed) runtime.onChange(type, id);
   return answer;
 }
 
@@ -88,4 +88,19 @@ async function append(
 ): Promise<void> {
   const event = { type: 'event', id: newId('A'), parentId: '', createdAt: now(), doc };
   await within.append(event, { kind: doc.kind, newId: () => newId('A') });
+}
+
+/**
+ * The merge patch (RFC 7396) that leads from a resource back to its state before a change: every changed attribute with its
+ * previous value, nested objects by their changed members, and null for an attribute that had no value before.
+ */
+export function previousAttributes(before: JsonObject, after: JsonObject): JsonObject {
+  const now = new Map(Object.entries(after));
+  const changed = Object.entries(before).flatMap(([name, old]): [string, Json][] => {
+    const current = now.get(name);
+    if (isDeepStrictEqual(old, current)) return [];
+    return [[name, isObject(old) && isObject(current) ? previousAttributes(old, current) : old]];
+  });
+  const added = [...now.keys()].filter((name) => !Object.hasOwn(before, name));
+  return Object.fromEntries([...changed, ...added.map((name): [string, Json] => [name, null])]);
 }

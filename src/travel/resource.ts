@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { foldCase } from '../schema/fold.ts';
+import { foldCase } from '../schema/case-fold.ts';
 import type { Invalid } from './errors.ts';
 import { type JsonObject, textOf } from './json.ts';
 import type {

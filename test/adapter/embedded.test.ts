@@ -10,14 +10,14 @@ import { travelClient } from '../../src/adapter/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { defaultPaths } from '../../src/adapter/paths.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
-import type { TravelLookups, TravelUsers } from '../../src/bridge/ports.ts';
-import { embeddedTravel } from '../../src/embedded.ts';
 import { hashSecret, newSecret } from '../../src/http/bearer.ts';
-import { apiKeys } from '../../src/store/api-keys.ts';
+import type { TravelLookups, TravelUsers } from '../../src/provisioning/ports.ts';
+import { embeddedTravel } from '../../src/server/embedded.ts';
+import { apiKeys } from '../../src/store/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { areSameWithoutCase, twoSpellings } from '../support/unicode.ts';
+import { areSameWithoutCase, twoSpellings } from '../fixtures/unicode.ts';
 
-interface House {
+interface Fixture {
   users: TravelUsers;
   lookups: TravelLookups;
   make(path: string, data: object): Promise<string>;
@@ -27,7 +27,7 @@ interface House {
 }
 
 /** The adapter before the embedded travel service, over HTTP. */
-async function build(): Promise<House> {
+async function build(): Promise<Fixture> {
   const data = mkdtempSync(join(tmpdir(), 'adapter-'));
   const database = await openEmbedded(data, true);
   const log = pino({ level: 'silent' });
@@ -73,14 +73,14 @@ async function build(): Promise<House> {
 }
 
 describe('the adapter and the embedded travel service', () => {
-  let house: House;
+  let fixture: Fixture;
   beforeEach(async () => {
-    house = await build();
+    fixture = await build();
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
 
   test('agree on the life of a traveler', async () => {
-    const { users } = house;
+    const { users } = fixture;
     const made = await users.create({ email: 'Ada@corp.example', firstName: 'Ada' });
     expect(made).toMatchObject({ kind: 'ok', value: { firstName: 'Ada', archived: false } });
     const id = made.kind === 'ok' ? made.value.id : '';
@@ -100,7 +100,7 @@ describe('the adapter and the embedded travel service', () => {
   });
 
   test('agree on which addresses are the same', async () => {
-    const { users } = house;
+    const { users } = fixture;
     // The compatibility form of a number such as \u2156 has a slash, which the travel service takes in no address.
     const twoAddressable = twoSpellings.filter((words) =>
       words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word)),
@@ -123,14 +123,14 @@ describe('the adapter and the embedded travel service', () => {
   });
 
   test('agree on whose credential it is, who may not be archived by it', async () => {
-    const self = await house.lookups.self();
+    const self = await fixture.lookups.self();
     expect(self).toMatchObject({ kind: 'ok', value: { roles: ['admin'] } });
     const id = self.kind === 'ok' ? self.value.id : '';
-    expect(await house.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
+    expect(await fixture.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
   });
 
   test('go on under another admin when the first one is archived', async () => {
-    const { users, lookups, make, patchAs } = house;
+    const { users, lookups, make, patchAs } = fixture;
     const self = await lookups.self();
     const first = self.kind === 'ok' ? self.value.id : '';
     const second = await make(defaultPaths.users, { email: 'second@corp.example', roles: ['admin'] });
@@ -140,7 +140,7 @@ describe('the adapter and the embedded travel service', () => {
   });
 
   test('agree on everything that is looked up', async () => {
-    const { make, lookups } = house;
+    const { make, lookups } = fixture;
     const field = { dataType: 'option', name: 'Floor', resourceType: 'user' };
     const customField = await make(defaultPaths.customFields, field);
     const option = await make(defaultPaths.customFieldOptions.replace('{id}', customField), { data: '3' });

@@ -1,4 +1,4 @@
-import { travelFeed } from '../../src/adapter/feed.ts';
+import { travelFeed } from '../../src/adapter/events.ts';
 import { defaultPaths } from '../../src/adapter/paths.ts';
 import { type Answerer, json, type TravelServer, travelServer } from './travel-server.ts';
 

@@ -1,7 +1,7 @@
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { defaultPaths } from '../../src/adapter/paths.ts';
-import type { TravelLookups } from '../../src/bridge/ports.ts';
-import { eventually } from '../support/eventually.ts';
+import type { TravelLookups } from '../../src/provisioning/ports.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
 
 const collections: Record<string, object[]> = {
@@ -60,7 +60,7 @@ const serve: Answerer = (request, response) => {
   json(response, 200, { data, meta: { total: data.length } });
 };
 
-interface House {
+interface Fixture {
   server: TravelServer;
   lookups: TravelLookups;
   clock: { now: number };
@@ -71,10 +71,10 @@ interface House {
 }
 
 describe('lookups in the travel API', () => {
-  let house: House;
-  afterEach(() => house.server.close());
+  let fixture: Fixture;
+  afterEach(() => fixture.server.close());
 
-  async function build(answer: Answerer): Promise<House> {
+  async function build(answer: Answerer): Promise<Fixture> {
     const server = await travelServer(answer);
     const clock = { now: 1_000_000 };
     const warnings: object[] = [];
@@ -86,7 +86,7 @@ describe('lookups in the travel API', () => {
       log: { warn: (fields) => warnings.push(fields), error: (fields) => alarms.push(fields) },
       connection: 'acme',
     });
-    house = {
+    fixture = {
       server,
       clock,
       warnings,
@@ -95,7 +95,7 @@ describe('lookups in the travel API', () => {
       stale: cached.stale,
       reads: (path) => server.requests.filter((request) => pathOf(request) === path).length,
     };
-    return house;
+    return fixture;
   }
 
   test('are read from every collection, 100 at a time, with the options of the fields that have any', async () => {

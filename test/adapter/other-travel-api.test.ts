@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { type Habits, type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
-import { eventually } from '../support/eventually.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 

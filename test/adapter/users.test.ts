@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { defaultPaths } from '../../src/adapter/paths.ts';
-import { readTravelUser } from '../../src/adapter/travel-user.ts';
-import { travelUsers } from '../../src/adapter/users.ts';
+import { readTravelUser, travelUsers } from '../../src/adapter/users.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const ada = {

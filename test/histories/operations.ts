@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../support/seeded.ts';
+import { type Random, seeded } from '../fixtures/seeded.ts';
 
 /** The attributes that an update may set, with the values that it chooses from. Undefined removes the value. */
 export const pools = {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { seeded } from '../support/seeded.ts';
+import { seeded } from '../fixtures/seeded.ts';
 import { execute, executeCalm, type Stage } from './execute.ts';
 import { type Idps, idps, NoAnswer, newPerson, type Person, type Write } from './idp.ts';
 import { type Omitted, type Operation, operationAt, shownOperation } from './operations.ts';

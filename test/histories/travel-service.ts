@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
-import { startServer } from '../support/server-process.ts';
+import { startServer } from '../fixtures/server-process.ts';
 import { type Catalog, type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
 
 /** The travel service of a history, as an admin of it works with it, past the proxy. */

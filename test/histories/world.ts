@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bridgeStore } from '../../src/store/bridge-store.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { type Fate, type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts';
-import { type Doom, type ServerProcess, startServer } from '../support/server-process.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { type Fate, type FaultyProxy, faultyProxy } from '../fixtures/faulty-proxy.ts';
+import { type Doom, type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { type ConnectionName, connections } from './idp.ts';
 import type { Trouble } from './operations.ts';
 import { otherTravelService } from './other-travel-service.ts';
@@ -102,7 +102,7 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
   const environment = {
     ...bridgeEnvironment(arrangement, directory, proxy.url),
     SHIFT_FILE: clock.file,
-    NODE_OPTIONS: `--import=${join(__dirname, '..', 'support', 'shifting-clock.mjs')}`,
+    NODE_OPTIONS: `--import=${join(__dirname, '..', 'fixtures', 'shifting-clock.mjs')}`,
   };
   let bridge: ServerProcess | undefined;
   let isDead = true;
@@ -171,7 +171,7 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
 async function identityIn(data: string, connection: ConnectionName, id: string): Promise<string> {
   const database = await openEmbedded(data, false);
   try {
-    const identity = await bridgeStore(database).identities.byId(connection, id);
+    const identity = await provisioningStore(database).identities.byId(connection, id);
     const { trace: _trace, desired: _desired, observed: _observed, ...rest } = identity ?? { trace: [] };
     return JSON.stringify(rest);
   } finally {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type RunningService, startService } from '../support/service.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { expectDocumented } from './documented.ts';
 import { request, TOKEN } from './request.ts';
 import { openWire, type Wire } from './wire.ts';

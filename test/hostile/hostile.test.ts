@@ -1,4 +1,4 @@
-import { type RunningService, startService } from '../support/service.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { bodies } from './cases/bodies.ts';
 import { filters } from './cases/filters.ts';
 import { headers } from './cases/headers.ts';

@@ -1,5 +1,5 @@
-import { rawExchange, requestText } from '../support/raw-http.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { rawExchange, requestText } from '../fixtures/raw-http.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 let service: RunningService;
 beforeAll(async () => {

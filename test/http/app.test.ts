@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { markRoutine, scopeOf } from '../../src/http/scope.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
-import { type HttpHouse, httpHouse } from '../support/http-house.ts';
+import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 
-let house: HttpHouse;
+let fixture: HttpFixture;
 beforeEach(async () => {
-  house = await httpHouse((app) => {
+  fixture = await httpFixture((app) => {
     app.get('/api/users/:id', (_request, response) => {
       scopeOf(response).notes.connection = 'default';
       response.json({ id: scopeOf(response).id });
@@ -25,14 +25,14 @@ beforeEach(async () => {
     });
   });
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`http://127.0.0.1:${house.port}${path}`, { headers });
+  fetch(`http://127.0.0.1:${fixture.port}${path}`, { headers });
 
 test('one line tells of a request, without query values and personal data', async () => {
   await (await get('/api/users/ada@corp.example?filter=email&ada%40corp.example=2&page=2')).text();
-  expect(house.lines).toEqual([
+  expect(fixture.lines).toEqual([
     {
       level: 30,
       time: expect.any(Number),
@@ -52,7 +52,7 @@ test('one line tells of a request, without query values and personal data', asyn
 test('what comes all day by itself has a line only when it fails', async () => {
   await (await get('/routine/200')).text();
   await (await get('/routine/503')).text();
-  expect(house.lines.map(({ status }) => status)).toEqual([503]);
+  expect(fixture.lines.map(({ status }) => status)).toEqual([503]);
 });
 
 test("a request has an id: the client's, when it can do no harm", async () => {
@@ -75,7 +75,11 @@ test('what nobody answers is 404, and what breaks 500 with the reason in the log
   expect((await get('/nothing')).status).toBe(404);
   const response = await get('/broken');
   expect([response.status, await response.json()]).toEqual([500, { error: 'Something went wrong here.' }]);
-  expect(house.lines[1]).toMatchObject({ level: 50, err: { message: 'at /secret/place' }, requestId: 'r2' });
+  expect(fixture.lines[1]).toMatchObject({
+    level: 50,
+    err: { message: 'at /secret/place' },
+    requestId: 'r2',
+  });
   expect((await get('/api/users/%zz')).status).toBe(400);
 });
 
@@ -87,7 +91,7 @@ test('what fails as the store is unavailable is 503, and may be asked again', as
 
 test('a client that goes away is told of', async () => {
   const gone = new Promise<void>((resolve) => {
-    const sent = request({ port: house.port, path: '/slow' }, (response) => {
+    const sent = request({ port: fixture.port, path: '/slow' }, (response) => {
       response.once('data', () => sent.destroy());
     });
     sent
@@ -96,14 +100,14 @@ test('a client that goes away is told of', async () => {
       .end();
   });
   await gone;
-  while (house.lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  expect(house.lines[0]).toMatchObject({ path: '/*', status: 499 });
+  while (fixture.lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(fixture.lines[0]).toMatchObject({ path: '/*', status: 499 });
 });
 
 test('requests are counted and timed by area, method and status', async () => {
   await (await get('/api/users/u1')).text();
   await (await get('/nothing-of-ours')).text();
-  const text = await house.metrics.registry.metrics();
+  const text = await fixture.metrics.registry.metrics();
   expect(text).toContain('jetbridge_http_requests_total{area="api",method="GET",status="200"} 1');
   expect(text).toContain('jetbridge_http_requests_total{area="other",method="GET",status="404"} 1');
   expect(text).toContain('jetbridge_http_request_duration_seconds_count{area="api",method="GET"} 1');

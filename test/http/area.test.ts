@@ -1,4 +1,4 @@
-import { areaOf, struckNames, struckPath } from '../../src/http/area.ts';
+import { areaOf, struckNames, struckPath } from '../../src/http/app.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import { openapi } from '../../src/travel/openapi/document.ts';
 

@@ -1,12 +1,12 @@
-import { readSettings } from '../../src/config.ts';
+import { readSettings } from '../../src/config/settings.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { type Service, start } from '../../src/start.ts';
+import { type Service, start } from '../../src/server/start.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
-import { folder } from '../support/jetbridge.ts';
-import { AUDIENCE, type OpenidProvider, openidProvider } from '../support/openid-provider.ts';
-import { type ScimClient, scimClient } from '../support/scim-client.ts';
-import { patchOp } from '../support/scim-house.ts';
-import { settingsFile } from '../support/settings-file.ts';
+import { folder } from '../fixtures/jetbridge.ts';
+import { AUDIENCE, type OpenidProvider, openidProvider } from '../fixtures/openid-provider.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
 
 /**
  * An attack: a SCIM token tries to give a traveler who administers the travel service an address that the attacker

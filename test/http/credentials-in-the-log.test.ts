@@ -1,16 +1,14 @@
 import { hashSecret } from '../../src/http/bearer.ts';
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { apiKeys } from '../../src/store/api-keys.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
+import { apiKeys, oauthTokens, tokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
-import { oauthTokens } from '../../src/store/oauth-tokens.ts';
-import { tokens } from '../../src/store/tokens.ts';
-import { eventually } from '../support/eventually.ts';
-import { linesTo } from '../support/http-house.ts';
-import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
-import { travelAdmin } from '../support/travel-admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { linesTo } from '../fixtures/http.ts';
+import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const SCIM_TOKEN = 'a-token-that-the-operator-chose';
 const TRAVEL_API_KEY = 'a-key-that-the-operator-chose';

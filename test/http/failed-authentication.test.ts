@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { failureLimit } from '../../src/http/failed-authentication.ts';
-import { oauthClient } from '../support/oauth-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { oauthClient } from '../fixtures/oauth-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The service behind a proxy on this machine, which names the client's address. */
 let service: RunningService;

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { newLog } from '../../src/http/log.ts';
 import { limitedOptions, limitsOf, serveLimited } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { answerClientFault } from '../../src/scim/client-fault.ts';
-import { eventually } from '../support/eventually.ts';
-import { linesTo } from '../support/http-house.ts';
-import { rawExchange, requestText, unreadExchange } from '../support/raw-http.ts';
-import { scimClient } from '../support/scim-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { answerClientFault } from '../../src/scim/errors.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { linesTo } from '../fixtures/http.ts';
+import { rawExchange, requestText, unreadExchange } from '../fixtures/raw-http.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The status codes of the responses in what a socket received, in their order, wherever they begin. */
 const statusesIn = (text: string) =>

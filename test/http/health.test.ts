@@ -1,17 +1,17 @@
 import { Gauge } from 'prom-client';
 import { healthRoutes } from '../../src/http/health.ts';
 import { measureProcess, metricsRoutes } from '../../src/http/metrics.ts';
-import { clock } from '../support/clock.ts';
-import { eventually } from '../support/eventually.ts';
-import { httpHouse } from '../support/http-house.ts';
+import { clock } from '../fixtures/clock.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { httpFixture } from '../fixtures/http.ts';
 
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
-  const house = await httpHouse((app) =>
+  const fixture = await httpFixture((app) =>
     app.use(healthRoutes({ isReady, writes: { failure: () => undefined, probe: async () => undefined } })),
   );
-  const get = async (path: string) => (await fetch(`http://127.0.0.1:${house.port}${path}`)).status;
+  const get = async (path: string) => (await fetch(`http://127.0.0.1:${fixture.port}${path}`)).status;
   const found = [await get('/healthz'), await get('/readyz')];
-  await house.close();
+  await fixture.close();
   return found;
 }
 
@@ -28,20 +28,20 @@ test('a check that fails means not ready', async () => {
 });
 
 test('/metrics is for Prometheus', async () => {
-  const house = await httpHouse((app, metrics) => {
+  const fixture = await httpFixture((app, metrics) => {
     measureProcess(metrics);
     app.use(metricsRoutes(metrics, clock()));
   });
-  const response = await fetch(`http://127.0.0.1:${house.port}/metrics`);
+  const response = await fetch(`http://127.0.0.1:${fixture.port}/metrics`);
   expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(await response.text()).toContain('process_resident_memory_bytes');
-  await house.close();
+  await fixture.close();
 });
 
 test('/metrics is computed at most once a second, and every answer is newer than its request', async () => {
   const time = clock();
   let computed = 0;
-  const house = await httpHouse((app, metrics) => {
+  const fixture = await httpFixture((app, metrics) => {
     new Gauge({
       name: 'computed',
       help: 'Counts the computations.',
@@ -54,14 +54,14 @@ test('/metrics is computed at most once a second, and every answer is newer than
     app.use(metricsRoutes(metrics, time));
   });
   const seen = async () => {
-    const text = await (await fetch(`http://127.0.0.1:${house.port}/metrics`)).text();
+    const text = await (await fetch(`http://127.0.0.1:${fixture.port}/metrics`)).text();
     return Number(/^computed (\d+)$/m.exec(text)?.[1]);
   };
-  const requests = () => house.lines.filter(({ path }) => path === '/metrics').length;
+  const requests = () => fixture.lines.filter(({ path }) => path === '/metrics').length;
   expect(await seen()).toBe(1);
   const flood = Array.from({ length: 50 }, seen);
   // While they wait, others are answered, and nothing is computed.
-  expect((await fetch(`http://127.0.0.1:${house.port}/nothing`)).status).toBe(404);
+  expect((await fetch(`http://127.0.0.1:${fixture.port}/nothing`)).status).toBe(404);
   expect([computed, requests()]).toEqual([1, 1]);
   time.advance(999);
   expect(computed).toBe(1);
@@ -72,14 +72,14 @@ test('/metrics is computed at most once a second, and every answer is newer than
     expect(requests()).toBe(51);
   });
   const last = Math.max(...(await Promise.all(flood)));
-  await house.close();
+  await fixture.close();
   expect(last).toBe(computed);
 });
 
 test('/metrics is never computed twice at a time, however long that takes', async () => {
   const time = clock();
   const ends: (() => void)[] = [];
-  const house = await httpHouse((app, metrics) => {
+  const fixture = await httpFixture((app, metrics) => {
     new Gauge({
       name: 'slow',
       help: 'Takes as long as the test says.',
@@ -88,11 +88,11 @@ test('/metrics is never computed twice at a time, however long that takes', asyn
     });
     app.use(metricsRoutes(metrics, time));
   });
-  const get = async () => (await fetch(`http://127.0.0.1:${house.port}/metrics`)).status;
+  const get = async () => (await fetch(`http://127.0.0.1:${fixture.port}/metrics`)).status;
   const isServed = async () => {
     time.advance(1_000);
     // A request that is answered shows that those before it have arrived.
-    expect((await fetch(`http://127.0.0.1:${house.port}/nothing`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${fixture.port}/nothing`)).status).toBe(404);
   };
   const first = get();
   await eventually(async () => expect(ends).toHaveLength(1));
@@ -109,7 +109,7 @@ test('/metrics is never computed twice at a time, however long that takes', asyn
   // Those that came meanwhile share the next computation.
   expect(await Promise.all(others)).toEqual(Array(5).fill(200));
   expect(ends).toHaveLength(2);
-  await house.close();
+  await fixture.close();
 });
 
 describe('while writes fail', () => {
@@ -118,9 +118,9 @@ describe('while writes fail', () => {
   let found: string | undefined;
   const asked = async (path: string) => {
     const writes = { failure: () => failure, probe: async () => found };
-    const house = await httpHouse((app) => app.use(healthRoutes({ isReady: async () => true, writes })));
-    const response = await fetch(`http://127.0.0.1:${house.port}${path}`);
-    await house.close();
+    const fixture = await httpFixture((app) => app.use(healthRoutes({ isReady: async () => true, writes })));
+    const response = await fetch(`http://127.0.0.1:${fixture.port}${path}`);
+    await fixture.close();
     return [response.status, await response.json()];
   };
 

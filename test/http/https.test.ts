@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { type CertificateFiles, certificateFiles } from '../support/certificate.ts';
-import { eventually } from '../support/eventually.ts';
-import { linesTo } from '../support/http-house.ts';
-import { type Answer, ask, type Sent, shownCertificate } from '../support/plain-and-tls.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { linesTo } from '../fixtures/http.ts';
+import { type Answer, ask, type Sent, shownCertificate } from '../fixtures/plain-and-tls.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 const ada = {
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

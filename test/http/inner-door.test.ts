@@ -1,8 +1,8 @@
 import express from 'express';
 import { newLog } from '../../src/http/log.ts';
 import { httpMetrics } from '../../src/http/metrics.ts';
-import { openInnerDoor } from '../../src/serving.ts';
-import { ask } from '../support/plain-and-tls.ts';
+import { openInnerDoor } from '../../src/server/http-server.ts';
+import { ask } from '../fixtures/plain-and-tls.ts';
 
 test('the inner door is on loopback, in plain, and leads to /api and nowhere else', async () => {
   const travel = express().use((request, response) => {

@@ -1,7 +1,7 @@
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
-import { linesTo } from '../support/http-house.ts';
+import { linesTo } from '../fixtures/http.ts';
 
 function logged(fields: object): JsonObject | undefined {
   const lines: JsonObject[] = [];

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
-import { eventually } from '../support/eventually.ts';
-import { folder } from '../support/jetbridge.ts';
-import { type RawRequest, rawExchange, requestText } from '../support/raw-http.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder } from '../fixtures/jetbridge.ts';
+import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
+import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 
 /**
  * A process that logs all it can, and requests with a marked value in every place. `SHOWN` stands where the travel

@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { newLog } from '../../src/http/log.ts';
 import type { SocketLimits } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { eventually } from '../support/eventually.ts';
-import { linesTo } from '../support/http-house.ts';
-import { rawExchange, unreadExchange } from '../support/raw-http.ts';
-import { scimClient } from '../support/scim-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { linesTo } from '../fixtures/http.ts';
+import { rawExchange, unreadExchange } from '../fixtures/raw-http.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The log of all services of these tests. */
 const lines: JsonObject[] = [];

@@ -1,6 +1,6 @@
 import { connect, getCiphers } from 'node:tls';
-import { type CertificateFiles, certificateFiles } from '../support/certificate.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** Every suite of TLS 1.2 and older that this Node.js can speak. */
 const oldSuites = getCiphers().filter((name) => !name.startsWith('tls_'));

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { eventually } from '../support/eventually.ts';
-import { type FaultyProxy, faultyProxy } from '../support/faulty-proxy.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type FaultyProxy, faultyProxy } from '../fixtures/faulty-proxy.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 let travel: RunningService;
 let proxy: FaultyProxy;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { eventually } from '../support/eventually.ts';
-import { linesTo } from '../support/http-house.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { linesTo } from '../fixtures/http.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 const SCIM_TOKEN = 'a-token-that-the-operator-chose';
 const FLOOD = 30;

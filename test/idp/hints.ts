@@ -1,5 +1,5 @@
+import { fill, type Variables } from '../../src/replay/player.ts';
 import type { Scenario, Step } from '../../src/replay/scenario.ts';
-import { fill, type Variables } from '../../src/replay/variables.ts';
 import type { TravelService } from './travel-service.ts';
 
 /** What a traveler should look like, by field; null: the field is empty. */

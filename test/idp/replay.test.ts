@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readAt } from '../../src/replay/json-path.ts';
-import { play } from '../../src/replay/player.ts';
-import { replay } from '../../src/replay/replay.ts';
+import { readAt } from '../../src/replay/matchers.ts';
+import { play, type Variables } from '../../src/replay/player.ts';
+import { replay } from '../../src/replay/report.ts';
 import { readScenarios, type Scenario, type Step } from '../../src/replay/scenario.ts';
-import type { Variables } from '../../src/replay/variables.ts';
 import { type Wire, wire } from '../../src/replay/wire.ts';
-import { oauthClient } from '../support/oauth-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { oauthClient } from '../fixtures/oauth-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { spokenOf, wantedBy, withRealThings } from './hints.ts';
 import { type TravelService, travelService } from './travel-service.ts';
 
@@ -18,7 +17,7 @@ const scenarios = readScenarios(folder);
 /** How often a traveler is read before it must be as hinted: an answer may go ahead of its reconciliation. */
 const READINGS = 200;
 
-interface House {
+interface Fixture {
   service: RunningService;
   travel: TravelService;
   line: Wire;
@@ -37,7 +36,7 @@ describe('recorded exchanges of identity providers, played against the service',
     await service.close();
   });
 
-  async function build(): Promise<House> {
+  async function build(): Promise<Fixture> {
     const travel = travelService(service);
     const run = randomBytes(4).toString('hex');
     const seedEmail = `seed.${run}@corp.example`;
@@ -49,14 +48,14 @@ describe('recorded exchanges of identity providers, played against the service',
   test.each(scenarios.map((scenario) => ({ scenario, name: scenario.name })))(
     '$name',
     async ({ scenario }) => {
-      const house = await build();
+      const fixture = await build();
       if (scenario.tags.includes('needs-seed'))
-        await house.travel.make('/users', {
-          email: house.variables.seedEmail,
+        await fixture.travel.make('/users', {
+          email: fixture.variables.seedEmail,
           firstName: 'Sam',
           lastName: 'Seed',
         });
-      const differences = await playIn(house, await withRealThings(scenario, house.travel));
+      const differences = await playIn(fixture, await withRealThings(scenario, fixture.travel));
       expect(differences).toEqual([]);
     },
   );
@@ -90,7 +89,7 @@ async function oauthVariables(service: RunningService): Promise<Variables> {
   };
 }
 
-async function playIn({ service, travel, line, variables }: House, scenario: Scenario): Promise<unknown[]> {
+async function playIn({ service, travel, line, variables }: Fixture, scenario: Scenario): Promise<unknown[]> {
   const scim = `${service.url}/scim/v2`;
   const travelIds = new Map<string, string>();
   const differences: unknown[] = [];

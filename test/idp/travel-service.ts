@@ -1,5 +1,5 @@
-import { readAt } from '../../src/replay/json-path.ts';
-import type { RunningService } from '../support/service.ts';
+import { readAt } from '../../src/replay/matchers.ts';
+import type { RunningService } from '../fixtures/service.ts';
 
 /** The travel service as an admin sees it, over its own API. */
 export interface TravelService {

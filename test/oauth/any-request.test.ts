@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { parametersOf, presentedBy } from '../../src/oauth/client-authentication.ts';
-import { OAuthError } from '../../src/oauth/errors.ts';
-import { basic, oauthHouse } from './house.ts';
+import { OAuthError, parametersOf, presentedBy } from '../../src/oauth/token-endpoint.ts';
+import { basic, oauthFixture } from '../fixtures/oauth.ts';
 
 const names = [
   'grant_type',
@@ -58,12 +57,12 @@ test('an id and a secret of any characters survive the header', () => {
 });
 
 test('the endpoint answers anything with JSON, never a fault of ours, and hands nothing out', async () => {
-  const house = await oauthHouse();
-  await house.register();
+  const fixture = await oauthFixture();
+  await fixture.register();
   try {
     await fc.assert(
       fc.asyncProperty(form, async (text) => {
-        const { status, headers, body } = await house.ask(text);
+        const { status, headers, body } = await fixture.ask(text);
         expect([400, 401, 413]).toContain(status);
         expect(headers.get('cache-control')).toBe('no-store');
         expect(Object.keys(body)).toEqual(['error', 'error_description']);
@@ -71,6 +70,6 @@ test('the endpoint answers anything with JSON, never a fault of ours, and hands 
       { numRuns: 90 },
     );
   } finally {
-    await house.close();
+    await fixture.close();
   }
 });

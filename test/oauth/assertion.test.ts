@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { type OAuthHouse, oauthHouse } from './house.ts';
+import { type OAuthFixture, oauthFixture } from '../fixtures/oauth.ts';
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
@@ -11,11 +11,11 @@ beforeAll(async () => {
     pairs.set(algorithm, await generateKeyPair(algorithm, { extractable: true }));
 });
 
-let house: OAuthHouse;
+let fixture: OAuthFixture;
 beforeEach(async () => {
-  house = await oauthHouse();
+  fixture = await oauthFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 function pairOf(algorithm: string): Pair {
   const pair = pairs.get(algorithm);
@@ -29,7 +29,8 @@ const jwks = async (...algorithms: string[]) => ({
   ),
 });
 
-const register = async (algorithm = 'ES256') => house.register({ kind: 'jwks', jwks: await jwks(algorithm) });
+const register = async (algorithm = 'ES256') =>
+  fixture.register({ kind: 'jwks', jwks: await jwks(algorithm) });
 
 /** Claims, some of them perhaps left out. */
 type SomeClaims = { [name in keyof JWTPayload]: JWTPayload[name] | undefined };
@@ -38,8 +39,8 @@ type SomeClaims = { [name in keyof JWTPayload]: JWTPayload[name] | undefined };
 const claimsOf = (id: string, more: SomeClaims = {}): SomeClaims => ({
   iss: id,
   sub: id,
-  aud: house.audience,
-  exp: Math.floor(house.now() / 1000) + 300,
+  aud: fixture.audience,
+  exp: Math.floor(fixture.now() / 1000) + 300,
   jti: 'first',
   ...more,
 });
@@ -55,15 +56,15 @@ const form = (assertion: string, more: Record<string, string> = {}) => ({
 });
 
 const statusOf = async (assertion: string, more: Record<string, string> = {}) => {
-  const { status, body } = await house.ask(form(assertion, more));
+  const { status, body } = await fixture.ask(form(assertion, more));
   return status === 200 ? 200 : `${status} ${body['error']}`;
 };
 
 it.each(ALGORITHMS)('an assertion signed by %s lets its client in', async (algorithm) => {
   const { id } = await register(algorithm);
-  const { status, body } = await house.ask(form(await signed(claimsOf(id), algorithm)));
+  const { status, body } = await fixture.ask(form(await signed(claimsOf(id), algorithm)));
   expect(status).toBe(200);
-  expect(await house.opened(body['access_token'])).toEqual({ kind: 'scim', connection: 'default' });
+  expect(await fixture.opened(body['access_token'])).toEqual({ kind: 'scim', connection: 'default' });
 });
 
 it('a client_id beside it must be the same (RFC 7521 §4.2)', async () => {
@@ -79,7 +80,7 @@ it('an assertion is good once, with a jti or without (RFC 7523 §3)', async () =
     expect(await statusOf(assertion)).toBe(200);
     expect(await statusOf(assertion)).toBe('401 invalid_client');
   }
-  expect(await statusOf(await signed(claimsOf(id, { exp: house.now() / 1000 + 60 })))).toBe(
+  expect(await statusOf(await signed(claimsOf(id, { exp: fixture.now() / 1000 + 60 })))).toBe(
     '401 invalid_client',
   );
   expect(await statusOf(await signed(claimsOf(id, { jti: 'second' })))).toBe(200);
@@ -99,9 +100,9 @@ describe('an assertion is refused', () => {
     ['by another issuer', () => ({ iss: 'somebody' })],
     ['without an issuer', () => ({ iss: undefined })],
     ['without an end', () => ({ exp: undefined })],
-    ['that has ended', () => ({ exp: Math.floor(house.now() / 1000) - 61 })],
-    ['that has not begun', () => ({ nbf: Math.floor(house.now() / 1000) + 61 })],
-    ['for more than a day', () => ({ exp: Math.floor(house.now() / 1000) + 86_500 })],
+    ['that has ended', () => ({ exp: Math.floor(fixture.now() / 1000) - 61 })],
+    ['that has not begun', () => ({ nbf: Math.floor(fixture.now() / 1000) + 61 })],
+    ['for more than a day', () => ({ exp: Math.floor(fixture.now() / 1000) + 86_500 })],
     ['about nobody', () => ({ sub: undefined })],
     ['about nobody whom we know', () => ({ sub: 'somebody', iss: 'somebody' })],
   ])('%s', async (_title, wrong) => {
@@ -112,7 +113,7 @@ describe('an assertion is refused', () => {
 
   it('within a minute of its end or beginning it is not, as clocks differ', async () => {
     const { id } = await register();
-    const seconds = Math.floor(house.now() / 1000);
+    const seconds = Math.floor(fixture.now() / 1000);
     expect(await statusOf(await signed(claimsOf(id, { exp: seconds - 50 })))).toBe(200);
     expect(await statusOf(await signed(claimsOf(id, { nbf: seconds + 50, jti: 'b' })))).toBe(200);
   });
@@ -152,10 +153,10 @@ describe('an assertion is refused', () => {
   });
 
   it('of a client that has a secret, which does not help one with keys either', async () => {
-    const { id } = await house.register();
+    const { id } = await fixture.register();
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     const keyed = await register();
-    const { status } = await house.ask({
+    const { status } = await fixture.ask({
       grant_type: 'client_credentials',
       client_id: keyed.id,
       client_secret: keyed.secret,
@@ -184,21 +185,21 @@ describe('keys at an address', () => {
   const uri = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
 
   it('are read once for many assertions', async () => {
-    const { id } = await house.register({ kind: 'jwksUri', uri: uri() });
+    const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
     for (const jti of ['a', 'b', 'c']) expect(await statusOf(await signed(claimsOf(id, { jti })))).toBe(200);
     expect(asked).toBe(1);
   });
 
   it('that cannot be had are a refusal with a line in the log, asked for again some seconds later', async () => {
-    const { id } = await house.register({ kind: 'jwksUri', uri: uri() });
+    const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
     const good = answer;
     answer = () => ({ status: 503, body: '{}' });
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     expect(asked).toBe(1);
-    expect(house.lines).toEqual([{ msg: 'the keys of an OAuth client cannot be had' }]);
+    expect(fixture.lines).toEqual([{ msg: 'the keys of an OAuth client cannot be had' }]);
     answer = good;
-    house.pass(5_000);
+    fixture.pass(5_000);
     expect(await statusOf(await signed(claimsOf(id)))).toBe(200);
   });
 });

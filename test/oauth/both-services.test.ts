@@ -1,13 +1,13 @@
-import { listClients, revokeClient } from '../../src/commands/oauth-clients.ts';
+import { listClients, revokeClient } from '../../src/cli/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
-import { eventually } from '../support/eventually.ts';
-import { folder } from '../support/jetbridge.ts';
-import { oauthClient, type RegisteredClient } from '../support/oauth-client.ts';
-import { type RunningService, startService } from '../support/service.ts';
-import { settingsFile } from '../support/settings-file.ts';
-import { shellOf } from '../support/shell.ts';
-import { travelAdmin } from '../support/travel-admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder } from '../fixtures/jetbridge.ts';
+import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { shellOf } from '../fixtures/shell.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let service: RunningService;
 beforeEach(async () => {

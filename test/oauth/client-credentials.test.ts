@@ -1,12 +1,12 @@
-import { basic, type OAuthHouse, oauthHouse, type TokenAnswer } from './house.ts';
+import { basic, type OAuthFixture, oauthFixture, type TokenAnswer } from '../fixtures/oauth.ts';
 
-let house: OAuthHouse;
+let fixture: OAuthFixture;
 let client: { id: string; secret: string };
 beforeEach(async () => {
-  house = await oauthHouse();
-  client = await house.register();
+  fixture = await oauthFixture();
+  client = await fixture.register();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const grant = { grant_type: 'client_credentials' };
 const inBody = (more: Record<string, string> = {}) => ({
@@ -43,63 +43,63 @@ function expectError(answer: TokenAnswer, status: number, error: string): void {
 
 describe('a client with a secret', () => {
   it('shows it in the body', async () => {
-    const token = expectToken(await house.ask(inBody()));
-    expect(await house.opened(token)).toEqual({ kind: 'scim', connection: 'default' });
+    const token = expectToken(await fixture.ask(inBody()));
+    expect(await fixture.opened(token)).toEqual({ kind: 'scim', connection: 'default' });
   });
 
   it('shows it in the header (RFC 6749 §2.3.1)', async () => {
     const sent = { Authorization: basic(client.id, client.secret) };
-    expectToken(await house.ask(grant, sent));
-    expectToken(await house.ask({ ...grant, client_id: client.id }, sent));
-    expectToken(await house.ask(grant, { Authorization: sent.Authorization.replace('Basic', 'basic') }));
+    expectToken(await fixture.ask(grant, sent));
+    expectToken(await fixture.ask({ ...grant, client_id: client.id }, sent));
+    expectToken(await fixture.ask(grant, { Authorization: sent.Authorization.replace('Basic', 'basic') }));
   });
 
   it('gets its own scope, whatever it asks for, and what else it sends does not matter', async () => {
-    expectToken(await house.ask(inBody({ scope: 'everything', resource: 'x', client_assertion: '' })));
+    expectToken(await fixture.ask(inBody({ scope: 'everything', resource: 'x', client_assertion: '' })));
   });
 
   it('gets another token each time, and all of them are good for an hour', async () => {
-    const first = expectToken(await house.ask(inBody()));
-    house.pass(1_000);
-    const second = expectToken(await house.ask(inBody()));
+    const first = expectToken(await fixture.ask(inBody()));
+    fixture.pass(1_000);
+    const second = expectToken(await fixture.ask(inBody()));
     expect(second).not.toBe(first);
-    house.pass(3_598_999);
-    expect([await house.opened(first), await house.opened(second)]).not.toContain(undefined);
-    house.pass(1);
-    expect(await house.opened(first)).toBeUndefined();
-    expect(await house.opened(second)).toBeDefined();
+    fixture.pass(3_598_999);
+    expect([await fixture.opened(first), await fixture.opened(second)]).not.toContain(undefined);
+    fixture.pass(1);
+    expect(await fixture.opened(first)).toBeUndefined();
+    expect(await fixture.opened(second)).toBeDefined();
   });
 
   it('is out at once when it is revoked, tokens and all', async () => {
-    const token = expectToken(await house.ask(inBody()));
-    await house.revoke(client.id);
-    expect(await house.opened(token)).toBeUndefined();
-    expectError(await house.ask(inBody()), 401, 'invalid_client');
+    const token = expectToken(await fixture.ask(inBody()));
+    await fixture.revoke(client.id);
+    expect(await fixture.opened(token)).toBeUndefined();
+    expectError(await fixture.ask(inBody()), 401, 'invalid_client');
   });
 
   it('gets nothing when its connection is not there any more', async () => {
-    house.closeConnection();
-    expectError(await house.ask(inBody()), 400, 'unauthorized_client');
+    fixture.closeConnection();
+    expectError(await fixture.ask(inBody()), 400, 'unauthorized_client');
   });
 });
 
 describe('who is not a client gets 401 invalid_client', () => {
   it('in one form for every reason', async () => {
-    const other = await house.register();
+    const other = await fixture.register();
     const answers = await Promise.all([
-      house.ask(inBody({ client_secret: 'wrong' })),
-      house.ask(inBody({ client_secret: other.secret })),
-      house.ask(inBody({ client_id: 'nobody' })),
-      house.ask({ ...grant, client_id: client.id }),
-      house.ask({ ...grant, client_secret: client.secret }),
-      house.ask(grant),
-      house.ask(grant, { Authorization: basic(client.id, 'wrong') }),
-      house.ask(grant, { Authorization: basic(client.id, '') }),
-      house.ask(grant, { Authorization: 'Basic' }),
-      house.ask(grant, { Authorization: 'Basic ####' }),
-      house.ask(grant, { Authorization: `Basic ${Buffer.from('%E0%A4%A:x').toString('base64')}` }),
-      house.ask(grant, { Authorization: `Basic ${Buffer.from(client.id).toString('base64')}` }),
-      house.ask(grant, { Authorization: `Bearer ${client.secret}` }),
+      fixture.ask(inBody({ client_secret: 'wrong' })),
+      fixture.ask(inBody({ client_secret: other.secret })),
+      fixture.ask(inBody({ client_id: 'nobody' })),
+      fixture.ask({ ...grant, client_id: client.id }),
+      fixture.ask({ ...grant, client_secret: client.secret }),
+      fixture.ask(grant),
+      fixture.ask(grant, { Authorization: basic(client.id, 'wrong') }),
+      fixture.ask(grant, { Authorization: basic(client.id, '') }),
+      fixture.ask(grant, { Authorization: 'Basic' }),
+      fixture.ask(grant, { Authorization: 'Basic ####' }),
+      fixture.ask(grant, { Authorization: `Basic ${Buffer.from('%E0%A4%A:x').toString('base64')}` }),
+      fixture.ask(grant, { Authorization: `Basic ${Buffer.from(client.id).toString('base64')}` }),
+      fixture.ask(grant, { Authorization: `Bearer ${client.secret}` }),
     ]);
     for (const answer of answers) expectError(answer, 401, 'invalid_client');
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -109,31 +109,36 @@ describe('who is not a client gets 401 invalid_client', () => {
 describe('a request that is none of these is 400', () => {
   it('two ways to show who one is (RFC 6749 §2.3)', async () => {
     const Authorization = basic(client.id, client.secret);
-    expectError(await house.ask(inBody(), { Authorization }), 400, 'invalid_request');
-    expectError(await house.ask({ ...grant, client_id: 'other' }, { Authorization }), 400, 'invalid_request');
-    expectError(await house.ask(inBody({ client_assertion: 'a.b.c' })), 400, 'invalid_request');
+    expectError(await fixture.ask(inBody(), { Authorization }), 400, 'invalid_request');
+    expectError(
+      await fixture.ask({ ...grant, client_id: 'other' }, { Authorization }),
+      400,
+      'invalid_request',
+    );
+    expectError(await fixture.ask(inBody({ client_assertion: 'a.b.c' })), 400, 'invalid_request');
   });
 
   it('no grant type, or an empty one (§3.2)', async () => {
-    expectError(await house.ask({ ...inBody(), grant_type: '' }), 400, 'invalid_request');
-    expectError(await house.ask(''), 400, 'invalid_request');
+    expectError(await fixture.ask({ ...inBody(), grant_type: '' }), 400, 'invalid_request');
+    expectError(await fixture.ask(''), 400, 'invalid_request');
   });
 
   it.each(['password', 'authorization_code', 'refresh_token', 'Client_Credentials'])(
     'the grant type %s',
-    async (grant_type) => expectError(await house.ask(inBody({ grant_type })), 400, 'unsupported_grant_type'),
+    async (grant_type) =>
+      expectError(await fixture.ask(inBody({ grant_type })), 400, 'unsupported_grant_type'),
   );
 
   it('a parameter given twice (§3.2)', async () => {
     const twice = `${new URLSearchParams(inBody())}&grant_type=client_credentials`;
-    expectError(await house.ask(twice), 400, 'invalid_request');
+    expectError(await fixture.ask(twice), 400, 'invalid_request');
   });
 
   it.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain'])(
     'a body of %s',
     async (type) => {
       expectError(
-        await house.ask(JSON.stringify(inBody()), { 'Content-Type': type }),
+        await fixture.ask(JSON.stringify(inBody()), { 'Content-Type': type }),
         400,
         'invalid_request',
       );
@@ -141,15 +146,15 @@ describe('a request that is none of these is 400', () => {
   );
 
   it('an encoding that there is not', async () => {
-    expectError(await house.ask(inBody(), { 'Content-Encoding': 'rot13' }), 400, 'invalid_request');
+    expectError(await fixture.ask(inBody(), { 'Content-Encoding': 'rot13' }), 400, 'invalid_request');
   });
 
   it('a body above 16 KB is 413', async () => {
-    expectError(await house.ask(inBody({ scope: 'x'.repeat(20_000) })), 413, 'invalid_request');
+    expectError(await fixture.ask(inBody({ scope: 'x'.repeat(20_000) })), 413, 'invalid_request');
   });
 
   it.each(['GET', 'PUT', 'DELETE'])('%s is 405', async (method) => {
-    const answer = await house.ask('', {}, method);
+    const answer = await fixture.ask('', {}, method);
     expectError(answer, 405, 'invalid_request');
     expect(answer.headers.get('allow')).toBe('POST');
   });
@@ -158,17 +163,17 @@ describe('a request that is none of these is 400', () => {
 describe('guessing', () => {
   it('ends after a hundred failures a minute, and successes do not count', async () => {
     const wrong = inBody({ client_secret: 'wrong' });
-    for (let asked = 0; asked < 60; asked += 1) expectToken(await house.ask(inBody()));
-    for (let asked = 0; asked < 100; asked += 1) expect((await house.ask(wrong)).status).toBe(401);
-    const refused = await house.ask(wrong);
+    for (let asked = 0; asked < 60; asked += 1) expectToken(await fixture.ask(inBody()));
+    for (let asked = 0; asked < 100; asked += 1) expect((await fixture.ask(wrong)).status).toBe(401);
+    const refused = await fixture.ask(wrong);
     expectError(refused, 429, 'invalid_request');
     expect(refused.headers.get('retry-after')).toBe('60');
   });
 
   it('under one name keeps out nobody who comes from the same address under another', async () => {
     const other = inBody({ client_id: 'somebody', client_secret: 'wrong' });
-    for (let asked = 0; asked <= 100; asked += 1) await house.ask(other);
-    expectError(await house.ask(other), 429, 'invalid_request');
-    expectToken(await house.ask(inBody()));
+    for (let asked = 0; asked <= 100; asked += 1) await fixture.ask(other);
+    expectError(await fixture.ask(other), 429, 'invalid_request');
+    expectToken(await fixture.ask(inBody()));
   });
 });

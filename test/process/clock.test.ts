@@ -1,7 +1,7 @@
-import { eventually } from '../support/eventually.ts';
-import { inProcessHouse, kill, type ProcessHouse, type RunningBridge } from '../support/process-house.ts';
-import { type Person, stranger, wishFor } from '../support/remembering-idp.ts';
-import { type ShiftedClock, shiftedClock } from '../support/shifted-clock.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { inProcessFixture, kill, type ProcessFixture, type RunningBridge } from '../fixtures/process.ts';
+import { type Person, stranger, wishFor } from '../fixtures/remembering-idp.ts';
+import { type ShiftedClock, shiftedClock } from '../fixtures/shifted-clock.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -23,58 +23,58 @@ const shifts = [
 
 describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
   it('while the bridge runs and the travel API is down, people are provisioned soon after it is back', () =>
-    inProcessHouse(
+    inProcessFixture(
       'split',
-      async (house) => {
+      async (fixture) => {
         const people = ['ada', 'bob', 'eve', 'joe'].map(stranger);
         const [ada, bob, eve, joe] = people as [Person, Person, Person, Person];
-        const bridge = await house.startBridge();
+        const bridge = await fixture.startBridge();
         await hire(bridge, ada, bob);
-        await house.agree(bridge, [ada, bob]);
-        await house.proxy.shut();
+        await fixture.agree(bridge, [ada, bob]);
+        await fixture.proxy.shut();
         await bridge.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) });
         await bridge.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
         await hire(bridge, eve);
         clock.shift(byMs);
         await hire(bridge, joe);
-        await house.proxy.open();
-        await agreeSoon(house, bridge, people);
+        await fixture.proxy.open();
+        await agreeSoon(fixture, bridge, people);
         clock.shift(0);
         await bridge.idp.send({ verb: 'patch', person: joe, wish: wishFor(joe, { department: 'Legal' }) });
-        await agreeSoon(house, bridge, people);
+        await agreeSoon(fixture, bridge, people);
       },
       clock.environment,
     ));
 
   it('between two runs of the bridge, what had to wait in the first is done soon in the second', () =>
-    inProcessHouse(
+    inProcessFixture(
       'split',
-      async (house) => {
+      async (fixture) => {
         const people = ['ada', 'bob'].map(stranger);
         const [ada, bob] = people as [Person, Person];
-        const first = await house.startBridge();
+        const first = await fixture.startBridge();
         await hire(first, ada);
-        await house.agree(first, [ada]);
-        await house.proxy.shut();
+        await fixture.agree(first, [ada]);
+        await fixture.proxy.shut();
         await first.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { active: false }) });
         await hire(first, bob);
         await waiting(first, 2);
         await kill(first);
         clock.shift(byMs);
-        await house.proxy.open();
-        const second = await house.startBridge();
-        await agreeSoon(house, second, people);
+        await fixture.proxy.open();
+        const second = await fixture.startBridge();
+        await agreeSoon(fixture, second, people);
       },
       clock.environment,
     ));
 });
 
 it('times that IdPs read follow the wall clock', () =>
-  inProcessHouse(
+  inProcessFixture(
     'embedded',
-    async (house) => {
+    async (fixture) => {
       const [ada, bob] = [stranger('ada'), stranger('bob')];
-      const bridge = await house.startBridge();
+      const bridge = await fixture.startBridge();
       await hire(bridge, ada);
       clock.shift(DAY_MS);
       await hire(bridge, bob);
@@ -91,9 +91,9 @@ async function hire(bridge: RunningBridge, ...people: Person[]): Promise<void> {
   }
 }
 
-async function agreeSoon(house: ProcessHouse, bridge: RunningBridge, people: Person[]): Promise<void> {
+async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people: Person[]): Promise<void> {
   const begun = performance.now();
-  await house.agree(bridge, people);
+  await fixture.agree(bridge, people);
   expect(performance.now() - begun).toBeLessThan(SOON_MS);
 }
 

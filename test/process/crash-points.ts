@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Checkpoint } from '../../src/bridge/ports.ts';
+import type { Checkpoint } from '../../src/provisioning/ports.ts';
 import {
   type Arrangement,
-  inProcessHouse,
-  type ProcessHouse,
+  inProcessFixture,
+  type ProcessFixture,
   type RunningBridge,
   restOrDeath,
-} from '../support/process-house.ts';
-import { stranger, type Write, wishFor } from '../support/remembering-idp.ts';
+} from '../fixtures/process.ts';
+import { stranger, type Write, wishFor } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -20,23 +20,23 @@ const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'befor
  */
 export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
   it.each(chosen)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
-    inProcessHouse(arrangement, (house) => dieAtEveryWrite(house, point)),
+    inProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
   );
 
   it('killed again and again while it recovers, it loses nothing and makes nobody twice', () =>
-    inProcessHouse(arrangement, async (house) => {
+    inProcessFixture(arrangement, async (fixture) => {
       const ada = stranger('ada');
       const hire: Write = { verb: 'hire', person: ada, wish: wishFor(ada) };
-      await dieAt('beforeSend', await house.startBridge(), hire);
+      await dieAt('beforeSend', await fixture.startBridge(), hire);
       for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
         // What was on its way is taken up again, whoever asks for it.
-        await deathOf(await house.startBridge({ point, passings: 1 }));
+        await deathOf(await fixture.startBridge({ point, passings: 1 }));
       }
-      await house.agree(await house.startBridge(), [ada]);
+      await fixture.agree(await fixture.startBridge(), [ada]);
     }));
 }
 
-async function dieAtEveryWrite(house: ProcessHouse, point: Checkpoint): Promise<void> {
+async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Promise<void> {
   const ada = stranger('ada');
   const bob = stranger('bob');
   const writes: Write[] = [
@@ -46,17 +46,17 @@ async function dieAtEveryWrite(house: ProcessHouse, point: Checkpoint): Promise<
     { verb: 'dismiss', person: ada, wish: 'gone' },
     { verb: 'hire', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) },
   ];
-  let bridge = await house.startBridge();
+  let bridge = await fixture.startBridge();
   await bridge.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob, { department: 'Sales' }) });
   for (const write of writes) {
-    await house.agree(bridge, [ada, bob]);
+    await fixture.agree(bridge, [ada, bob]);
     await dieAt(point, bridge, write);
-    bridge = await house.startBridge();
-    await house.agree(bridge, [ada, bob]);
+    bridge = await fixture.startBridge();
+    await fixture.agree(bridge, [ada, bob]);
     // An identity provider repeats what was not answered and is not there.
     if (!isDeepStrictEqual(write.person.sure, write.wish)) await bridge.idp.send(write);
   }
-  await house.agree(bridge, [ada, bob]);
+  await fixture.agree(bridge, [ada, bob]);
 }
 
 async function dieAt(point: Checkpoint, bridge: RunningBridge, write: Write): Promise<void> {

@@ -1,14 +1,14 @@
 import {
   type Arrangement,
-  inProcessHouse,
+  inProcessFixture,
   kill,
-  type ProcessHouse,
+  type ProcessFixture,
   type RunningBridge,
   restOrDeath,
-} from '../support/process-house.ts';
-import { type Person, stranger, type Wish, type Write, wishFor } from '../support/remembering-idp.ts';
-import { type Random, seeded } from '../support/seeded.ts';
-import { settingsFile } from '../support/settings-file.ts';
+} from '../fixtures/process.ts';
+import { type Person, stranger, type Wish, type Write, wishFor } from '../fixtures/remembering-idp.ts';
+import { type Random, seeded } from '../fixtures/seeded.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
 
 /** More of them on demand: JETBRIDGE_CRASH_ROUNDS, and JETBRIDGE_CRASH_SEED for others. */
 const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
@@ -25,17 +25,17 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
     `killed at ${rounds} random instants (seed ${SEED}), it loses nothing and makes nobody twice`,
     () =>
       withoutSafetyValve((environment) =>
-        inProcessHouse(
+        inProcessFixture(
           arrangement,
-          async (house) => {
+          async (fixture) => {
             const random = seeded(SEED);
             const people = Array.from({ length: PEOPLE }, (_, index) => stranger(`p${index}`));
             for (let round = 0; round < rounds; round += 1) {
-              const bridge = await survivor(house, random);
+              const bridge = await survivor(fixture, random);
               for (const person of people) await bridge.idp.recall(person);
               await dieAmongWrites(bridge, random, people);
             }
-            await house.agree(await house.startBridge(), people);
+            await fixture.agree(await fixture.startBridge(), people);
           },
           environment,
         ),
@@ -55,12 +55,12 @@ async function withoutSafetyValve(story: (environment: Record<string, string>) =
 }
 
 /** A bridge that runs; now and then one has died before it, at what it found on its way. */
-async function survivor(house: ProcessHouse, random: Random): Promise<RunningBridge> {
-  if (random.below(4) > 0) return house.startBridge();
-  const doomed = await house.startBridge({ point: 'any', passings: 1 + random.below(10) });
+async function survivor(fixture: ProcessFixture, random: Random): Promise<RunningBridge> {
+  if (random.below(4) > 0) return fixture.startBridge();
+  const doomed = await fixture.startBridge({ point: 'any', passings: 1 + random.below(10) });
   await restOrDeath(doomed);
   await kill(doomed);
-  return house.startBridge();
+  return fixture.startBridge();
 }
 
 /** By itself at a point, or from outside once so many writes were answered. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLogQuery } from '../../src/travel/ports.ts';
-import { eventually } from '../support/eventually.ts';
-import { folder, type Served, serve } from '../support/jetbridge.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, type Served, serve } from '../fixtures/jetbridge.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The promise is five seconds. A machine that has much to do may take longer; an import would come after an hour. */
 const SOON_MS = 30_000;

@@ -2,13 +2,13 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../support/eventually.ts';
-import { faultyProxy } from '../support/faulty-proxy.ts';
-import { limitFileSize } from '../support/file-size-limit.ts';
-import { jetbridge } from '../support/jetbridge.ts';
-import { kill } from '../support/process-house.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
-import { travelAdmin } from '../support/travel-admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { faultyProxy } from '../fixtures/faulty-proxy.ts';
+import { limitFileSize } from '../fixtures/file-size-limit.ts';
+import { jetbridge } from '../fixtures/jetbridge.ts';
+import { kill } from '../fixtures/process.ts';
+import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 /** Starting processes takes long on a busy machine. */
 jest.setTimeout(120_000);

@@ -1,6 +1,6 @@
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
-import { eventually } from '../support/eventually.ts';
-import { folder, jetbridge, serve } from '../support/jetbridge.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
 
 /** A small travel API without totals, with a number of people, that a process imports. */
 async function travelApi(): Promise<{ server: TravelServer; setPeople(count: number): void }> {

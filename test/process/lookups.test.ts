@@ -1,7 +1,7 @@
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
-import { eventually } from '../support/eventually.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 const CHANGES = 200;
 /** Four readings a second at most, and the burst takes some seconds where much else runs; one for each change would be 200. */

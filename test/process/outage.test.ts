@@ -1,7 +1,7 @@
-import { eventually } from '../support/eventually.ts';
-import type { Fate, FaultyProxy } from '../support/faulty-proxy.ts';
-import { inProcessHouse, kill } from '../support/process-house.ts';
-import { type Person, type RememberingIdp, stranger, wishFor } from '../support/remembering-idp.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import type { Fate, FaultyProxy } from '../fixtures/faulty-proxy.ts';
+import { inProcessFixture, kill } from '../fixtures/process.ts';
+import { type Person, type RememberingIdp, stranger, wishFor } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -26,7 +26,7 @@ const hanging: Trouble = {
   },
 };
 
-/** Those that end alike share a house, one after the other: starting processes is what takes the time. */
+/** Those that end alike share a fixture, one after the other: starting processes is what takes the time. */
 const troubles: [string, Trouble[]][] = [
   [
     'is down, resets connections or hangs',
@@ -44,8 +44,8 @@ const troubles: [string, Trouble[]][] = [
 
 describe('a travel API that', () => {
   it.each(troubles)('%s delays what is written, and loses and doubles nothing', (_, several) =>
-    inProcessHouse('split', async (house) => {
-      const bridge = await house.startBridge();
+    inProcessFixture('split', async (fixture) => {
+      const bridge = await fixture.startBridge();
       const people: Person[] = [];
       for (const [index, trouble] of several.entries()) {
         const newcomers = [
@@ -54,15 +54,15 @@ describe('a travel API that', () => {
           stranger(`eve${index}`),
         ] as const;
         people.push(...newcomers);
-        await live(house.proxy, bridge.idp, { trouble, newcomers });
-        await house.agree(bridge, people);
+        await live(fixture.proxy, bridge.idp, { trouble, newcomers });
+        await fixture.agree(bridge, people);
       }
     }),
   );
 
   it('is of another kind, and fails in several ways, delays what is written, and loses and doubles nothing', () =>
-    inProcessHouse('other', async (house) => {
-      const bridge = await house.startBridge();
+    inProcessFixture('other', async (fixture) => {
+      const bridge = await fixture.startBridge();
       const people: Person[] = [];
       for (const [index, trouble] of [every('loseAnswer'), every({ status: 503 })].entries()) {
         const newcomers = [
@@ -71,52 +71,52 @@ describe('a travel API that', () => {
           stranger(`eve${index}`),
         ] as const;
         people.push(...newcomers);
-        await live(house.proxy, bridge.idp, { trouble, newcomers });
-        await house.agree(bridge, people);
+        await live(fixture.proxy, bridge.idp, { trouble, newcomers });
+        await fixture.agree(bridge, people);
       }
-      const { startAgain } = await house.killTravel();
+      const { startAgain } = await fixture.killTravel();
       const late = stranger('late');
       people.push(late);
       await bridge.idp.send({ verb: 'hire', person: late, wish: wishFor(late, { department: 'Sales' }) });
       await startAgain();
-      await house.agree(bridge, people);
+      await fixture.agree(bridge, people);
     }));
 
   it('loses the answer to a create is asked who has the address, and gets no second create', () =>
-    inProcessHouse('split', async (house) => {
+    inProcessFixture('split', async (fixture) => {
       const ada = stranger('ada');
-      const bridge = await house.startBridge();
+      const bridge = await fixture.startBridge();
       let creates = 0;
-      house.proxy.decide(({ method, path }) => {
+      fixture.proxy.decide(({ method, path }) => {
         if (method !== 'POST' || path !== '/api/users') return 'pass';
         creates += 1;
         return 'loseAnswer';
       });
       await bridge.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
-      await house.agree(bridge, [ada]);
+      await fixture.agree(bridge, [ada]);
       expect(creates).toBe(1);
     }));
 
   it('hangs keeps none of 25 writers waiting', () =>
-    inProcessHouse('split', async (house) => {
+    inProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 25 }, (_, index) => stranger(`p${index}`));
-      const bridge = await house.startBridge();
-      house.proxy.decide(() => 'hang');
+      const bridge = await fixture.startBridge();
+      fixture.proxy.decide(() => 'hang');
       const answers = await Promise.all(
         people.map((person) => bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) })),
       );
       expect(new Set(answers)).toEqual(new Set(['acknowledged']));
-      await hanging.end(house.proxy);
-      await house.agree(bridge, people);
+      await hanging.end(fixture.proxy);
+      await fixture.agree(bridge, people);
     }));
 
   it('is killed under writes, and comes back, has everybody once', () =>
-    inProcessHouse('split', async (house) => {
+    inProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 12 }, (_, index) => stranger(`p${index}`));
-      const bridge = await house.startBridge();
+      const bridge = await fixture.startBridge();
       let creates = 0;
       const halfWay = new Promise<void>((resolve) => {
-        house.proxy.decide(() => {
+        fixture.proxy.decide(() => {
           creates += 1;
           if (creates === people.length) resolve();
           return 'pass';
@@ -124,42 +124,42 @@ describe('a travel API that', () => {
       });
       const writes = people.map((person) => bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) }));
       await halfWay;
-      const { startAgain } = await house.killTravel();
+      const { startAgain } = await fixture.killTravel();
       expect(new Set(await Promise.all(writes))).toEqual(new Set(['acknowledged']));
       await startAgain();
-      await house.agree(bridge, people);
+      await fixture.agree(bridge, people);
     }));
 });
 
 it('a bridge that starts, is killed and starts again, all in an outage, has every write and delivers it once', () =>
-  inProcessHouse('split', async (house) => {
+  inProcessFixture('split', async (fixture) => {
     const people = [stranger('ada'), stranger('bob'), stranger('eve')] as const;
     const [ada, bob, eve] = people;
-    await house.proxy.shut();
-    const first = await house.startBridge();
+    await fixture.proxy.shut();
+    const first = await fixture.startBridge();
     await first.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada, { department: 'Sales' }) });
     await first.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob) });
     await kill(first);
-    const second = await house.startBridge();
+    const second = await fixture.startBridge();
     for (const person of people) await second.idp.recall(person);
     await second.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
     await second.idp.send({ verb: 'hire', person: eve, wish: wishFor(eve) });
-    await house.proxy.open();
-    await house.agree(second, people);
+    await fixture.proxy.open();
+    await fixture.agree(second, people);
   }));
 
 it('on SIGTERM a running request is answered, the process ends with 0, and the next finds everything', () =>
-  inProcessHouse('split', async (house) => {
+  inProcessFixture('split', async (fixture) => {
     const ada = stranger('ada');
-    const bridge = await house.serveBridge();
-    house.proxy.decide(({ method }) => (method === 'GET' ? 'pass' : 'hang'));
+    const bridge = await fixture.serveBridge();
+    fixture.proxy.decide(({ method }) => (method === 'GET' ? 'pass' : 'hang'));
     const answer = bridge.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
-    await eventually(async () => expect(house.proxy.held()).toBe(1));
+    await eventually(async () => expect(fixture.proxy.held()).toBe(1));
     bridge.kill('SIGTERM');
     expect(await answer).toBe('acknowledged');
     expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
-    house.proxy.decide(() => 'pass');
-    await house.agree(await house.serveBridge(), [ada]);
+    fixture.proxy.decide(() => 'pass');
+    await fixture.agree(await fixture.serveBridge(), [ada]);
   }));
 
 /** Somebody is changed, somebody leaves and somebody joins while there is trouble; all of it is acknowledged. */

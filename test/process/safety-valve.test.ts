@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../support/jetbridge.ts';
-import { type ScimClient, scimClient } from '../support/scim-client.ts';
-import { type TravelAdmin, travelAdmin } from '../support/travel-admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
 const PEOPLE = 500;
 const LEAVERS = 400;

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { certificateFiles } from '../support/certificate.ts';
-import { eventually } from '../support/eventually.ts';
-import { jetbridge } from '../support/jetbridge.ts';
-import { kill } from '../support/process-house.ts';
-import { seeded } from '../support/seeded.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
-import { settingsFile } from '../support/settings-file.ts';
+import { certificateFiles } from '../fixtures/certificate.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { jetbridge } from '../fixtures/jetbridge.ts';
+import { kill } from '../fixtures/process.ts';
+import { seeded } from '../fixtures/seeded.ts';
+import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
 import { openReceiver } from '../travel/webhooks/receiver.ts';
 
 /** Starting processes takes long on a busy machine. */

@@ -1,4 +1,4 @@
-import { isPath, readAt } from '../../src/replay/json-path.ts';
+import { isPath, readAt } from '../../src/replay/matchers.ts';
 
 const body = {
   a: { b: 1, none: null },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type Replay, type Replayed, replay } from '../../src/replay/replay.ts';
+import { type Replay, type Replayed, replay } from '../../src/replay/report.ts';
 
 interface Recorded {
   line: string;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fill, fillPath, fillText, namesIn } from '../../src/replay/variables.ts';
+import { fill, fillPath, fillText, namesIn } from '../../src/replay/player.ts';
 
 describe('variables of a scenario', () => {
   const variables = { id: 'a/b c', total: 3, tokenEndpoint: 'http://h/oauth/token?x=1', urn: 'urn:x' };

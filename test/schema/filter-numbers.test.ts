@@ -1,4 +1,4 @@
-import { parseFilter } from '../../src/schema/filter.ts';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
 
 describe('a number in a filter is read as JSON reads it (RFC 8259 §6)', () => {
   const numbers = [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { matches } from '../../src/schema/evaluate.ts';
-import { parseFilter } from '../../src/schema/filter.ts';
-import { foldCase, rememberingFold } from '../../src/schema/fold.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { areSameWithoutCase, specialWord, twoSpellings } from '../support/unicode.ts';
+import { foldCase, rememberingFold } from '../../src/schema/case-fold.ts';
+import { matches } from '../../src/schema/filter-match.ts';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { areSameWithoutCase, specialWord, twoSpellings } from '../fixtures/unicode.ts';
 
 test.each([
   ['ADA@Corp.Example', 'ada@corp.example'],

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { SchemaFault } from '../../src/schema/fault.ts';
 import { normalize } from '../../src/schema/normalize.ts';
-import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { groupType, userType } from '../../src/schema/resource-type.ts';
+import { type JsonObject, SchemaFault, urns } from '../../src/schema/resource.ts';
+import { groupType, userType } from '../../src/schema/schemas.ts';
 
 const ENT = urns.enterprise;
 

@@ -1,9 +1,8 @@
-import { type Attribute, findAttribute } from '../../src/schema/attribute.ts';
-import type { AttributePath, Filter, Operand } from '../../src/schema/expression.ts';
-import { momentOf } from '../../src/schema/moment.ts';
-import { isObject, ownValue } from '../../src/schema/own.ts';
-import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import { type ResourceType, resolve } from '../../src/schema/resource-type.ts';
+import { type Attribute, findAttribute } from '../../src/schema/attributes.ts';
+import { momentOf } from '../../src/schema/compare.ts';
+import type { AttributePath, Filter, Operand } from '../../src/schema/filter-expression.ts';
+import { isObject, type Json, type JsonObject, ownValue } from '../../src/schema/resource.ts';
+import { type ResourceType, resolve } from '../../src/schema/schemas.ts';
 
 interface Place {
   value: Json | undefined;

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
-import type { UserView } from '../../src/bridge/user-list.ts';
+import type { UserView } from '../../src/provisioning/list-users.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { userJson } from '../../src/scim/answer.ts';
-import { presentUser } from '../../src/scim/present.ts';
-import { everything } from '../../src/scim/projection.ts';
+import { everything, presentUser, userJson } from '../../src/scim/serialize.ts';
 
 const base = 'https://bridge.example/scim/v2';
 const names = fc.constantFrom('userName', 'title', 'emails', urns.enterprise, urns.travel, 'urn:x:y:User');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { answerClientFault } from '../../src/scim/client-fault.ts';
-import { rawExchange, requestText } from '../support/raw-http.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { answerClientFault } from '../../src/scim/errors.ts';
+import { rawExchange, requestText } from '../fixtures/raw-http.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 const date = new Date(Date.UTC(2026, 10, 20, 10));
 

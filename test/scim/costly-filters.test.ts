@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 /** What the database was asked since the last look. */
 const work = { statements: 0 };
@@ -19,27 +19,27 @@ const many = (count: number, term: (index: number) => string, word = ' or ') =>
 /** A clock that tells the same time until `tick` says how far each look at it moves it. */
 const clock = { time: 0, tick: 0 };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeAll(async () => {
   const now = () => {
     clock.time += clock.tick;
     return clock.time;
   };
-  house = await scimHouse({ now, watcher });
+  fixture = await scimFixture({ now, watcher });
   const members = Array.from({ length: MEMBERS }, (_, index) => ({
     value: `id-${index}`,
     display: `Person ${index}`,
   }));
-  expect((await house.send('POST', '/Groups', { displayName: 'Everybody', members })).status).toBe(201);
+  expect((await fixture.send('POST', '/Groups', { displayName: 'Everybody', members })).status).toBe(201);
   const emails = Array.from({ length: 250 }, (_, index) => ({
     value: `${'a'.repeat(900)}${index}@corp.example`,
     type: 'work',
   }));
   for (const userName of ['ada', 'bob']) {
-    expect((await house.send('POST', '/Users', { userName, emails })).status).toBe(201);
+    expect((await fixture.send('POST', '/Users', { userName, emails })).status).toBe(201);
   }
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 beforeEach(() => {
   Object.assign(work, { statements: 0 });
 });
@@ -72,7 +72,7 @@ describe('time is looked at inside of a resource as well: beyond five seconds it
   test.each(costly)('in /%s with %s', async (type, _title, filter) => {
     // So slow that a hundred steps are too many; reading and presenting the resources takes fewer.
     clock.tick = 25;
-    const answer = await house.send('POST', `/${type}/.search`, { schemas, filter });
+    const answer = await fixture.send('POST', `/${type}/.search`, { schemas, filter });
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
   });
 
@@ -91,13 +91,13 @@ describe('time is looked at inside of a resource as well: beyond five seconds it
   ])('also where the list is %s', async (_title, rest) => {
     clock.tick = 25;
     for (const path of ['/Groups/.search', '/.search']) {
-      const answer = await house.send('POST', path, { schemas, filter, ...rest });
+      const answer = await fixture.send('POST', path, { schemas, filter, ...rest });
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
     }
   });
 
   test.each(costly)('at a usual pace it is answered in /%s with %s', async (type, _title, filter) => {
-    const answer = await house.send('POST', `/${type}/.search`, { schemas, filter, attributes: ['id'] });
+    const answer = await fixture.send('POST', `/${type}/.search`, { schemas, filter, attributes: ['id'] });
     expect(answer.status).toBe(200);
   });
 });
@@ -107,12 +107,12 @@ test('others are answered while one resource is looked at', async () => {
   clock.tick = 5;
   let isAnswered = false;
   const filter = many(60, (index) => `members.display co "zz${index}"`);
-  const search = house.send('POST', '/Groups/.search', { schemas, filter }).finally(() => {
+  const search = fixture.send('POST', '/Groups/.search', { schemas, filter }).finally(() => {
     isAnswered = true;
   });
   let others = 0;
   while (!isAnswered) {
-    expect((await house.send('GET', '/Users?filter=userName+eq+%22ada%22&attributes=id')).status).toBe(200);
+    expect((await fixture.send('GET', '/Users?filter=userName+eq+%22ada%22&attributes=id')).status).toBe(200);
     others += 1;
   }
   expect((await search).body.totalResults).toBe(0);
@@ -134,7 +134,7 @@ describe('a disjunction of what indexes answer is few statements, however many v
     ],
     ['pairs', many(100, (index) => `(emails eq "${index}@x" and userName eq "n${index}")`), 100],
   ])('%s', async (_title, filter, statements) => {
-    const { status, body } = await house.send('POST', '/Users/.search', { schemas, filter });
+    const { status, body } = await fixture.send('POST', '/Users/.search', { schemas, filter });
     expect([status, body.totalResults]).toEqual([200, 0]);
     // One or two more find out that nobody has been asked for.
     expect(work.statements).toBeLessThanOrEqual(statements + 2);
@@ -142,7 +142,7 @@ describe('a disjunction of what indexes answer is few statements, however many v
 
   test('members of groups', async () => {
     const filter = many(200, (index) => `members eq "id-${index}"`);
-    const { body } = await house.send('POST', '/Groups/.search', {
+    const { body } = await fixture.send('POST', '/Groups/.search', {
       schemas,
       filter,
       attributes: ['displayName'],
@@ -155,7 +155,7 @@ describe('a disjunction of what indexes answer is few statements, however many v
     const userName = (index: number) => `person${String(index).padStart(3, '0')}`;
     for (let index = 0; index < 70; index += 1) {
       const emails = [{ value: `${userName(index)}@x` }, { value: `${userName(index)}@y` }];
-      await house.send('POST', '/Users', { userName: userName(index), emails });
+      await fixture.send('POST', '/Users', { userName: userName(index), emails });
     }
     // More than fifty are read in another way than fewer.
     for (const count of [3, 40, 65]) {
@@ -171,7 +171,7 @@ describe('a disjunction of what indexes answer is few statements, however many v
         startIndex: 2,
         count: 2,
       };
-      const { body } = await house.send('POST', '/Users/.search', search);
+      const { body } = await fixture.send('POST', '/Users/.search', search);
       expect(body.totalResults).toBe(count);
       expect(body.Resources.map((one: { userName: string }) => one.userName)).toEqual(
         [count - 2, count - 3].map(userName),
@@ -185,7 +185,7 @@ test('a PATCH folds each text once, however often its paths compare it', async (
     value: `Ada.${index}@x.example`,
     type: 'work',
   }));
-  const { body } = await house.send('POST', '/Users', { userName: 'patched', emails });
+  const { body } = await fixture.send('POST', '/Users', { userName: 'patched', emails });
   const operations = Array.from({ length: 100 }, (_, index) => ({
     op: 'replace',
     path: `emails[value eq "ada.${index}@X.example"].display`,
@@ -197,7 +197,7 @@ test('a PATCH folds each text once, however often its paths compare it', async (
     value: emails.map(({ value }) => ({ value: value.toUpperCase() })),
   };
   const normalize = jest.spyOn(String.prototype, 'normalize');
-  const answer = await house.send('PATCH', `/Users/${body.id}`, patchOp(...operations, add));
+  const answer = await fixture.send('PATCH', `/Users/${body.id}`, patchOp(...operations, add));
   expect(answer.status).toBe(200);
   expect(answer.body.emails).toHaveLength(100);
   expect(answer.body.emails[99].display).toBe('Address 99');

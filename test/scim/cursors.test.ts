@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 async function populate(count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
-    await house.send('POST', '/Users', { userName: `user${at}`, title: at % 2 ? 'odd' : 'even' });
+    await fixture.send('POST', '/Users', { userName: `user${at}`, title: at % 2 ? 'odd' : 'even' });
   }
 }
 
@@ -22,7 +22,7 @@ const namesIn = (body: { Resources: User[] }) => body.Resources.map(({ userName 
 describe('cursors (RFC 9865)', () => {
   test('an empty one asks for the first page, the last page leads no further', async () => {
     await populate(5);
-    const first = await house.send('GET', '/Users?cursor&count=2');
+    const first = await fixture.send('GET', '/Users?cursor&count=2');
     expect(first.status).toBe(200);
     expect(Object.keys(first.body).sort()).toEqual([
       'Resources',
@@ -33,8 +33,8 @@ describe('cursors (RFC 9865)', () => {
     ]);
     expect(first.body).toMatchObject({ totalResults: 5, itemsPerPage: 2 });
     expect(first.body.nextCursor).toMatch(/^[\w-]+$/);
-    const second = await house.send('GET', `/Users?cursor=${first.body.nextCursor}&count=2`);
-    const third = await house.send('GET', `/Users?cursor=${second.body.nextCursor}&count=2`);
+    const second = await fixture.send('GET', `/Users?cursor=${first.body.nextCursor}&count=2`);
+    const third = await fixture.send('GET', `/Users?cursor=${second.body.nextCursor}&count=2`);
     expect([first, second, third].map(({ body }) => namesIn(body))).toEqual([
       ['user0', 'user1'],
       ['user2', 'user3'],
@@ -45,16 +45,16 @@ describe('cursors (RFC 9865)', () => {
   });
 
   test('a page that ends with the list leads no further, and neither does an empty list', async () => {
-    expect('nextCursor' in (await house.send('GET', '/Users?cursor=')).body).toBe(false);
+    expect('nextCursor' in (await fixture.send('GET', '/Users?cursor=')).body).toBe(false);
     await populate(2);
-    const { body } = await house.send('GET', '/Users?cursor=&count=2');
+    const { body } = await fixture.send('GET', '/Users?cursor=&count=2');
     expect(namesIn(body)).toHaveLength(2);
     expect('nextCursor' in body).toBe(false);
   });
 
   test('without one the client pages by index', async () => {
     await populate(3);
-    const { body } = await house.send('GET', '/Users?count=2');
+    const { body } = await fixture.send('GET', '/Users?count=2');
     expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
     expect('nextCursor' in body).toBe(false);
   });
@@ -66,11 +66,11 @@ describe('cursors (RFC 9865)', () => {
     'attributes=userName',
   ])('%s: the pages are those of the whole list', async (query) => {
     await populate(7);
-    const whole = namesIn((await house.send('GET', `/Users?${query}`)).body);
+    const whole = namesIn((await fixture.send('GET', `/Users?${query}`)).body);
     const names: string[] = [];
     let cursor: string | undefined = '';
     while (cursor !== undefined) {
-      const { body } = await house.send('GET', `/Users?${query}&cursor=${cursor}&count=2`);
+      const { body } = await fixture.send('GET', `/Users?${query}&cursor=${cursor}&count=2`);
       expect(body.totalResults).toBe(whole.length);
       names.push(...namesIn(body));
       cursor = body.nextCursor;
@@ -79,9 +79,9 @@ describe('cursors (RFC 9865)', () => {
   });
 
   test('in the body of a search, and of groups', async () => {
-    for (const displayName of ['a', 'b']) await house.send('POST', '/Groups', { displayName });
+    for (const displayName of ['a', 'b']) await fixture.send('POST', '/Groups', { displayName });
     const search = (cursor: string) =>
-      house.send('POST', '/Groups/.search', {
+      fixture.send('POST', '/Groups/.search', {
         schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
         cursor,
         count: 1,
@@ -103,23 +103,23 @@ describe('a cursor belongs to its query', () => {
   ];
   test.each(others)('with %s it is 400 invalidCursor', async (_, path) => {
     await populate(2);
-    const { body } = await house.send('GET', '/Users?cursor=&count=1');
-    const answer = await house.send('GET', `${path}cursor=${body.nextCursor}`);
+    const { body } = await fixture.send('GET', '/Users?cursor=&count=1');
+    const answer = await fixture.send('GET', `${path}cursor=${body.nextCursor}`);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
   });
 
   test('in another connection it is 400 invalidCursor', async () => {
     await populate(2);
-    const { body } = await house.send('GET', '/Users?cursor=&count=1');
+    const { body } = await fixture.send('GET', '/Users?cursor=&count=1');
     const path = `/Users?cursor=${body.nextCursor}`;
-    const other = await house.send('GET', path, undefined, { Authorization: 'Bearer other' });
+    const other = await fixture.send('GET', path, undefined, { Authorization: 'Bearer other' });
     expect(other).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
-    expect((await house.send('GET', path)).status).toBe(200);
+    expect((await fixture.send('GET', path)).status).toBe(200);
   });
 
   test('any other text is 400 invalidCursor, never a fault of ours', async () => {
     await populate(3);
-    const { body } = await house.send('GET', '/Users?cursor=&count=1&sortBy=userName');
+    const { body } = await fixture.send('GET', '/Users?cursor=&count=1&sortBy=userName');
     const real: string = body.nextCursor;
     const changed = fc
       .tuple(fc.nat(real.length - 1), fc.constantFrom(...'AZaz09-_'))
@@ -131,7 +131,7 @@ describe('a cursor belongs to its query', () => {
         any.filter((text) => text !== '' && text !== real),
         async (text) => {
           const path = `/Users?sortBy=userName&cursor=${encodeURIComponent(text)}`;
-          const answer = await house.send('GET', path);
+          const answer = await fixture.send('GET', path);
           expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
         },
       ),
@@ -147,12 +147,12 @@ describe('a cursor belongs to its query', () => {
     ['cursor=&count=-1', 'invalidCount'],
   ];
   test.each(wrong)('%s is 400 %s', async (query, scimType) => {
-    const answer = await house.send('GET', `/Users?${query}`);
+    const answer = await fixture.send('GET', `/Users?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { scimType } });
   });
 
   test('count is capped', async () => {
-    expect((await house.send('GET', '/Users?cursor=&count=100000')).status).toBe(200);
+    expect((await fixture.send('GET', '/Users?cursor=&count=100000')).status).toBe(200);
   });
 });
 
@@ -164,7 +164,7 @@ test('whoever is there throughout is seen exactly once, whoever comes and goes m
     last += 1;
     // Whole and incomplete people come to different ends of the list.
     const body = last % 3 === 0 ? { userName: `n${last}` } : { userName: `n${last}`, name, emails };
-    return (await house.send('POST', '/Users', body)).body.id as string;
+    return (await fixture.send('POST', '/Users', body)).body.id as string;
   };
   const orders = ['', '&sortBy=userName', '&sortBy=id&sortOrder=descending', '&sortBy=meta.created'];
   const happening = fc.constantFrom<'come' | 'go'>('come', 'go');
@@ -180,7 +180,7 @@ test('whoever is there throughout is seen exactly once, whoever comes and goes m
         const queue = [...events];
         let cursor: string | undefined = '';
         while (cursor !== undefined) {
-          const { body } = await house.send('GET', `/Users?cursor=${cursor}&count=${count}${order}`);
+          const { body } = await fixture.send('GET', `/Users?cursor=${cursor}&count=${count}${order}`);
           seen.push(...body.Resources.map(({ id }: User) => id));
           cursor = body.nextCursor;
           const [event, which] = queue.shift() ?? [];
@@ -188,11 +188,11 @@ test('whoever is there throughout is seen exactly once, whoever comes and goes m
           const goes = [...before][(which ?? 0) % before.size];
           if (event !== 'go' || goes === undefined) continue;
           before.delete(goes);
-          await house.send('DELETE', `/Users/${goes}`);
+          await fixture.send('DELETE', `/Users/${goes}`);
         }
         expect(new Set(seen).size).toBe(seen.length);
         expect([...before].filter((id) => !seen.includes(id))).toEqual([]);
-        for (const id of before) await house.send('DELETE', `/Users/${id}`);
+        for (const id of before) await fixture.send('DELETE', `/Users/${id}`);
       },
     ),
     { numRuns: 25 },

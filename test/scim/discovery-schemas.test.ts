@@ -1,5 +1,5 @@
-import type { Definition } from '../support/published.ts';
-import { type ScimService, scimService } from '../support/scim-service.ts';
+import type { Definition } from '../fixtures/published.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 let scim: ScimService;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { urns } from '../../src/schema/resource.ts';
-import type { Definition } from '../support/published.ts';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import type { Definition } from '../fixtures/published.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 test('what provisioning tools derive their mapping from', async () => {
-  const { body } = await house.send('GET', `/Schemas/${urns.user}`);
+  const { body } = await fixture.send('GET', `/Schemas/${urns.user}`);
   const attributes: Definition[] = body.attributes;
   const types = (name: string) =>
     attributes.find((one) => one.name === name)?.subAttributes?.find((one) => one.name === 'type')

@@ -1,5 +1,5 @@
-import { rawExchange, requestText } from '../support/raw-http.ts';
-import { type ScimService, scimService } from '../support/scim-service.ts';
+import { rawExchange, requestText } from '../fixtures/raw-http.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 let scim: ScimService;
 let id: string;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { patchOp } from '../support/scim-house.ts';
-import { type ScimService, scimService } from '../support/scim-service.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 let scim: ScimService;
 beforeEach(async () => {

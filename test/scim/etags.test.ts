@@ -1,7 +1,7 @@
 import { urns } from '../../src/schema/resource.ts';
-import { type ScimAnswer, type ScimClient, scimClient } from '../support/scim-client.ts';
-import { patchOp } from '../support/scim-house.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** Enough that a race which is lost one time in ten does not stay hidden. */
 const ROUNDS = 30;

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import { matches } from '../../src/schema/evaluate.ts';
-import type { Filter } from '../../src/schema/expression.ts';
-import { parseFilter } from '../../src/schema/filter.ts';
+import type { Filter } from '../../src/schema/filter-expression.ts';
+import { matches } from '../../src/schema/filter-match.ts';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../../src/schema/resource-type.ts';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { groupType, type ResourceType, userType } from '../../src/schema/schemas.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 /** Spellings that are the same to some, and not to others. */
 const texts = [
@@ -99,14 +99,17 @@ function idsOf(type: ResourceType, filter: string, bodies: JsonObject[]): unknow
 test('an index finds those users that looking at everybody finds, for any filter', async () => {
   for (const [at, user] of fc.sample(anyUser, { numRuns: 30, seed: 11 }).entries()) {
     const userName = texts[at] ?? `user${at}`;
-    expect((await house.send('POST', '/Users', { ...user, userName })).status).toBeLessThan(500);
+    expect((await fixture.send('POST', '/Users', { ...user, userName })).status).toBeLessThan(500);
   }
-  await house.send('POST', '/Groups', { displayName: 'Staff', members: [{ value: 'u3' }, { value: 'u5' }] });
-  const { body: all } = await house.send('GET', '/Users');
+  await fixture.send('POST', '/Groups', {
+    displayName: 'Staff',
+    members: [{ value: 'u3' }, { value: 'u5' }],
+  });
+  const { body: all } = await fixture.send('GET', '/Users');
   expect(all.totalResults).toBeGreaterThan(20);
   await fc.assert(
     fc.asyncProperty(anyFilter, async (filter) => {
-      const { status, body } = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+      const { status, body } = await fixture.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
       expect(status).toBe(200);
       const expected = idsOf(userType, filter, all.Resources);
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
@@ -128,13 +131,13 @@ const groupFilter = anyFilter.map((filter) =>
 test('an index finds those groups that looking at all of them finds, for any filter', async () => {
   for (const [at, displayName] of texts.entries()) {
     const members = texts.slice(0, at % 4).map((value) => ({ value, type: 'User' }));
-    await house.send('POST', '/Groups', { displayName, externalId: texts[(at * 5) % 7], members });
+    await fixture.send('POST', '/Groups', { displayName, externalId: texts[(at * 5) % 7], members });
   }
-  const { body: all } = await house.send('GET', '/Groups');
+  const { body: all } = await fixture.send('GET', '/Groups');
   expect(all.totalResults).toBeGreaterThan(5);
   await fc.assert(
     fc.asyncProperty(groupFilter, async (filter) => {
-      const { status, body } = await house.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
+      const { status, body } = await fixture.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
       expect(status).toBe(200);
       const expected = idsOf(groupType, filter, all.Resources);
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
@@ -148,22 +151,22 @@ test.each(['gt "yesterday"', 'eq "2026-11-20T10:00:00 01:00"', 'le 2026'])(
   'a moment compared with what is none is 400 invalidFilter: %s',
   async (comparison) => {
     const filter = encodeURIComponent(`meta.created ${comparison}`);
-    const answer = await house.send('GET', `/Users?filter=${filter}`);
+    const answer = await fixture.send('GET', `/Users?filter=${filter}`);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   },
 );
 
 test('a moment is text to what looks into texts', async () => {
-  await house.send('POST', '/Users', { userName: 'ada' });
+  await fixture.send('POST', '/Users', { userName: 'ada' });
   const count = async (filter: string) =>
-    (await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)).body.totalResults;
+    (await fixture.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)).body.totalResults;
   expect(await count('meta.created sw "2026-11-20"')).toBe(1);
   expect(await count('meta.created co "2025"')).toBe(0);
 });
 
 test('more than can be looked at in time is 400 tooMany, which says what would help', async () => {
   let time = 0;
-  const slow = await scimHouse({
+  const slow = await scimFixture({
     now: () => {
       time += 400;
       return time;

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BridgeError } from '../../src/bridge/errors.ts';
+import { ProvisioningError } from '../../src/provisioning/errors.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { type RawRequest, rawExchange, requestText } from '../support/raw-http.ts';
-import { scimClient } from '../support/scim-client.ts';
-import { patchOp, scimHouse } from '../support/scim-house.ts';
-import { startService } from '../support/service.ts';
-import { settingsFile } from '../support/settings-file.ts';
+import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
+import { patchOp, scimFixture } from '../fixtures/scim.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { startService } from '../fixtures/service.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
 
 /**
  * Answers byte for byte, as a socket sees them: status line, headers in their order, body. What differs from run to run is
@@ -182,23 +182,26 @@ test.each([
 });
 
 test.each([
-  ['400-tooMany', new BridgeError('tooMany', 'The filter needs too many resources to be looked at.')],
-  ['403-refused', new BridgeError('refused', 'The travel service refuses to take this person out of use.')],
+  ['400-tooMany', new ProvisioningError('tooMany', 'The filter needs too many resources to be looked at.')],
+  [
+    '403-refused',
+    new ProvisioningError('refused', 'The travel service refuses to take this person out of use.'),
+  ],
   ['500-fault', new TypeError('secret')],
   [
     '503-unavailable',
-    new BridgeError('unavailable', 'Too many writers change this user at once; try again.'),
+    new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.'),
   ],
 ])('%s', async (file, error) => {
-  const house = await scimHouse();
-  house.bridge.failWith(error);
+  const fixture = await scimFixture();
+  fixture.bridge.failWith(error);
   const request = rawRequest({
     method: 'DELETE',
     path: '/Users/u1',
     headers: { Authorization: 'Bearer good' },
   });
-  check(file, await rawExchange(house.port, requestText(request)));
-  await house.close();
+  check(file, await rawExchange(fixture.port, requestText(request)));
+  await fixture.close();
 });
 
 function rawRequest({ method, path, headers, body }: Asked): RawRequest {

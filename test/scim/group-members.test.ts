@@ -1,24 +1,24 @@
 import { urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const base = 'https://bridge.example/scim/v2';
 const noTarget = { status: 400, body: { scimType: 'noTarget' } };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const createUser = async (userName: string): Promise<string> =>
-  (await house.send('POST', '/Users', { userName })).body.id;
+  (await fixture.send('POST', '/Users', { userName })).body.id;
 const createGroup = async (displayName: string, members: unknown[] = []): Promise<string> =>
-  (await house.send('POST', '/Groups', { displayName, members })).body.id;
-const readGroup = async (id: string) => (await house.send('GET', `/Groups/${id}`)).body;
+  (await fixture.send('POST', '/Groups', { displayName, members })).body.id;
+const readGroup = async (id: string) => (await fixture.send('GET', `/Groups/${id}`)).body;
 const valuesOf = async (id: string) =>
   ((await readGroup(id)).members ?? []).map(({ value }: { value: string }) => value);
 const patch = (id: string, ...operations: unknown[]) =>
-  house.send('PATCH', `/Groups/${id}`, patchOp(...operations));
+  fixture.send('PATCH', `/Groups/${id}`, patchOp(...operations));
 
 describe('type and $ref of a member follow from the resource that its id names', () => {
   test.each([[undefined], ['User'], ['Group'], ['user'], ['direct']])(
@@ -37,22 +37,27 @@ describe('type and $ref of a member follow from the resource that its id names',
         { value: inner, type: 'Group', $ref: `${base}/Groups/${inner}` },
         { value: 'unknown', ...(type === undefined ? {} : { type }) },
       ];
-      const posted = await house.send('POST', '/Groups', { displayName: 'Outer', members });
+      const posted = await fixture.send('POST', '/Groups', { displayName: 'Outer', members });
       expect(posted.body.members).toEqual(expected);
-      const put = await house.send('PUT', `/Groups/${posted.body.id}`, { displayName: 'Outer', members });
+      const put = await fixture.send('PUT', `/Groups/${posted.body.id}`, { displayName: 'Outer', members });
       expect(put.body.members).toEqual(expected);
       const patched = await createGroup('Patched');
       await patch(patched, { op: 'add', path: 'members', value: members });
       expect((await readGroup(patched)).members).toEqual(expected);
-      const listed = await house.send('GET', '/Groups?filter=displayName+eq+"Patched"');
+      const listed = await fixture.send('GET', '/Groups?filter=displayName+eq+"Patched"');
       expect(listed.body.Resources[0].members).toEqual(expected);
     },
   );
 
   test('a user of another connection and a deleted user are unknown ids', async () => {
     const gone = await createUser('gone');
-    await house.send('DELETE', `/Users/${gone}`);
-    const other = await house.send('POST', '/Users', { userName: 'eve' }, { Authorization: 'Bearer other' });
+    await fixture.send('DELETE', `/Users/${gone}`);
+    const other = await fixture.send(
+      'POST',
+      '/Users',
+      { userName: 'eve' },
+      { Authorization: 'Bearer other' },
+    );
     const id = await createGroup('Team', [gone, { value: other.body.id, type: 'User' }]);
     expect((await readGroup(id)).members).toEqual([{ value: gone }, { value: other.body.id, type: 'User' }]);
   });
@@ -66,7 +71,7 @@ describe('type and $ref of a member follow from the resource that its id names',
     const id = await createGroup('Team', members);
     const before = await readGroup(id);
     const back = { displayName: 'Team', members: before.members };
-    expect((await house.send('PUT', `/Groups/${id}`, back)).body).toEqual(before);
+    expect((await fixture.send('PUT', `/Groups/${id}`, back)).body).toEqual(before);
     await patch(id, { op: 'replace', path: 'members', value: before.members });
     expect(await readGroup(id)).toEqual(before);
   });
@@ -81,13 +86,13 @@ describe('type and $ref of a member follow from the resource that its id names',
     const team = await createGroup('Team', [{ value: user, type: 'Group' }]);
     await createGroup('Outer', [team, user]);
     await createGroup('Strangers', [{ value: 'unknown', type: 'Robot' }]);
-    const { body } = await house.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
+    const { body } = await fixture.send('GET', `/Groups?filter=${encodeURIComponent(filter)}`);
     expect(body.Resources.map((one: { displayName: string }) => one.displayName)).toEqual(found);
   });
 });
 
 test('ids are percent-encoded in every URL, and the URL leads to the resource', async () => {
-  const strange = await scimHouse({ prefixes: { user: 'ä /?#%', group: 'ß&:+' } });
+  const strange = await scimFixture({ prefixes: { user: 'ä /?#%', group: 'ß&:+' } });
   try {
     const { body: user } = await strange.send('POST', '/Users', { userName: 'ada' });
     const { body: group } = await strange.send('POST', '/Groups', { displayName: 'T', members: [user.id] });
@@ -106,7 +111,7 @@ test('ids are percent-encoded in every URL, and the URL leads to the resource', 
 });
 
 test('/Schemas publishes every part of a member as immutable (RFC 7643 §8.7.1)', async () => {
-  const { body } = await house.send('GET', `/Schemas/${urns.group}`);
+  const { body } = await fixture.send('GET', `/Schemas/${urns.group}`);
   const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
   const mutability = members.subAttributes.map((one: Record<string, string>) => [
     one['name'],
@@ -126,7 +131,7 @@ describe('a group that is deleted', () => {
     const outer = await createGroup('Outer', [inner, 'u9']);
     const bystander = await createGroup('Bystander', ['u9']);
     const [before, same] = [await readGroup(outer), await readGroup(bystander)];
-    expect((await house.send('DELETE', `/Groups/${inner}`)).status).toBe(204);
+    expect((await fixture.send('DELETE', `/Groups/${inner}`)).status).toBe(204);
     const after = await readGroup(outer);
     expect(after.members).toEqual([{ value: 'u9' }]);
     expect(after.meta.version).toBe('W/"2"');
@@ -135,24 +140,24 @@ describe('a group that is deleted', () => {
     expect(await readGroup(bystander)).toEqual(same);
     const stale = { displayName: 'Outer' };
     const headers = { 'If-Match': before.meta.version };
-    expect((await house.send('PUT', `/Groups/${outer}`, stale, headers)).status).toBe(412);
+    expect((await fixture.send('PUT', `/Groups/${outer}`, stale, headers)).status).toBe(412);
     const filter = encodeURIComponent(`meta.lastModified gt "${before.meta.lastModified}"`);
-    const { body } = await house.send(
+    const { body } = await fixture.send(
       'GET',
       `/Groups?filter=${filter}&sortBy=meta.lastModified&sortOrder=descending`,
     );
     expect(body.Resources[0].id).toBe(outer);
     const members = encodeURIComponent(`members eq "${inner}"`);
-    expect((await house.send('GET', `/Groups?filter=${members}`)).body.totalResults).toBe(0);
+    expect((await fixture.send('GET', `/Groups?filter=${members}`)).body.totalResults).toBe(0);
   });
 
   test('leaves a group between two pages by cursor, and every group is listed once', async () => {
     const inner = await createGroup('Inner');
     const outer = [];
     for (let index = 0; index < 5; index += 1) outer.push(await createGroup(`Outer ${index}`, [inner]));
-    const first = (await house.send('GET', '/Groups?cursor&count=3')).body;
-    await house.send('DELETE', `/Groups/${inner}`);
-    const second = (await house.send('GET', `/Groups?count=3&cursor=${first.nextCursor}`)).body;
+    const first = (await fixture.send('GET', '/Groups?cursor&count=3')).body;
+    await fixture.send('DELETE', `/Groups/${inner}`);
+    const second = (await fixture.send('GET', `/Groups?count=3&cursor=${first.nextCursor}`)).body;
     const listed = [...first.Resources, ...second.Resources];
     expect(listed.map(({ id }) => id)).toEqual([inner, ...outer]);
     expect(second.Resources.every((one: { members?: unknown }) => one.members === undefined)).toBe(true);
@@ -163,10 +168,10 @@ describe('a group that is deleted', () => {
     await patch(a, { op: 'add', path: 'members', value: [a, b, 'u9'] });
     await patch(b, { op: 'add', path: 'members', value: [a, b] });
     expect(await valuesOf(a)).toEqual([a, b, 'u9']);
-    expect((await house.send('DELETE', `/Groups/${a}`)).status).toBe(204);
+    expect((await fixture.send('DELETE', `/Groups/${a}`)).status).toBe(204);
     expect(await valuesOf(b)).toEqual([b]);
-    expect((await house.send('DELETE', `/Groups/${b}`)).status).toBe(204);
-    expect((await house.send('GET', '/Groups')).body.totalResults).toBe(0);
+    expect((await fixture.send('DELETE', `/Groups/${b}`)).status).toBe(204);
+    expect((await fixture.send('GET', '/Groups')).body.totalResults).toBe(0);
   });
 });
 
@@ -175,12 +180,12 @@ test('members of a nested group are not members of the group that contains it', 
   const inner = await createGroup('Inner', [user]);
   const outer = await createGroup('Outer', [inner]);
   await patch(inner, { op: 'add', path: 'members', value: [outer] });
-  const { body } = await house.send('GET', `/Users/${user}`);
+  const { body } = await fixture.send('GET', `/Users/${user}`);
   expect(body.groups).toEqual([
     { value: inner, display: 'Inner', type: 'direct', $ref: `${base}/Groups/${inner}` },
   ]);
   const filter = encodeURIComponent(`members eq "${user}"`);
-  expect((await house.send('GET', `/Groups?filter=${filter}`)).body.totalResults).toBe(1);
+  expect((await fixture.send('GET', `/Groups?filter=${filter}`)).body.totalResults).toBe(1);
 });
 
 describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
@@ -287,12 +292,12 @@ describe('members are kept as members, however they are named', () => {
     ['an object under the core URN', { [urns.group]: { members: ['a'] } }],
     ['two spellings, of which the first counts', { members: ['a'], Members: ['b'] }],
   ])('in a body by %s', async (_title, body) => {
-    const posted = await house.send('POST', '/Groups', { displayName: 'Team', ...body });
+    const posted = await fixture.send('POST', '/Groups', { displayName: 'Team', ...body });
     expect(posted.body.members).toEqual([{ value: 'a' }]);
     const id = posted.body.id;
-    expect((await house.send('PUT', `/Groups/${id}`, { displayName: 'Team', ...body })).body.members).toEqual(
-      [{ value: 'a' }],
-    );
+    expect(
+      (await fixture.send('PUT', `/Groups/${id}`, { displayName: 'Team', ...body })).body.members,
+    ).toEqual([{ value: 'a' }]);
     await patch(id, { op: 'remove', path: 'members' });
     expect(await valuesOf(id)).toEqual([]);
   });

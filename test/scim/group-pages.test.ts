@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 /** What the database was asked, and the most rows of one answer, since the last look. */
 const work = { statements: 0, mostRows: 0 };
@@ -20,15 +20,15 @@ const GROUPS = 60;
 /** More members than are read together with those of other groups. */
 const LARGE = 1001;
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
   const afterGroupList = async () => {
     const change = beforeMembers;
     beforeMembers = undefined;
     await change?.();
   };
-  house = await scimHouse({ watcher, afterGroupList });
-  for (const userName of ['ada', 'bob']) await house.send('POST', '/Users', { userName });
+  fixture = await scimFixture({ watcher, afterGroupList });
+  for (const userName of ['ada', 'bob']) await fixture.send('POST', '/Users', { userName });
   for (let index = 0; index < GROUPS; index += 1) {
     const own = { value: `m${index}`, display: `Member ${index}`, type: 'User' };
     const members = index % 3 === 0 ? [] : [{ value: 'u2' }, { value: `g${index}` }, own, { value: 'u1' }];
@@ -36,10 +36,10 @@ beforeEach(async () => {
   }
   Object.assign(work, { statements: 0, mostRows: 0 });
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 async function create(displayName: string, members: object[]): Promise<string> {
-  const { status, body } = await house.send('POST', '/Groups', { displayName, members });
+  const { status, body } = await fixture.send('POST', '/Groups', { displayName, members });
   expect(status).toBe(201);
   return body.id;
 }
@@ -49,7 +49,7 @@ const membersNamed = (prefix: string, count: number) =>
 
 async function page(path = '/Groups?count=200') {
   Object.assign(work, { statements: 0, mostRows: 0 });
-  const { status, body } = await house.send('GET', path);
+  const { status, body } = await fixture.send('GET', path);
   expect(status).toBe(200);
   return { resources: body.Resources, ...work };
 }
@@ -57,7 +57,7 @@ async function page(path = '/Groups?count=200') {
 /** Each resource of a page is what it is by itself. */
 async function expectSameAlone(resources: { id: string }[]): Promise<void> {
   for (const resource of resources) {
-    expect(resource).toEqual((await house.send('GET', `/Groups/${resource.id}`)).body);
+    expect(resource).toEqual((await fixture.send('GET', `/Groups/${resource.id}`)).body);
   }
 }
 
@@ -111,18 +111,18 @@ test('a group that changes after its page is read is answered as it is by then',
   const path = '/Groups/g2';
   beforeMembers = async () => {
     const body = { displayName: 'Renamed', members: [{ value: 'u1' }] };
-    expect((await house.send('PUT', path, body)).status).toBe(200);
+    expect((await fixture.send('PUT', path, body)).status).toBe(200);
   };
   const { resources } = await page();
   expect(beforeMembers).toBeUndefined();
   const changed = resources.find(({ id }: { id: string }) => id === 'g2');
   expect(changed).toMatchObject({ displayName: 'Renamed', meta: { version: 'W/"2"' } });
-  expect(changed).toEqual((await house.send('GET', path)).body);
+  expect(changed).toEqual((await fixture.send('GET', path)).body);
 });
 
 test('a group that is removed after its page is read is left out', async () => {
   beforeMembers = async () => {
-    expect((await house.send('DELETE', '/Groups/g2')).status).toBe(204);
+    expect((await fixture.send('DELETE', '/Groups/g2')).status).toBe(204);
   };
   const { resources } = await page();
   expect(beforeMembers).toBeUndefined();

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { KyselyPlugin } from 'kysely';
-import { MAX_WAITING } from '../../src/bridge/write-queues.ts';
+import { MAX_WAITING } from '../../src/provisioning/write-queues.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { eventually } from '../support/eventually.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 /** Holds the answers of the database to the next statement about groups, and with it all that comes after. */
 function gate() {
@@ -36,24 +36,24 @@ function gate() {
   };
 }
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 let database: ReturnType<typeof gate>;
 beforeEach(async () => {
   database = gate();
-  house = await scimHouse({ watcher: database.watcher });
+  fixture = await scimFixture({ watcher: database.watcher });
 });
 afterEach(async () => {
   database.open();
-  await house.close();
+  await fixture.close();
 });
 
 const add = (value: string) => patchOp({ op: 'add', path: 'members', value: [{ value }] });
 const remove = (value: string) => patchOp({ op: 'remove', path: `members[value eq "${value}"]` });
 const patch = (body: ReturnType<typeof patchOp>, headers: Record<string, string> = {}) =>
-  house.send('PATCH', '/Groups/g1', body, headers);
+  fixture.send('PATCH', '/Groups/g1', body, headers);
 const createGroup = (members: string[] = []) =>
-  house.send('POST', '/Groups', { schemas: [urns.group], displayName: 'Team', members });
-const readGroup = async () => (await house.send('GET', '/Groups/g1')).body;
+  fixture.send('POST', '/Groups', { schemas: [urns.group], displayName: 'Team', members });
+const readGroup = async () => (await fixture.send('GET', '/Groups/g1')).body;
 const valuesIn = (body: { members?: { value: string }[] }) => (body.members ?? []).map(({ value }) => value);
 const names = (count: number, prefix = 'm') =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -75,7 +75,7 @@ describe('sixty writers of one group at once all succeed', () => {
   test('that replace it, and each is answered with what it sent', async () => {
     await createGroup();
     const answers = await Promise.all(
-      names(60).map((one) => house.send('PUT', '/Groups/g1', { displayName: one, members: [one] })),
+      names(60).map((one) => fixture.send('PUT', '/Groups/g1', { displayName: one, members: [one] })),
     );
     for (const [index, { status, body }] of answers.entries()) {
       expect([status, body.displayName, valuesIn(body)]).toEqual([200, `m${index}`, [`m${index}`]]);
@@ -90,8 +90,8 @@ describe('sixty writers of one group at once all succeed', () => {
       patch(patchOp({ op: 'replace', path: 'members', value: members }));
     const writers = names(60).map((_, index) => replace(halves[index % 2]));
     const readers = names(10).flatMap((_, index) => [
-      house.send('GET', '/Groups/g1'),
-      house.send('GET', `/Groups?startIndex=1&count=${index + 1}`),
+      fixture.send('GET', '/Groups/g1'),
+      fixture.send('GET', `/Groups?startIndex=1&count=${index + 1}`),
     ]);
     expect(await statusesOf(writers)).toEqual([204]);
     for (const { status, body } of await Promise.all(readers)) {
@@ -103,10 +103,10 @@ describe('sixty writers of one group at once all succeed', () => {
 
   test('while its members are deleted one by one', async () => {
     const users = await Promise.all(
-      names(60).map(async (userName) => (await house.send('POST', '/Users', { userName })).body.id),
+      names(60).map(async (userName) => (await fixture.send('POST', '/Users', { userName })).body.id),
     );
     await createGroup(users);
-    const removals = users.map((id) => house.send('DELETE', `/Users/${id}`));
+    const removals = users.map((id) => fixture.send('DELETE', `/Users/${id}`));
     const writers = names(60).map((one) => patch(add(one)));
     expect(await statusesOf(removals)).toEqual([204]);
     expect(await statusesOf(writers)).toEqual([204]);
@@ -116,11 +116,11 @@ describe('sixty writers of one group at once all succeed', () => {
   test('or find it deleted: those after the DELETE get 404', async () => {
     await createGroup();
     const before = names(30).map((one) => patch(add(one)));
-    const removal = house.send('DELETE', '/Groups/g1');
+    const removal = fixture.send('DELETE', '/Groups/g1');
     const after = names(30).map((one) => patch(add(one)));
     expect(await statusesOf([removal])).toEqual([204]);
     for (const status of await statusesOf([...before, ...after])) expect([204, 404]).toContain(status);
-    expect((await house.send('GET', '/Groups/g1')).status).toBe(404);
+    expect((await fixture.send('GET', '/Groups/g1')).status).toBe(404);
     expect((await createGroup()).status).toBe(201);
   });
 });
@@ -144,7 +144,7 @@ describe('while one writer is at work', () => {
   afterEach(() => {
     unsubscribe('http.server.request.start', count);
   });
-  const answered = (wanted: number) => house.lines.filter(({ status }) => status === wanted).length;
+  const answered = (wanted: number) => fixture.lines.filter(({ status }) => status === wanted).length;
 
   test('a queue that is full answers 503 with Retry-After, and whoever waits succeeds', async () => {
     const answers = names(MAX_WAITING + 5).map((one) => patch(add(one)));
@@ -174,7 +174,7 @@ describe('while one writer is at work', () => {
 
   test('a client that goes away leaves the queue, and its change is not made', async () => {
     const client = new AbortController();
-    const gone = fetch(`http://127.0.0.1:${house.port}/scim/v2/Groups/g1`, {
+    const gone = fetch(`http://127.0.0.1:${fixture.port}/scim/v2/Groups/g1`, {
       method: 'PATCH',
       headers: { Authorization: 'Bearer good', 'Content-Type': 'application/scim+json' },
       body: JSON.stringify(add('gone')),
@@ -189,6 +189,6 @@ describe('while one writer is at work', () => {
     database.open();
     expect([(await first).status, (await next).status]).toEqual([204, 204]);
     expect(valuesIn(await readGroup())).toEqual(['first', 'next']);
-    expect(house.lines.filter(({ level }) => level === 50)).toEqual([]);
+    expect(fixture.lines.filter(({ level }) => level === 50)).toEqual([]);
   });
 });

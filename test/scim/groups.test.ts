@@ -1,22 +1,22 @@
 import { urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const create = (members: unknown[] = []) =>
-  house.send('POST', '/Groups', { schemas: [urns.group], displayName: 'Team', externalId: 'e', members });
+  fixture.send('POST', '/Groups', { schemas: [urns.group], displayName: 'Team', externalId: 'e', members });
 
 const members = async () => {
-  const { body } = await house.send('GET', '/Groups/g1');
+  const { body } = await fixture.send('GET', '/Groups/g1');
   return (body.members ?? []).map(({ value }: { value: string }) => value);
 };
 
 test('POST answers 201 with the group and its Location', async () => {
-  for (const userName of ['ada', 'bob']) await house.send('POST', '/Users', { userName });
+  for (const userName of ['ada', 'bob']) await fixture.send('POST', '/Users', { userName });
   const { status, headers, body } = await create([{ value: 'u1', display: 'Ada', $ref: null }, 'u2']);
   expect(status).toBe(201);
   expect(headers.get('location')).toBe('https://bridge.example/scim/v2/Groups/g1');
@@ -39,10 +39,10 @@ test('numbers of a member are read as texts', async () => {
 });
 
 test('a user who is deleted leaves, and that changes the group', async () => {
-  const { body: user } = await house.send('POST', '/Users', { userName: 'ada' });
+  const { body: user } = await fixture.send('POST', '/Users', { userName: 'ada' });
   const { body: before } = await create([{ value: user.id }, { value: 'u9' }]);
-  await house.send('DELETE', `/Users/${user.id}`);
-  const { body: after } = await house.send('GET', '/Groups/g1');
+  await fixture.send('DELETE', `/Users/${user.id}`);
+  const { body: after } = await fixture.send('GET', '/Groups/g1');
   expect(await members()).toEqual(['u9']);
   expect(after.meta.version).not.toBe(before.meta.version);
   expect(Date.parse(after.meta.lastModified)).toBeGreaterThan(Date.parse(before.meta.lastModified));
@@ -55,7 +55,7 @@ test('a group without members shows none', async () => {
 test('a displayName that is taken is 409, one that is missing 400', async () => {
   await create();
   expect(await create()).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-  const nameless = await house.send('POST', '/Groups', { displayName: '' });
+  const nameless = await fixture.send('POST', '/Groups', { displayName: '' });
   expect(nameless).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
 });
 
@@ -116,7 +116,7 @@ describe('PATCH of members answers 204', () => {
   ];
   test.each(cases)('%s', async (_title, operations, expected) => {
     await create(['a', 'b']);
-    expect(await house.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
+    expect(await fixture.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
       status: 204,
       body: undefined,
     });
@@ -127,15 +127,15 @@ describe('PATCH of members answers 204', () => {
 test('PATCH renames and leaves members alone, id and schemas in its value as well', async () => {
   await create(['a']);
   const value = { schemas: [urns.group], id: 'g1', displayName: 'Ops', externalId: 'x' };
-  expect((await house.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }))).status).toBe(204);
-  const { body } = await house.send('GET', '/Groups/g1');
+  expect((await fixture.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }))).status).toBe(204);
+  const { body } = await fixture.send('GET', '/Groups/g1');
   expect(body).toMatchObject({ displayName: 'Ops', externalId: 'x', members: [{ value: 'a' }] });
 });
 
 test('PATCH with attributes answers 200 with them (RFC 7644 §3.5.2)', async () => {
   await create(['a']);
   const change = patchOp({ op: 'replace', path: 'displayName', value: 'Ops' });
-  const { status, body } = await house.send('PATCH', '/Groups/g1?attributes=displayName', change);
+  const { status, body } = await fixture.send('PATCH', '/Groups/g1?attributes=displayName', change);
   expect([status, body]).toEqual([200, { schemas: [urns.group], id: 'g1', displayName: 'Ops' }]);
 });
 
@@ -151,19 +151,19 @@ test.each([
   [{ op: 'remove', path: 'members[value eq "a"' }, 'invalidPath'],
 ])('PATCH %j is 400 %s and changes nothing', async (operation, scimType) => {
   await create(['a']);
-  const before = await house.send('GET', '/Groups/g1');
-  const answer = await house.send(
+  const before = await fixture.send('GET', '/Groups/g1');
+  const answer = await fixture.send(
     'PATCH',
     '/Groups/g1',
     patchOp({ op: 'add', path: 'externalId', value: 'n' }, operation),
   );
   expect(answer).toMatchObject({ status: 400, body: { scimType } });
-  expect((await house.send('GET', '/Groups/g1')).body).toEqual(before.body);
+  expect((await fixture.send('GET', '/Groups/g1')).body).toEqual(before.body);
 });
 
 test('PUT replaces the group, members too', async () => {
   await create(['a', 'b']);
-  const { status, body } = await house.send('PUT', '/Groups/g1', {
+  const { status, body } = await fixture.send('PUT', '/Groups/g1', {
     displayName: 'Ops',
     members: [{ value: 'c', $ref: 'Users/c' }],
   });
@@ -174,8 +174,8 @@ test('PUT replaces the group, members too', async () => {
 
 test('members can be left out of what is read', async () => {
   await create(['a']);
-  expect((await house.send('GET', '/Groups/g1?excludedAttributes=members')).body.members).toBeUndefined();
-  const { body } = await house.send(
+  expect((await fixture.send('GET', '/Groups/g1?excludedAttributes=members')).body.members).toBeUndefined();
+  const { body } = await fixture.send(
     'GET',
     '/Groups?excludedAttributes=members&filter=displayName+eq+%22TEAM%22',
   );
@@ -195,7 +195,7 @@ test.each([
   ['displayName eq "Team" and meta.created gt "2020-01-01T00:00:00Z"', 1],
 ])('the filter %s finds %d', async (filter, total) => {
   await create(['a']);
-  const { status, body } = await house.send(
+  const { status, body } = await fixture.send(
     'GET',
     `/Groups?filter=${encodeURIComponent(filter)}&attributes=id`,
   );
@@ -204,6 +204,6 @@ test.each([
 
 test('DELETE answers 204, then 404', async () => {
   await create();
-  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(204);
-  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(404);
+  expect((await fixture.send('DELETE', '/Groups/g1')).status).toBe(204);
+  expect((await fixture.send('DELETE', '/Groups/g1')).status).toBe(404);
 });

@@ -1,6 +1,6 @@
-import { type ScimAnswer, type ScimClient, scimClient } from '../support/scim-client.ts';
-import { patchOp } from '../support/scim-house.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** How often every kind of request is sent to each service, all of them at once. */
 const TIMES = 10;
@@ -15,12 +15,12 @@ interface Own {
   group: string;
 }
 
-let houses: Own[];
+let fixtures: Own[];
 beforeEach(async () => {
-  houses = [await open('alpha'), await open('bravo')];
+  fixtures = [await open('alpha'), await open('bravo')];
 });
 afterEach(async () => {
-  for (const { service } of houses) await service.close();
+  for (const { service } of fixtures) await service.close();
 });
 
 async function open(name: string): Promise<Own> {
@@ -73,19 +73,19 @@ function everyKind({ name, user, group }: Own, round: number): [number, ...Ask][
 test('two services in one process answer with their own URLs and data only, whatever happens at once', async () => {
   const rounds = Array.from({ length: TIMES }, (_, round) => round);
   const asked = rounds.flatMap((round) => {
-    const [one = [], other = []] = houses.map((house) =>
-      everyKind(house, round).map(([status, ...ask]) => ({ house, status, ask })),
+    const [one = [], other = []] = fixtures.map((fixture) =>
+      everyKind(fixture, round).map(([status, ...ask]) => ({ fixture, status, ask })),
     );
     return one.flatMap((request, index) => [request, ...other.slice(index, index + 1)]);
   });
   const answers = await Promise.all(
-    asked.map(async (request) => ({ ...request, answer: await request.house.scim.send(...request.ask) })),
+    asked.map(async (request) => ({ ...request, answer: await request.fixture.scim.send(...request.ask) })),
   );
-  for (const { house, status, ask, answer } of answers) {
+  for (const { fixture, status, ask, answer } of answers) {
     expect({ ask, status: answer.status, body: answer.body }).toMatchObject({ status });
-    expectOwn(house, answer);
+    expectOwn(fixture, answer);
   }
-  for (const { scim } of houses) {
+  for (const { scim } of fixtures) {
     expect((await scim.send('GET', '/Users?count=0')).body.totalResults).toBe(TIMES + 1);
     expect((await scim.send('GET', '/Groups?count=0')).body.totalResults).toBe(TIMES + 1);
   }
@@ -105,7 +105,7 @@ function expectOwn({ name }: Own, { body, headers }: ScimAnswer): void {
 }
 
 test('neither token nor id of one service is worth anything at the other', async () => {
-  const [one, other] = houses as [Own, Own];
+  const [one, other] = fixtures as [Own, Own];
   for (const path of ['/Users', `/Users/${other.user}`, '/Schemas'])
     expect((await scimClient(other.service.url, 'the-token-of-alpha').send('GET', path)).status).toBe(401);
   for (const path of [`/Users/${other.user}`, `/Groups/${other.group}`]) {
@@ -116,10 +116,10 @@ test('neither token nor id of one service is worth anything at the other', async
 });
 
 test('a service goes on when the other one ends', async () => {
-  const [one, other] = houses as [Own, Own];
+  const [one, other] = fixtures as [Own, Own];
   const user = await one.scim.send('GET', `/Users/${one.user}`);
   await other.service.close();
-  houses = [one];
+  fixtures = [one];
   expect((await one.scim.send('GET', `/Users/${one.user}`)).body).toEqual(user.body);
   expect((await one.scim.send('POST', '/Users', { userName: 'alpha-last' })).status).toBe(201);
 });

@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from 'kysely';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { unreadExchange } from '../support/raw-http.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { unreadExchange } from '../fixtures/raw-http.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const MANY = 100_000;
 
@@ -21,17 +21,17 @@ const watcher: KyselyPlugin = {
   },
 };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 /** The first member: the only one that is a user. */
 let user: string;
 beforeAll(async () => {
-  house = await scimHouse({ watcher });
-  user = (await house.send('POST', '/Users', { userName: 'ada' })).body.id;
+  fixture = await scimFixture({ watcher });
+  user = (await fixture.send('POST', '/Users', { userName: 'ada' })).body.id;
   const everybody = { displayName: 'Everybody', members: [{ value: user }] };
-  expect((await house.send('POST', '/Groups', everybody)).status).toBe(201);
+  expect((await fixture.send('POST', '/Groups', everybody)).status).toBe(201);
   for (let from = 0; from < MANY; from += FULL) await patch(add(members(from, from + FULL)));
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 beforeEach(() => {
   Object.assign(work, { statements: 0, rows: 0 });
 });
@@ -46,7 +46,7 @@ const remove = (...indexes: number[]) => ({
 });
 
 async function patch(...operations: unknown[]): Promise<void> {
-  expect(await house.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
+  expect(await fixture.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
     status: 204,
     body: undefined,
   });
@@ -54,7 +54,7 @@ async function patch(...operations: unknown[]): Promise<void> {
 
 async function hasMember(index: number): Promise<boolean> {
   const filter = encodeURIComponent(`id eq "g1" and members eq "${idOf(index)}"`);
-  return (await house.send('GET', `/Groups?filter=${filter}&attributes=id`)).body.totalResults === 1;
+  return (await fixture.send('GET', `/Groups?filter=${filter}&attributes=id`)).body.totalResults === 1;
 }
 
 describe(`in a group with ${MANY} members none of the others is read`, () => {
@@ -156,7 +156,7 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
     '/Groups?excludedAttributes=members',
     ...filters.map((filter) => `/Groups?excludedAttributes=members&filter=${encodeURIComponent(filter)}`),
   ])('by GET %s', async (path) => {
-    const { status, body } = await house.send('GET', path);
+    const { status, body } = await fixture.send('GET', path);
     expect(status).toBe(200);
     expect((body.Resources?.[0] ?? body).id).toBe('g1');
     expect(work.rows).toBeLessThan(20);
@@ -169,7 +169,7 @@ test('all members are answered in their order, and others have their turn meanwh
   const headers = { Authorization: 'Bearer good' };
   // Members are read while they are sent, so it is answered when the whole body is there.
   const ask = async () => {
-    const response = await fetch(`http://127.0.0.1:${house.port}/scim/v2/Groups/g1`, { headers });
+    const response = await fetch(`http://127.0.0.1:${fixture.port}/scim/v2/Groups/g1`, { headers });
     return { status: response.status, text: await response.text() };
   };
   const whole = ask().finally(() => {
@@ -177,7 +177,7 @@ test('all members are answered in their order, and others have their turn meanwh
   });
   let others = 0;
   while (!isAnswered) {
-    expect((await house.send('GET', '/Users?count=0')).status).toBe(200);
+    expect((await fixture.send('GET', '/Users?count=0')).status).toBe(200);
     others += 1;
   }
   const answer = await whole;
@@ -196,22 +196,22 @@ test('all members are answered in their order, and others have their turn meanwh
 test('members are read no faster than the client takes them, and it gets all of them', async () => {
   // 27 MB of JSON, of which the system holds less than 12 for a connection.
   const [rounds, each] = [30, 900];
-  const { body: created } = await house.send('POST', '/Groups', { displayName: 'Wide' });
+  const { body: created } = await fixture.send('POST', '/Groups', { displayName: 'Wide' });
   for (let round = 0; round < rounds; round += 1) {
     const wide = members(round * each, (round + 1) * each).map((one) => ({
       ...one,
       display: 'x'.repeat(1000),
     }));
-    expect((await house.send('PATCH', `/Groups/${created.id}`, patchOp(add(wide)))).status).toBe(204);
+    expect((await fixture.send('PATCH', `/Groups/${created.id}`, patchOp(add(wide)))).status).toBe(204);
   }
   const target = `/scim/v2/Groups/${created.id}`;
   const request = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n`;
   Object.assign(work, { statements: 0, rows: 0 });
-  const client = unreadExchange(house.port, request);
+  const client = unreadExchange(fixture.port, request);
   // Other requests are answered all the while: by now an answer that waits for nobody would be made.
   const others = 100;
   for (let count = 0; count < others; count += 1) {
-    expect((await house.send('GET', '/Users?count=0')).status).toBe(200);
+    expect((await fixture.send('GET', '/Users?count=0')).status).toBe(200);
   }
   expect(work.rows).toBeGreaterThan(each);
   expect(work.rows).toBeLessThan(rounds * each * 0.6);
@@ -220,53 +220,53 @@ test('members are read no faster than the client takes them, and it gets all of 
 });
 
 test('a large group that the client has (If-None-Match) is 304, and no member is written', async () => {
-  const { headers } = await house.send('GET', '/Groups/g1?excludedAttributes=members');
+  const { headers } = await fixture.send('GET', '/Groups/g1?excludedAttributes=members');
   const tag = headers.get('ETag') ?? '';
   Object.assign(work, { statements: 0, rows: 0 });
-  expect((await house.send('GET', '/Groups/g1', undefined, { 'If-None-Match': tag })).status).toBe(304);
+  expect((await fixture.send('GET', '/Groups/g1', undefined, { 'If-None-Match': tag })).status).toBe(304);
   expect(work.rows).toBeLessThan(2000);
 });
 
 test('what attributes ask of a large group is what is answered', async () => {
-  const only = await house.send('GET', '/Groups/g1?attributes=members.value');
+  const only = await fixture.send('GET', '/Groups/g1?attributes=members.value');
   expect(Object.keys(only.body).sort()).toEqual(['id', 'members', 'schemas']);
   expect(only.body.members[6]).toEqual({ value: idOf(5) });
-  const without = await house.send('GET', '/Groups/g1?excludedAttributes=members.$ref,displayName');
+  const without = await fixture.send('GET', '/Groups/g1?excludedAttributes=members.$ref,displayName');
   expect(without.body.members[6]).toEqual({ value: idOf(5) });
   expect(without.body.displayName).toBeUndefined();
 });
 
 test('a list that is nearly the same writes only what differs, and the others keep their places', async () => {
-  const created = await house.send('POST', '/Groups', { displayName: 'Most', members: members(0, FULL) });
+  const created = await fixture.send('POST', '/Groups', { displayName: 'Most', members: members(0, FULL) });
   expect(created.status).toBe(201);
   const path = `/Groups/${created.body.id}`;
   Object.assign(work, { statements: 0, rows: 0 });
   const value = [...members(1, FULL).reverse(), ...members(MANY, MANY + 1)];
-  expect((await house.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }))).status).toBe(
+  expect((await fixture.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }))).status).toBe(
     204,
   );
   // Twenty pieces are read to compare, one is removed, one is added.
   expect(work.statements).toBeLessThan(FULL / 1000 + 20);
-  const { body } = await house.send('GET', path);
+  const { body } = await fixture.send('GET', path);
   const values = body.members.map((one: { value: string }) => one.value);
   expect(values).toEqual([...members(1, FULL), ...members(MANY, MANY + 1)].map((one) => one['value']));
 });
 
 test('a group that changes while it is read is answered as it was or as it is', async () => {
   const [old, young] = [members(0, 3000), members(5000, 8000)];
-  const { body: created } = await house.send('POST', '/Groups', { displayName: 'Moving', members: old });
+  const { body: created } = await fixture.send('POST', '/Groups', { displayName: 'Moving', members: old });
   const path = `/Groups/${created.id}`;
   const swap = (value: JsonObject[]) =>
-    house.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }));
+    fixture.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }));
   for (const value of [young, old, young]) {
-    const [answer] = await Promise.all([house.send('GET', path), swap(value)]);
+    const [answer] = await Promise.all([fixture.send('GET', path), swap(value)]);
     const values = answer.body.members.map((one: { value: string }) => one.value);
     expect([old, young].map((list) => list.map((one) => one['value']))).toContainEqual(values);
   }
 });
 
 test('a large group is removed, with all its members', async () => {
-  expect((await house.send('DELETE', '/Groups/g1')).status).toBe(204);
-  expect((await house.send('GET', '/Groups/g1')).status).toBe(404);
+  expect((await fixture.send('DELETE', '/Groups/g1')).status).toBe(204);
+  expect((await fixture.send('GET', '/Groups/g1')).status).toBe(404);
   expect(await hasMember(20)).toBe(false);
 });

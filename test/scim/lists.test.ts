@@ -1,17 +1,17 @@
 import { urns } from '../../src/schema/resource.ts';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const people = ['Ada', 'Bob', 'Cem', 'Dia', 'Eva'];
 
 async function populate(): Promise<void> {
   for (const [index, name] of people.entries()) {
-    await house.send('POST', '/Users', {
+    await fixture.send('POST', '/Users', {
       userName: `${name}@corp.example`,
       externalId: `E${index}`,
       name: { givenName: name },
@@ -48,7 +48,7 @@ describe('index paging (RFC 7644 §3.4.2.4)', () => {
   ];
   test.each(cases)('%s', async (query, startIndex, names) => {
     await populate();
-    const { status, body } = await house.send('GET', `/Users?${query}`);
+    const { status, body } = await fixture.send('GET', `/Users?${query}`);
     expect(status).toBe(200);
     expect(namesIn(body)).toEqual(names);
     expect(body).toMatchObject({
@@ -62,7 +62,7 @@ describe('index paging (RFC 7644 §3.4.2.4)', () => {
   test.each(['count=abc', 'count=1e3', 'count=', 'startIndex=1.5', 'startIndex=1&startIndex=2'])(
     '%s is 400 invalidValue',
     async (query) => {
-      const answer = await house.send('GET', `/Users?${query}`);
+      const answer = await fixture.send('GET', `/Users?${query}`);
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
     },
   );
@@ -105,14 +105,14 @@ describe('a filter finds', () => {
   ];
   test.each(cases)('%s', async (filter, names) => {
     await populate();
-    const { status, body } = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    const { status, body } = await fixture.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
     expect(status).toBe(200);
     expect(namesIn(body)).toEqual(names);
     expect(body.totalResults).toBe(names.length);
   });
 
   test('quotes, backslashes, plus signs and letters of every kind', async () => {
-    await house.send('POST', '/Users', {
+    await fixture.send('POST', '/Users', {
       userName: "o'neil+x@corp.example",
       externalId: 'q"u\\o',
       displayName: 'Søn & Co',
@@ -122,13 +122,13 @@ describe('a filter finds', () => {
       'externalId%20eq%20%22q%5C%22u%5C%5Co%22',
       'displayName+eq+%22S%C3%B8n+%26+co%22',
     ]) {
-      expect((await house.send('GET', `/Users?filter=${query}`)).body.totalResults).toBe(1);
+      expect((await fixture.send('GET', `/Users?filter=${query}`)).body.totalResults).toBe(1);
     }
   });
 
   test('pages of what no index answers, with an exact total', async () => {
     await populate();
-    const { body } = await house.send('GET', '/Users?filter=active+eq+true&startIndex=2&count=1');
+    const { body } = await fixture.send('GET', '/Users?filter=active+eq+true&startIndex=2&count=1');
     expect(namesIn(body)).toEqual(['Cem']);
     expect(body).toMatchObject({ totalResults: 3, startIndex: 2, itemsPerPage: 1 });
   });
@@ -158,7 +158,7 @@ describe('a filter that cannot be read or answered is 400 invalidFilter', () => 
     'userName.value eq "x"',
     `${'('.repeat(3000)}userName eq "x"${')'.repeat(3000)}`,
   ])('%s', async (filter) => {
-    const answer = await house.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    const answer = await fixture.send('GET', `/Users?filter=${encodeURIComponent(filter)}`);
     expect(answer).toMatchObject({
       status: 400,
       body: { scimType: 'invalidFilter', detail: expect.any(String) },
@@ -166,7 +166,7 @@ describe('a filter that cannot be read or answered is 400 invalidFilter', () => 
   });
 
   test('two filters', async () => {
-    expect((await house.send('GET', '/Users?filter=a+pr&filter=b+pr')).body.scimType).toBe('invalidFilter');
+    expect((await fixture.send('GET', '/Users?filter=a+pr&filter=b+pr')).body.scimType).toBe('invalidFilter');
   });
 });
 
@@ -194,14 +194,17 @@ describe('attributes and excludedAttributes (RFC 7644 §3.9)', () => {
   ];
   test.each(cases)('%s', async (query, expected) => {
     await populate();
-    expect((await house.send('GET', `/Users/u1?${query}`)).body).toEqual(expected);
-    const list = await house.send('GET', `/Users?${query}&filter=id+eq+%22u1%22`);
+    expect((await fixture.send('GET', `/Users/u1?${query}`)).body).toEqual(expected);
+    const list = await fixture.send('GET', `/Users?${query}&filter=id+eq+%22u1%22`);
     expect(list.body.Resources).toEqual([expected]);
   });
 
   test('what is excluded is left out, but never schemas and id', async () => {
     await populate();
-    const { body } = await house.send('GET', '/Users/u1?excludedAttributes=schemas,id,name,emails.type,meta');
+    const { body } = await fixture.send(
+      'GET',
+      '/Users/u1?excludedAttributes=schemas,id,name,emails.type,meta',
+    );
     expect(body).toMatchObject({ ...always, userName: 'Ada@corp.example' });
     expect(body.name ?? body.meta).toBeUndefined();
     expect(body.emails).toEqual([{ value: 'Ada@corp.example' }, { value: 'Ada@home.example' }]);
@@ -209,6 +212,6 @@ describe('attributes and excludedAttributes (RFC 7644 §3.9)', () => {
 
   test('both together are 400', async () => {
     await populate();
-    expect((await house.send('GET', '/Users/u1?attributes=id&excludedAttributes=name')).status).toBe(400);
+    expect((await fixture.send('GET', '/Users/u1?attributes=id&excludedAttributes=name')).status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
-import { patchOp } from '../support/scim-house.ts';
-import { type ScimService, scimService } from '../support/scim-service.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 let scim: ScimService;
 beforeAll(async () => {

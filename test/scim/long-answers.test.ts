@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import type { KyselyPlugin } from 'kysely';
-import { eventually } from '../support/eventually.ts';
-import { unreadExchange } from '../support/raw-http.ts';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { unreadExchange } from '../fixtures/raw-http.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 /** How many large users there are, and how many bytes each of them has. */
 const USERS = 100;
@@ -19,23 +19,23 @@ const watcher: KyselyPlugin = {
   },
 };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeAll(async () => {
-  house = await scimHouse({ watcher });
+  fixture = await scimFixture({ watcher });
   const values = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(SIZE / 40)}`);
   for (let index = 0; index < USERS; index += 1) {
-    const { status } = await house.send('POST', '/Users', { userName: `u${index}`, [notes]: { values } });
+    const { status } = await fixture.send('POST', '/Users', { userName: `u${index}`, [notes]: { values } });
     expect(status).toBe(201);
   }
   expect(
-    (await house.send('POST', '/Groups', { displayName: 'All', members: [{ value: 'u1' }] })).status,
+    (await fixture.send('POST', '/Groups', { displayName: 'All', members: [{ value: 'u1' }] })).status,
   ).toBe(201);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 beforeEach(() => {
   read.bytes = 0;
 });
-afterEach(() => house.bridge.failWith(undefined));
+afterEach(() => fixture.bridge.failWith(undefined));
 
 const textOf = (path: string, method = 'GET') =>
   `${method} /scim/v2${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n`;
@@ -44,9 +44,9 @@ const everyName = Array.from({ length: USERS }, (_, index) => `u${index}`);
 
 /** Asks for so much of a page that the service has begun to wait for the client. */
 async function begunExchange(path: string) {
-  const client = unreadExchange(house.port, textOf(path));
+  const client = unreadExchange(fixture.port, textOf(path));
   await eventually(async () => expect(read.bytes).toBeGreaterThan(SIZE));
-  for (let others = 0; others < 100; others += 1) await house.send('GET', '/Users?count=0');
+  for (let others = 0; others < 100; others += 1) await fixture.send('GET', '/Users?count=0');
   return client;
 }
 
@@ -62,7 +62,7 @@ describe('a long page', () => {
   ])(
     'has as many resources as were asked for, each as it is by itself (%s %s)',
     async (method, path, body) => {
-      const { status, headers, body: page } = await house.send(method, path, body);
+      const { status, headers, body: page } = await fixture.send(method, path, body);
       expect(status).toBe(200);
       expect(headers.get('content-type')).toBe('application/scim+json');
       expect(headers.get('content-length')).toBeNull();
@@ -71,18 +71,18 @@ describe('a long page', () => {
       const totalResults = path === '/.search' ? USERS + 1 : USERS;
       expect(rest).toEqual({ schemas, totalResults, startIndex: 1, itemsPerPage: USERS });
       expect(namesIn(Resources)).toEqual(everyName);
-      expect(Resources[7]).toEqual((await house.send('GET', `/Users/${Resources[7].id}`)).body);
+      expect(Resources[7]).toEqual((await fixture.send('GET', `/Users/${Resources[7].id}`)).body);
     },
   );
 
   test('has what a filter, a projection and an order leave of it', async () => {
     const filter = encodeURIComponent(`${notes}:values sw "39x" and not (userName eq "u3")`);
     const path = `/Users?count=100&filter=${filter}&attributes=userName,${notes}:values`;
-    const { body } = await house.send('GET', path);
+    const { body } = await fixture.send('GET', path);
     expect(body).toMatchObject({ totalResults: USERS - 1, itemsPerPage: USERS - 1 });
     expect(namesIn(body.Resources)).toEqual(everyName.filter((name) => name !== 'u3'));
     expect(Object.keys(body.Resources[0]).sort()).toEqual(['id', 'schemas', notes, 'userName']);
-    const sorted = await house.send('GET', '/Users?count=100&sortBy=userName&sortOrder=descending');
+    const sorted = await fixture.send('GET', '/Users?count=100&sortBy=userName&sortOrder=descending');
     expect(namesIn(sorted.body.Resources)).toEqual(everyName.toSorted().reverse());
   });
 
@@ -96,12 +96,12 @@ describe('a long page', () => {
   });
 
   test('leaves out who is deleted before it is written, and counts the others', async () => {
-    const { body: victim } = await house.send('POST', '/Users', {
+    const { body: victim } = await fixture.send('POST', '/Users', {
       userName: 'gone',
       [notes]: { values: Array.from({ length: 40 }, (_, index) => `${index}${'y'.repeat(5_000)}`) },
     });
     const client = await begunExchange('/Users?count=200');
-    expect((await house.send('DELETE', `/Users/${victim.id}`)).status).toBe(204);
+    expect((await fixture.send('DELETE', `/Users/${victim.id}`)).status).toBe(204);
     const text = await client.read('\r\n0\r\n\r\n');
     expect(text).not.toContain('"gone"');
     expect(text).toContain(`"itemsPerPage":${USERS}`);
@@ -111,7 +111,7 @@ describe('a long page', () => {
     const found: string[] = [];
     let cursor: string | undefined = '';
     do {
-      const { body } = await house.send('GET', `/Users?count=100&cursor=${cursor}`);
+      const { body } = await fixture.send('GET', `/Users?count=100&cursor=${cursor}`);
       expect(body.totalResults).toBe(USERS);
       expect(body.itemsPerPage).toBe(body.Resources.length);
       expect(body.startIndex).toBeUndefined();
@@ -128,7 +128,7 @@ describe('a long page', () => {
     const found: string[] = [];
     let cursor: string | undefined = '';
     do {
-      const { body } = await house.send(
+      const { body } = await fixture.send(
         'GET',
         `/?count=100&attributes=userName,displayName,${notes}:values&cursor=${cursor}`,
       );
@@ -140,7 +140,7 @@ describe('a long page', () => {
 
   test('is answered to HEAD without a body, and without a length that nobody knows', async () => {
     const headers = await new Promise((resolve, reject) => {
-      const options = { port: house.port, path: '/scim/v2/Users?count=100', method: 'HEAD' };
+      const options = { port: fixture.port, path: '/scim/v2/Users?count=100', method: 'HEAD' };
       httpRequest({ ...options, headers: { Authorization: 'Bearer good' } }, (answer) => {
         answer.resume();
         resolve({ status: answer.statusCode, length: answer.headers['content-length'] });
@@ -152,8 +152,8 @@ describe('a long page', () => {
   });
 
   test('that cannot be read is an error of SCIM, if nothing is sent yet', async () => {
-    house.bridge.failWith(new Error('The disk is on fire.'));
-    expect(await house.send('GET', '/Users?count=100')).toMatchObject({
+    fixture.bridge.failWith(new Error('The disk is on fire.'));
+    expect(await fixture.send('GET', '/Users?count=100')).toMatchObject({
       status: 500,
       body: { status: '500' },
     });
@@ -161,13 +161,13 @@ describe('a long page', () => {
 
   test('that cannot be read to its end is cut off, and the log says why', async () => {
     const client = await begunExchange('/Users?count=100');
-    house.bridge.failWith(new Error('The disk is on fire.'));
+    fixture.bridge.failWith(new Error('The disk is on fire.'));
     const text = await client.read();
     expect(text).toContain('200 OK');
     // The last chunk of a whole answer is empty (RFC 9112 §7.1).
     expect(text.endsWith('\r\n0\r\n\r\n')).toBe(false);
     const lines = () =>
-      house.lines.filter(({ cut, msg }) => cut === 'fault' || msg === 'an answer broke off');
+      fixture.lines.filter(({ cut, msg }) => cut === 'fault' || msg === 'an answer broke off');
     await eventually(async () => expect(lines()).toHaveLength(2));
     expect(lines()).toMatchObject([
       { err: { message: 'The disk is on fire.' } },
@@ -176,20 +176,20 @@ describe('a long page', () => {
   });
 
   test('that the client leaves is read no further, and no fault', async () => {
-    const before = house.lines.length;
+    const before = fixture.lines.length;
     const client = await begunExchange('/Users?count=100');
     client.close();
     const isLeft = (line: object) => 'status' in line && line.status === 499;
-    await eventually(async () => expect(house.lines.slice(before).filter(isLeft)).toHaveLength(1));
+    await eventually(async () => expect(fixture.lines.slice(before).filter(isLeft)).toHaveLength(1));
     const { bytes } = read;
-    for (let others = 0; others < 20; others += 1) await house.send('GET', '/Users?count=0');
+    for (let others = 0; others < 20; others += 1) await fixture.send('GET', '/Users?count=0');
     expect(read.bytes).toBe(bytes);
-    expect(house.lines.slice(before).filter(({ msg }) => msg === 'an answer broke off')).toEqual([]);
+    expect(fixture.lines.slice(before).filter(({ msg }) => msg === 'an answer broke off')).toEqual([]);
   });
 });
 
 test('a short page has its length, and what is known of it stands in front of the resources', async () => {
-  const { headers, body } = await house.send('GET', '/Users?count=100&attributes=userName');
+  const { headers, body } = await fixture.send('GET', '/Users?count=100&attributes=userName');
   expect(Number(headers.get('content-length'))).toBeGreaterThan(1000);
   expect(Object.keys(body)).toEqual(['schemas', 'totalResults', 'startIndex', 'itemsPerPage', 'Resources']);
 });

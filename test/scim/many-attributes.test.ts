@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const USERS = 60;
 const EXTENSIONS = 50;
@@ -9,9 +9,9 @@ const urnOf = (index: number) => `urn:acme:hr:1.0:e${index}`;
 /** A clock that tells the same time until `tick` says how far each look at it moves it. */
 const clock = { time: 0, tick: 0 };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeAll(async () => {
-  house = await scimHouse({
+  fixture = await scimFixture({
     now: () => {
       clock.time += clock.tick;
       return clock.time;
@@ -21,13 +21,13 @@ beforeAll(async () => {
     Array.from({ length: EXTENSIONS }, (_, index) => [urnOf(index), { attr0: 'x', attr7: 'y' }]),
   );
   for (let index = 0; index < USERS; index += 1) {
-    const { status } = await house.send('POST', '/Users', { userName: `u${index}`, ...extensions });
+    const { status } = await fixture.send('POST', '/Users', { userName: `u${index}`, ...extensions });
     expect(status).toBe(201);
   }
   const members = [{ value: 'u1' }];
-  expect((await house.send('POST', '/Groups', { displayName: 'All', members })).status).toBe(201);
+  expect((await fixture.send('POST', '/Groups', { displayName: 'All', members })).status).toBe(201);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 afterEach(() => {
   clock.tick = 0;
   jest.restoreAllMocks();
@@ -47,7 +47,7 @@ async function search(path: string, query: JsonObject) {
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const { status, body } = await house.send('POST', path, { schemas, count: 200, ...query });
+  const { status, body } = await fixture.send('POST', path, { schemas, count: 200, ...query });
   isOver = true;
   expect(status).toBe(200);
   return { body, turns };
@@ -78,7 +78,7 @@ test('resources with other extensions than those before are projected by their o
   const ids: string[] = [];
   for (const index of [0, 1, 2, 3]) {
     const [urn = ''] = index % 2 === 0 ? urns : urns.toReversed();
-    const { body } = await house.send('POST', '/Users', {
+    const { body } = await fixture.send('POST', '/Users', {
       userName: `odd${index}`,
       [urn]: { part: { name: 'inner' }, name: 'outer' },
     });
@@ -93,7 +93,7 @@ test('resources with other extensions than those before are projected by their o
       expect.objectContaining(index % 2 === 0 ? { id } : { id, [`${urnOf(1)}:part`]: { name: 'outer' } }),
     ),
   );
-  for (const id of ids) expect((await house.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  for (const id of ids) expect((await fixture.send('DELETE', `/Users/${id}`)).status).toBe(204);
 });
 
 test.each(['/Users/.search', '/.search'])(

@@ -1,22 +1,22 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const EXTENSIONS = 240;
 const KEYS = 1_450;
 const urnOf = (index: number) => `urn:acme:${'x'.repeat(260)}:1.0:e${index}`;
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 let user: JsonObject;
 beforeAll(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
   const extensions = Object.fromEntries(
     Array.from({ length: EXTENSIONS }, (_, index) => [urnOf(index), { first: 'x' }]),
   );
-  const { status, body } = await house.send('POST', '/Users', { userName: 'ada', ...extensions });
+  const { status, body } = await fixture.send('POST', '/Users', { userName: 'ada', ...extensions });
   expect(status).toBe(201);
   user = body;
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 afterEach(() => jest.restoreAllMocks());
 
 describe('a PATCH folds the URNs of a resource once, however many paths it has', () => {
@@ -29,7 +29,7 @@ describe('a PATCH folds the URNs of a resource once, however many paths it has',
   ])('%s', async (_title, keys) => {
     const lowerCase = jest.spyOn(String.prototype, 'toLowerCase');
     const operation = { op: 'add', value: Object.fromEntries(keys.map((key) => [key, 'y'])) };
-    const { status, body } = await house.send('PATCH', `/Users/${user['id']}`, patchOp(operation));
+    const { status, body } = await fixture.send('PATCH', `/Users/${user['id']}`, patchOp(operation));
     expect([status, body.id]).toEqual([200, user['id']]);
     // A few for each path and each extension; to fold all URNs for each path would be 348,000.
     expect(lowerCase.mock.calls.length).toBeLessThan(60_000);
@@ -40,11 +40,11 @@ describe('a path is divided by the extensions that the operations before it left
   const outer = 'urn:acme:hr:1.0';
   const inner = `${outer}:staff`;
   const patch = async (extensions: JsonObject, ...operations: JsonObject[]) => {
-    const created = await house.send('POST', '/Users', { userName: 'bob', ...extensions });
+    const created = await fixture.send('POST', '/Users', { userName: 'bob', ...extensions });
     expect(created.status).toBe(201);
     const path = `/Users/${created.body.id}`;
-    const { status, body } = await house.send('PATCH', path, patchOp(...operations));
-    await house.send('DELETE', path);
+    const { status, body } = await fixture.send('PATCH', path, patchOp(...operations));
+    await fixture.send('DELETE', path);
     expect(status).toBe(200);
     return { [outer]: body[outer], [inner]: body[inner] };
   };

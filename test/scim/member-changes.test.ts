@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Member, MemberChange } from '../../src/bridge/ports.ts';
-import { type MemberStep, netChanges } from '../../src/scim/member-changes.ts';
+import type { Member, MemberChange } from '../../src/provisioning/ports.ts';
+import { type MemberStep, netChanges } from '../../src/scim/group-members.ts';
 
 const value = fc.constantFrom('a', 'b', 'c', 'd');
 const member: fc.Arbitrary<Member> = fc.record(

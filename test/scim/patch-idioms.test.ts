@@ -1,10 +1,8 @@
-import { SchemaFault } from '../../src/schema/fault.ts';
-import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { applyPatch } from '../../src/scim/patch.ts';
-import { parsePatch } from '../../src/scim/patch-message.ts';
-import { ScimError } from '../../src/scim/scim-error.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../src/schema/resource.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { ScimError } from '../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { idioms } from './patch-idioms.ts';
 
 test.each(idioms)('idiom %d: %s', (_number, _title, seed, message, outcome) => {

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
-import { SchemaFault } from '../../src/schema/fault.ts';
 import { normalize } from '../../src/schema/normalize.ts';
-import { isObject } from '../../src/schema/own.ts';
-import { type Json, type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { applyPatch } from '../../src/scim/patch.ts';
-import { parsePatch } from '../../src/scim/patch-message.ts';
-import { ScimError } from '../../src/scim/scim-error.ts';
-import { patchOp } from '../support/scim-house.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  SchemaFault,
+  type ScimResource,
+  urns,
+} from '../../src/schema/resource.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { ScimError } from '../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
+import { patchOp } from '../fixtures/scim.ts';
 
 /** What every PATCH obeys, whatever it does: random operations on random users, and two small models beside them. */
 

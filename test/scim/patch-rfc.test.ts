@@ -1,5 +1,5 @@
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 /** RFC 7644 §3.5.2, statement by statement, as a client sees it; titles that cite docs/architecture.md go beyond the RFC. */
 
@@ -13,11 +13,11 @@ const office = { type: 'work', streetAddress: '1 Main', locality: 'Paris' };
 const annex = { type: 'work', streetAddress: '3 Back', locality: 'Metz' };
 const flat = { type: 'home', streetAddress: '2 Side', locality: 'Lyon' };
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 /** What the user was, the operations, and what it then is: without id, meta, schemas, userName and active. */
 type Case = [string, JsonObject, JsonObject[], JsonObject];
@@ -30,10 +30,10 @@ const replace = (path: string, value: unknown) => ({ op: 'replace', path, value 
 const remove = (path: string): JsonObject => ({ op: 'remove', path });
 
 async function patched(seed: JsonObject, operations: unknown[], query = '') {
-  const created = await house.send('POST', '/Users', { userName: 'ada', ...seed });
+  const created = await fixture.send('POST', '/Users', { userName: 'ada', ...seed });
   expect(created.status).toBe(201);
-  const answer = await house.send('PATCH', `/Users/u1${query}`, patchOp(...operations));
-  const now = (await house.send('GET', '/Users/u1')).body;
+  const answer = await fixture.send('PATCH', `/Users/u1${query}`, patchOp(...operations));
+  const now = (await fixture.send('GET', '/Users/u1')).body;
   return { created: created.body, answer, now };
 }
 
@@ -541,19 +541,20 @@ describe('§3.5.2 of all operations', () => {
 });
 
 describe('§3.5.2 of groups', () => {
-  const make = (...members: JsonObject[]) => house.send('POST', '/Groups', { displayName: 'Team', members });
+  const make = (...members: JsonObject[]) =>
+    fixture.send('POST', '/Groups', { displayName: 'Team', members });
   const patchedTo = async (...operations: JsonObject[]) => {
-    const { status, body } = await house.send('PATCH', '/Groups/g1', patchOp(...operations));
-    const { displayName, externalId, members = [] } = (await house.send('GET', '/Groups/g1')).body;
+    const { status, body } = await fixture.send('PATCH', '/Groups/g1', patchOp(...operations));
+    const { displayName, externalId, members = [] } = (await fixture.send('GET', '/Groups/g1')).body;
     const values = members.map(({ value }: JsonObject) => value);
     return { status, scimType: body?.scimType, displayName, externalId, values };
   };
 
   test('a member may be a group (RFC 7643 §4.2)', async () => {
     await make({ value: 'a', type: 'User' });
-    const { body: other } = await house.send('POST', '/Groups', { displayName: 'Others' });
+    const { body: other } = await fixture.send('POST', '/Groups', { displayName: 'Others' });
     await patchedTo(add('members', [{ value: other.id, type: 'Group', display: 'Others' }]));
-    const { members } = (await house.send('GET', '/Groups/g1')).body;
+    const { members } = (await fixture.send('GET', '/Groups/g1')).body;
     expect(members[1]).toEqual({
       value: other.id,
       type: 'Group',
@@ -585,14 +586,14 @@ describe('§3.5.2 of groups', () => {
 
   test('members and the rest in one PATCH are one change: a fault undoes both', async () => {
     await make({ value: 'a' });
-    const before = (await house.send('GET', '/Groups/g1')).body;
+    const before = (await fixture.send('GET', '/Groups/g1')).body;
     const operations = [
       add('members', [{ value: 'b' }]),
       replace('displayName', 'New'),
       remove('displayName'),
     ];
     expect(await patchedTo(...operations)).toMatchObject({ status: 400, scimType: 'mutability' });
-    expect((await house.send('GET', '/Groups/g1')).body).toEqual(before);
+    expect((await fixture.send('GET', '/Groups/g1')).body).toEqual(before);
   });
 
   test('the steps on members are taken in their order, also around others', async () => {

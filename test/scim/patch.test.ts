@@ -1,12 +1,10 @@
 import fc from 'fast-check';
-import { SchemaFault } from '../../src/schema/fault.ts';
 import { normalize } from '../../src/schema/normalize.ts';
-import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { applyPatch } from '../../src/scim/patch.ts';
-import { parsePatch } from '../../src/scim/patch-message.ts';
-import { ScimError } from '../../src/scim/scim-error.ts';
-import { patchOp } from '../support/scim-house.ts';
+import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../src/schema/resource.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { ScimError } from '../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
+import { patchOp } from '../fixtures/scim.ts';
 
 const ENT = urns.enterprise;
 const OTHER = 'urn:x:y:2.0:User';

@@ -7,9 +7,9 @@ import {
   publishedType,
   sample,
   valueAt,
-} from '../support/published.ts';
-import { patchOp } from '../support/scim-house.ts';
-import { type ScimService, scimService } from '../support/scim-service.ts';
+} from '../fixtures/published.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 /**
  * What /Schemas publishes of each attribute, held against what the service does. The walk is over the published text, so a

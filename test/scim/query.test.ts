@@ -1,6 +1,5 @@
-import { groupType, userType } from '../../src/schema/resource-type.ts';
-import { readFilter } from '../../src/scim/filter.ts';
-import { toGroupQuestion, toUserQuestion } from '../../src/scim/query.ts';
+import { groupType, userType } from '../../src/schema/schemas.ts';
+import { readFilter, toGroupQuestion, toUserQuestion } from '../../src/scim/filter.ts';
 
 const has = (field: string, value: string | boolean = 'x') => ({ field, is: 'eq', value });
 const everything = { all: [] };

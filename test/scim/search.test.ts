@@ -1,16 +1,16 @@
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
-  for (const userName of ['ada', 'bob', 'cleo']) await house.send('POST', '/Users', { userName });
+  fixture = await scimFixture();
+  for (const userName of ['ada', 'bob', 'cleo']) await fixture.send('POST', '/Users', { userName });
   for (const displayName of ['Crew', 'Desk'])
-    await house.send('POST', '/Groups', { displayName, members: [{ value: 'u1' }] });
+    await fixture.send('POST', '/Groups', { displayName, members: [{ value: 'u1' }] });
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
-const search = (path: string, request: object) => house.send('POST', path, { schemas, ...request });
+const search = (path: string, request: object) => fixture.send('POST', path, { schemas, ...request });
 const idsIn = ({ body }: { body: { Resources: { id: string }[] } }) => body.Resources.map(({ id }) => id);
 
 describe('a search by POST answers what the same GET answers (RFC 7644 §3.4.3)', () => {
@@ -31,7 +31,7 @@ describe('a search by POST answers what the same GET answers (RFC 7644 §3.4.3)'
   ];
   test.each(['/Users', '/Groups', ''])('at %s', async (path) => {
     for (const [title, request, query] of searches) {
-      const byGet = await house.send('GET', `${path}/?${query}`);
+      const byGet = await fixture.send('GET', `${path}/?${query}`);
       const byPost = await search(`${path}/.search`, request);
       expect({ title, status: byPost.status, body: byPost.body }).toEqual({
         title,
@@ -83,7 +83,7 @@ describe('what is no search is 400', () => {
 
 describe('the root (RFC 7644 §3.4.2.1)', () => {
   test('has users and groups as one list, users first', async () => {
-    const answer = await house.send('GET', '/');
+    const answer = await fixture.send('GET', '/');
     expect(answer.body).toMatchObject({ totalResults: 5, startIndex: 1, itemsPerPage: 5 });
     expect(idsIn(answer)).toEqual(['u1', 'u2', 'u3', 'g1', 'g2']);
     expect(answer.body.Resources[4]).toMatchObject({
@@ -91,7 +91,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
       members: [{ value: 'u1' }],
       meta: { resourceType: 'Group', location: 'https://bridge.example/scim/v2/Groups/g2' },
     });
-    expect((await house.send('GET', '')).body).toEqual(answer.body);
+    expect((await fixture.send('GET', '')).body).toEqual(answer.body);
   });
 
   test('every page is the part of that list that was asked for, its total exact', async () => {
@@ -209,7 +209,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
         body: { scimType: 'invalidCursor' },
       });
     }
-    expect(await house.send('GET', `/?cursor=${both}&cursor=${both}`)).toMatchObject({ status: 400 });
+    expect(await fixture.send('GET', `/?cursor=${both}&cursor=${both}`)).toMatchObject({ status: 400 });
     expect(await search('/.search', { cursor: both, count: 0 })).toMatchObject({
       body: { scimType: 'invalidCount' },
     });

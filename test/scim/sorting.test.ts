@@ -1,10 +1,10 @@
-import { type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const users = [
   { userName: 'cem', externalId: 'b', displayName: 'élan' },
@@ -14,9 +14,9 @@ const users = [
 ];
 
 async function populate(): Promise<void> {
-  for (const user of users) await house.send('POST', '/Users', user);
+  for (const user of users) await fixture.send('POST', '/Users', user);
   // The last change comes first: `dia` is now the oldest but one.
-  await house.send('PATCH', '/Users/u1', {
+  await fixture.send('PATCH', '/Users/u1', {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
     Operations: [{ op: 'replace', path: 'title', value: 'CEO' }],
   });
@@ -51,14 +51,14 @@ describe('sortBy and sortOrder (RFC 7644 §3.4.2.3)', () => {
   ];
   test.each(cases)('%s', async (query, names) => {
     await populate();
-    const { status, body } = await house.send('GET', `/Users?${query}`);
+    const { status, body } = await fixture.send('GET', `/Users?${query}`);
     expect(status).toBe(200);
     expect(body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(names);
   });
 
   test('groups by name, whatever its case', async () => {
-    for (const displayName of ['b', 'C', 'a']) await house.send('POST', '/Groups', { displayName });
-    const { body } = await house.send('GET', '/Groups?sortBy=displayName&sortOrder=descending');
+    for (const displayName of ['b', 'C', 'a']) await fixture.send('POST', '/Groups', { displayName });
+    const { body } = await fixture.send('GET', '/Groups?sortBy=displayName&sortOrder=descending');
     expect(body.Resources.map(({ displayName }: { displayName: string }) => displayName)).toEqual([
       'C',
       'b',

@@ -1,15 +1,15 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { BridgeError } from '../../src/bridge/errors.ts';
+import { ProvisioningError } from '../../src/provisioning/errors.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const errorSchema = ['urn:ietf:params:scim:api:messages:2.0:Error'];
 const ada = { schemas: [urns.user], userName: 'ada' };
@@ -27,7 +27,7 @@ describe('without a valid token every path is 401 with a SCIM error (RFC 6750 §
     ['discovery', undefined, '/Schemas'],
   ];
   test.each(attempts)('%s', async (_title, authorization, path = '/Users') => {
-    const response = await fetch(`http://127.0.0.1:${house.port}/scim/v2${path}`, {
+    const response = await fetch(`http://127.0.0.1:${fixture.port}/scim/v2${path}`, {
       headers: authorization === undefined ? {} : { Authorization: authorization },
     });
     expect(response.status).toBe(401);
@@ -39,7 +39,7 @@ describe('without a valid token every path is 401 with a SCIM error (RFC 6750 §
 });
 
 test.each(['bearer good', 'BEARER  good', 'good'])('the header "%s" is let in', async (authorization) => {
-  expect((await house.send('GET', '/Users', undefined, { Authorization: authorization })).status).toBe(200);
+  expect((await fixture.send('GET', '/Users', undefined, { Authorization: authorization })).status).toBe(200);
 });
 
 describe('paths and methods', () => {
@@ -65,14 +65,14 @@ describe('paths and methods', () => {
     ['DELETE', '/Me', 501],
     ['GET', '/Users/%zz', 400],
   ])('%s %s is %d', async (method, path, status) => {
-    const answer = await house.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
+    const answer = await fixture.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
     expect(answer.body).toEqual(expect.objectContaining({ schemas: errorSchema, status: String(status) }));
     expect(answer.headers.get('content-type')).toBe('application/scim+json');
     expect(answer.status).toBe(status);
   });
 
   test('405 says what is allowed', async () => {
-    const { headers } = await house.send('PUT', '/Users', ada);
+    const { headers } = await fixture.send('PUT', '/Users', ada);
     expect(headers.get('allow')).toBe('GET, HEAD, POST');
   });
 });
@@ -96,7 +96,7 @@ describe('bodies', () => {
       'invalidValue',
     ],
   ])('%s is refused', async (_title, body, status, scimType) => {
-    const answer = await house.send('POST', '/Users', body);
+    const answer = await fixture.send('POST', '/Users', body);
     expect(answer.body).toEqual({
       schemas: errorSchema,
       status: String(status),
@@ -104,12 +104,12 @@ describe('bodies', () => {
       detail: expect.any(String),
     });
     expect(answer.status).toBe(status);
-    expect((await house.send('GET', '/Users')).body.totalResults).toBe(0);
+    expect((await fixture.send('GET', '/Users')).body.totalResults).toBe(0);
   });
 
   test('nesting in what no schema knows does no harm', async () => {
     const body = `{"userName":"a","junk":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect((await house.send('POST', '/Users', body)).status).toBe(201);
+    expect((await fixture.send('POST', '/Users', body)).status).toBe(201);
   });
 
   test.each([
@@ -120,13 +120,13 @@ describe('bodies', () => {
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ])('of the type %s are %d', async (type, status) => {
-    const answer = await house.send('POST', '/Users', ada, { 'Content-Type': type });
+    const answer = await fixture.send('POST', '/Users', ada, { 'Content-Type': type });
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body).toMatchObject({ schemas: errorSchema, status: '415' });
   });
 
   test('compressed bodies are read, in encodings that are known', async () => {
-    const url = `http://127.0.0.1:${house.port}/scim/v2/Users`;
+    const url = `http://127.0.0.1:${fixture.port}/scim/v2/Users`;
     const headers = { Authorization: 'Bearer good', 'Content-Type': 'application/scim+json' };
     const body = gzipSync(JSON.stringify(ada));
     const gzip = await fetch(url, {
@@ -145,13 +145,13 @@ describe('bodies', () => {
   });
 
   test('a body with GET or DELETE has no meaning', async () => {
-    await house.send('POST', '/Users', ada);
+    await fixture.send('POST', '/Users', ada);
     expect(await raw('GET', '/Users/u1', '{ no json')).toBe(200);
     expect(await raw('DELETE', '/Users/u1', '{ no json')).toBe(204);
   });
 
   test('__proto__ in any place pollutes nothing', async () => {
-    await house.send(
+    await fixture.send(
       'POST',
       '/Users',
       '{"userName":"a","__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}',
@@ -161,15 +161,15 @@ describe('bodies', () => {
       { op: 'add', path: 'constructor.prototype', value: 'y' },
       { op: 'add', path: 'urn:x:y:2.0:User:constructor', value: { prototype: { x: 1 } } },
     ]) {
-      expect((await house.send('PATCH', '/Users/u1', patchOp(operation))).status).toBeLessThan(500);
+      expect((await fixture.send('PATCH', '/Users/u1', patchOp(operation))).status).toBeLessThan(500);
     }
     const body = JSON.stringify(patchOp({ op: 'replace', value: 'V' })).replace(
       '"V"',
       '{"__proto__":{"x":1},"urn:x:y:2.0:User":{"__proto__":{"x":1}}}',
     );
-    expect((await house.send('PATCH', '/Users/u1', body)).status).toBe(200);
+    expect((await fixture.send('PATCH', '/Users/u1', body)).status).toBe(200);
     expect('x' in {}).toBe(false);
-    expect((await house.send('GET', '/Users/u1')).body.x).toBeUndefined();
+    expect((await fixture.send('GET', '/Users/u1')).body.x).toBeUndefined();
   });
 
   function raw(method: string, path: string, body: string): Promise<number | undefined> {
@@ -179,9 +179,12 @@ describe('bodies', () => {
         'Content-Type': 'application/json',
         'Content-Length': body.length,
       };
-      const sent = httpRequest({ port: house.port, path: `/scim/v2${path}`, method, headers }, (response) => {
-        response.resume().on('end', () => resolve(response.statusCode));
-      });
+      const sent = httpRequest(
+        { port: fixture.port, path: `/scim/v2${path}`, method, headers },
+        (response) => {
+          response.resume().on('end', () => resolve(response.statusCode));
+        },
+      );
       sent.on('error', reject).end(body);
     });
   }
@@ -189,18 +192,18 @@ describe('bodies', () => {
 
 describe('errors of the bridge', () => {
   test.each([
-    [new BridgeError('notFound', 'There is none.'), 404, undefined],
-    [new BridgeError('conflict', 'Taken.'), 409, 'uniqueness'],
-    [new BridgeError('refused', 'Refused.'), 403, undefined],
-    [new BridgeError('unavailable', 'Busy.'), 503, undefined],
+    [new ProvisioningError('notFound', 'There is none.'), 404, undefined],
+    [new ProvisioningError('conflict', 'Taken.'), 409, 'uniqueness'],
+    [new ProvisioningError('refused', 'Refused.'), 403, undefined],
+    [new ProvisioningError('unavailable', 'Busy.'), 503, undefined],
   ])('%s', async (error, status, scimType) => {
-    house.bridge.failWith(error);
+    fixture.bridge.failWith(error);
     for (const [method, path] of [
       ['GET', '/Users/u1'],
       ['GET', '/Groups'],
       ['DELETE', '/Users/u1'],
     ] as const) {
-      const answer = await house.send(method, path);
+      const answer = await fixture.send(method, path);
       expect(answer.body).toEqual({
         schemas: errorSchema,
         status: String(status),
@@ -212,25 +215,25 @@ describe('errors of the bridge', () => {
   });
 
   test('503 says when to come again, in whole seconds', async () => {
-    house.bridge.failWith(new BridgeError('unavailable', 'Busy.'));
-    expect((await house.send('GET', '/Users/u1')).headers.get('retry-after')).toBe('1');
+    fixture.bridge.failWith(new ProvisioningError('unavailable', 'Busy.'));
+    expect((await fixture.send('GET', '/Users/u1')).headers.get('retry-after')).toBe('1');
   });
 
   test('any other error is 500, and only the log learns what it was', async () => {
-    house.bridge.failWith(
+    fixture.bridge.failWith(
       new TypeError('at /secret/place for ada@corp.example', { cause: new Error('deeper') }),
     );
-    const answer = await house.send('POST', '/Users', ada);
+    const answer = await fixture.send('POST', '/Users', ada);
     expect([answer.status, answer.body]).toEqual([
       500,
       { schemas: errorSchema, status: '500', detail: 'Something went wrong here.' },
     ]);
-    expect(house.lines[0]).toMatchObject({
+    expect(fixture.lines[0]).toMatchObject({
       level: 50,
       requestId: 'r1',
       err: { type: 'TypeError', message: 'at /secret/place for *@* deeper' },
     });
-    expect(JSON.stringify(house.lines)).not.toContain('ada@corp.example');
+    expect(JSON.stringify(fixture.lines)).not.toContain('ada@corp.example');
   });
 });
 
@@ -245,7 +248,7 @@ test('one connection survives every kind of answer', async () => {
         'Content-Length': Buffer.byteLength(body),
       };
       const sent = httpRequest(
-        { port: house.port, path: `/scim/v2${path}`, method, headers, agent },
+        { port: fixture.port, path: `/scim/v2${path}`, method, headers, agent },
         (response) => {
           sockets.add(response.socket);
           response.resume().on('end', () => resolve(response.statusCode));
@@ -262,9 +265,9 @@ test('one connection survives every kind of answer', async () => {
     await ask('POST', '/Bulk', '{}'),
     await ask('GET', '/nothing', ''),
   ];
-  house.bridge.failWith(new Error('broken'));
+  fixture.bridge.failWith(new Error('broken'));
   statuses.push(await ask('GET', '/Users', ''));
-  house.bridge.failWith(new BridgeError('unavailable', 'Busy.'));
+  fixture.bridge.failWith(new ProvisioningError('unavailable', 'Busy.'));
   statuses.push(await ask('GET', '/Users/u1', ''));
   agent.destroy();
   expect(statuses).toEqual([400, 201, 413, 415, 405, 501, 404, 500, 503]);
@@ -273,7 +276,7 @@ test('one connection survives every kind of answer', async () => {
 
 test('a body that is announced small and comes large, in chunks, is 413', async () => {
   const answer = await new Promise<string>((resolve, reject) => {
-    const socket = connect(house.port, '127.0.0.1');
+    const socket = connect(fixture.port, '127.0.0.1');
     socket.write(
       'POST /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n' +
         'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',

@@ -1,11 +1,11 @@
 import { urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimHouse, scimHouse } from '../support/scim-house.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let house: ScimHouse;
+let fixture: ScimFixture;
 beforeEach(async () => {
-  house = await scimHouse();
+  fixture = await scimFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const ada = {
   schemas: [urns.user],
@@ -15,7 +15,7 @@ const ada = {
 };
 
 test('POST answers 201 with the whole user and its Location (RFC 7644 §3.3)', async () => {
-  const { status, headers, body } = await house.send('POST', '/Users', {
+  const { status, headers, body } = await fixture.send('POST', '/Users', {
     ...ada,
     [urns.enterprise]: { department: 'D' },
     id: 'mine',
@@ -43,12 +43,12 @@ test('POST answers 201 with the whole user and its Location (RFC 7644 §3.3)', a
       version: 'W/"1"',
     },
   });
-  expect((await house.send('GET', '/Users/u1')).body).toEqual(body);
+  expect((await fixture.send('GET', '/Users/u1')).body).toEqual(body);
 });
 
 test('a userName that is taken is 409 uniqueness, whatever its case', async () => {
-  await house.send('POST', '/Users', ada);
-  const { status, body } = await house.send('POST', '/Users', { ...ada, userName: 'ADA@CORP.EXAMPLE' });
+  await fixture.send('POST', '/Users', ada);
+  const { status, body } = await fixture.send('POST', '/Users', { ...ada, userName: 'ADA@CORP.EXAMPLE' });
   expect(status).toBe(409);
   expect(body).toEqual({
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
@@ -59,81 +59,85 @@ test('a userName that is taken is 409 uniqueness, whatever its case', async () =
 });
 
 test('PUT replaces, keeps active when it says nothing of it, and answers 200 with the user', async () => {
-  await house.send('POST', '/Users', { ...ada, title: 'T', active: false });
-  const { status, body } = await house.send('PUT', '/Users/u1', { ...ada, id: 'other', nickName: 'A' });
+  await fixture.send('POST', '/Users', { ...ada, title: 'T', active: false });
+  const { status, body } = await fixture.send('PUT', '/Users/u1', { ...ada, id: 'other', nickName: 'A' });
   expect(status).toBe(200);
   expect(body).toMatchObject({ id: 'u1', nickName: 'A', active: false });
   expect(body.title).toBeUndefined();
 });
 
 test('PUT never creates', async () => {
-  expect((await house.send('PUT', '/Users/u9', ada)).status).toBe(404);
+  expect((await fixture.send('PUT', '/Users/u9', ada)).status).toBe(404);
 });
 
 test('PATCH answers 200 with the user, and all or nothing happens', async () => {
-  await house.send('POST', '/Users', ada);
-  const good = await house.send('PATCH', '/Users/u1', patchOp({ op: 'Replace', value: { active: 'False' } }));
+  await fixture.send('POST', '/Users', ada);
+  const good = await fixture.send(
+    'PATCH',
+    '/Users/u1',
+    patchOp({ op: 'Replace', value: { active: 'False' } }),
+  );
   expect(good.status).toBe(200);
   expect(good.body.active).toBe(false);
-  const bad = await house.send(
+  const bad = await fixture.send(
     'PATCH',
     '/Users/u1',
     patchOp({ op: 'replace', path: 'active', value: true }, { op: 'replace', path: 'id', value: 'x' }),
   );
   expect(bad).toMatchObject({ status: 400, body: { scimType: 'mutability', status: '400' } });
-  expect((await house.send('GET', '/Users/u1')).body).toEqual(good.body);
+  expect((await fixture.send('GET', '/Users/u1')).body).toEqual(good.body);
 });
 
 test('a PATCH with attributes keeps what it does not show', async () => {
-  await house.send('POST', '/Users', ada);
+  await fixture.send('POST', '/Users', ada);
   const change = patchOp({ op: 'add', path: 'title', value: 'T' });
-  const { body } = await house.send('PATCH', '/Users/u1?attributes=title', change);
+  const { body } = await fixture.send('PATCH', '/Users/u1?attributes=title', change);
   expect(body).toEqual({ schemas: [urns.user], id: 'u1', title: 'T' });
-  expect((await house.send('GET', '/Users/u1')).body).toMatchObject({ ...ada, title: 'T' });
+  expect((await fixture.send('GET', '/Users/u1')).body).toMatchObject({ ...ada, title: 'T' });
 });
 
 test('DELETE answers 204 without a body, and everything after it 404', async () => {
-  await house.send('POST', '/Users', ada);
-  expect(await house.send('DELETE', '/Users/u1')).toMatchObject({ status: 204, body: undefined });
+  await fixture.send('POST', '/Users', ada);
+  expect(await fixture.send('DELETE', '/Users/u1')).toMatchObject({ status: 204, body: undefined });
   for (const [method, body] of [
     ['GET'],
     ['DELETE'],
     ['PUT', ada],
     ['PATCH', patchOp({ op: 'remove', path: 'title' })],
   ] as const) {
-    const answer = await house.send(method, '/Users/u1', body);
+    const answer = await fixture.send(method, '/Users/u1', body);
     expect(answer).toMatchObject({ status: 404, body: { status: '404', detail: 'There is no such user.' } });
   }
 });
 
 test('the groups of a user and its traveler are told, and cannot be written', async () => {
-  await house.send('POST', '/Users', ada);
-  await house.send('POST', '/Groups', { displayName: 'Team', members: [{ value: 'u1' }] });
-  const { body } = await house.send('GET', '/Users/u1');
+  await fixture.send('POST', '/Users', ada);
+  await fixture.send('POST', '/Groups', { displayName: 'Team', members: [{ value: 'u1' }] });
+  const { body } = await fixture.send('GET', '/Users/u1');
   expect(body.groups).toEqual([
     { value: 'g1', display: 'Team', $ref: 'https://bridge.example/scim/v2/Groups/g1', type: 'direct' },
   ]);
-  const put = await house.send('PUT', '/Users/u1', { ...body, groups: [{ value: 'g7' }] });
+  const put = await fixture.send('PUT', '/Users/u1', { ...body, groups: [{ value: 'g7' }] });
   expect(put.body.groups).toEqual(body.groups);
 });
 
 test('the log counts names that no schema knows, and shows those of other schemas', async () => {
-  await house.send('POST', '/Users', { ...ada, favColor: 'blue', members: [], 'ada@corp.example': 1 });
-  expect(house.lines[0]).toMatchObject({ dropped: ['*', 'members'], count: 3 });
-  expect(JSON.stringify(house.lines)).not.toMatch(/blue|favColor|corp/);
+  await fixture.send('POST', '/Users', { ...ada, favColor: 'blue', members: [], 'ada@corp.example': 1 });
+  expect(fixture.lines[0]).toMatchObject({ dropped: ['*', 'members'], count: 3 });
+  expect(JSON.stringify(fixture.lines)).not.toMatch(/blue|favColor|corp/);
 });
 
 test.each(['%00', `${'a'.repeat(3000)}`, '..%2fGroups', "'%20OR%201=1--", '%F0%9F%A7%AD', '"', '__proto__'])(
   'the id %s does not exist',
   async (id) => {
-    expect((await house.send('GET', `/Users/${id}`)).status).toBe(404);
+    expect((await fixture.send('GET', `/Users/${id}`)).status).toBe(404);
   },
 );
 
 test('connections see nothing of each other', async () => {
-  await house.send('POST', '/Users', ada);
+  await fixture.send('POST', '/Users', ada);
   const other = { Authorization: 'Bearer other' };
-  expect((await house.send('GET', '/Users/u1', undefined, other)).status).toBe(404);
-  expect((await house.send('GET', '/Users', undefined, other)).body.totalResults).toBe(0);
-  expect((await house.send('POST', '/Users', ada, other)).status).toBe(201);
+  expect((await fixture.send('GET', '/Users/u1', undefined, other)).status).toBe(404);
+  expect((await fixture.send('GET', '/Users', undefined, other)).body.totalResults).toBe(0);
+  expect((await fixture.send('POST', '/Users', ada, other)).status).toBe(201);
 });

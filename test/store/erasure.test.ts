@@ -4,8 +4,8 @@ import { mentions, struck, withoutReferences } from '../../src/store/erasure/men
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { keysOf } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
-import { textsInFiles } from '../support/database-bytes.ts';
-import { folder } from '../support/jetbridge.ts';
+import { textsInFiles } from '../fixtures/database-bytes.ts';
+import { folder } from '../fixtures/jetbridge.ts';
 
 const ada = mentions({ unique: ['ada@corp.example', '7d4e7f0a-52b1'], whole: ['ada', 'Ada Lovelace', '42'] });
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { WriteHealth } from '../../src/store/write-health.ts';
-import { type Clock, clock } from '../support/clock.ts';
+import { type Clock, clock } from '../fixtures/clock.ts';
 
 let database: Database;
 let directory: string;
@@ -80,7 +80,7 @@ describe('a database that can grow no further', () => {
 
   it('waits for the disk again after notes that need not, also where these failed', async () => {
     await fill();
-    const failing = database.lightly(database.db, (light) =>
+    const failing = database.withRelaxedDurability(database.db, (light) =>
       light.transaction().execute((tx) => insert('a', 1_000_000).execute(tx)),
     );
     await expect(failing).rejects.toThrow(StoreUnavailable);

@@ -9,15 +9,15 @@ import type {
   UserField,
   UserOrder,
   Where,
-} from '../../src/bridge/list-query.ts';
-import { bridgeStore } from '../../src/store/bridge-store.ts';
+} from '../../src/provisioning/list-query.ts';
 import { repairTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
+import { tokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
-import { tokens } from '../../src/store/tokens.ts';
-import { alone, imported, linked, NOW, person, team, traveler } from './conformance/house.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { alone, imported, linked, NOW, person, team, traveler } from '../fixtures/store.ts';
 
-type Store = ReturnType<typeof bridgeStore>;
+type Store = ReturnType<typeof provisioningStore>;
 
 /** A connection has one such row. */
 const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
@@ -57,14 +57,14 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     },
   ],
   ['releaseAll', ({ leases }) => leases.releaseAll(), /^SCAN identity USING INDEX identity_leased$/],
-  ['due', ({ agenda }) => agenda.due(NOW, 10, ['okta', 'entra'])],
-  ['touch', ({ agenda }) => agenda.touch('okta', ['a', 'b'], NOW)],
-  ['touchWaiting', ({ agenda }) => agenda.touchWaiting('acme', 'a@x', NOW)],
-  ['touchOpen', ({ agenda }) => agenda.touchOpen('okta', NOW), /^SEARCH reference /],
-  ['touchStale', ({ agenda }) => agenda.touchStale('okta', 'rules-1', 10, NOW)],
+  ['due', ({ reconcileQueue }) => reconcileQueue.due(NOW, 10, ['okta', 'entra'])],
+  ['markDirty', ({ reconcileQueue }) => reconcileQueue.markDirty('okta', ['a', 'b'], NOW)],
+  ['markWaitingDirty', ({ reconcileQueue }) => reconcileQueue.markWaitingDirty('acme', 'a@x', NOW)],
+  ['markOpenDirty', ({ reconcileQueue }) => reconcileQueue.markOpenDirty('okta', NOW), /^SEARCH reference /],
+  ['markStaleDirty', ({ reconcileQueue }) => reconcileQueue.markStaleDirty('okta', 'rules-1', 10, NOW)],
   [
     'counts',
-    ({ agenda }) => agenda.counts(),
+    ({ reconcileQueue }) => reconcileQueue.counts(),
     /^SCAN (tally|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
   ],
   ['references', ({ references }) => references.of('okta', 'a')],
@@ -157,13 +157,13 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
     const database = await openEmbedded(directory, true);
     try {
       for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'acme' });
-      const store = bridgeStore(database);
+      const store = provisioningStore(database);
       await insert(store, person('a', { travelId: 't1' }));
       await insert(store, imported('b', 't2'));
       await insert(store, person('dead', { travelId: 't3', deletedAt: NOW }));
       await store.groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const queries: RootOperationNode[] = [];
-      await call(bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+      await call(provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
       const plans = await plansOf(database, queries);
       expect(plans.length).toBeGreaterThan(0);
       expect(plans.filter((plan) => isSlow(plan) && !allowed.test(plan))).toEqual([]);
@@ -209,11 +209,11 @@ async function listPlans(list: (store: Store) => Promise<unknown>): Promise<stri
   const database = await openEmbedded(directory, true);
   try {
     await ensureConnection(database, { id: 'okta', account: 'acme' });
-    const store = bridgeStore(database);
+    const store = provisioningStore(database);
     await insert(store, person('a', { travelId: 't1' }));
     await store.groups.insert(team('a'), [{ value: 'a' }]);
     const queries: RootOperationNode[] = [];
-    await list(bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+    await list(provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
     return await plansOf(database, queries);
   } finally {
     await database.close();
@@ -325,8 +325,8 @@ it('those who must be taken out of use are found by an index of their own', asyn
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    const store = bridgeStore({ ...database, db: database.db.withPlugin(spy(queries)) });
-    await store.agenda.due(NOW, 10, ['okta']);
+    const store = provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) });
+    await store.reconcileQueue.due(NOW, 10, ['okta']);
     const plans = await plansOf(database, queries);
     expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
       'identity_leaver',

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
-import { bridgeStore } from '../../src/store/bridge-store.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/driver.ts';
+import { type Database, openEmbedded, openSqlite } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import { alone, has, NOW, part, person, traveler } from './conformance/house.ts';
+import { alone, has, NOW, part, person, traveler } from '../fixtures/store.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -112,7 +111,7 @@ test('everything that is found without case is found under the form of today', a
     ]),
   );
   await opened(async (database) => {
-    const { identities, references } = bridgeStore(database);
+    const { identities, references } = provisioningStore(database);
     const ids = async (by: 'userName' | 'email' | 'travelEmail', value: string) =>
       (await identities.find('okta', { by, value })).map(({ id }) => id);
     for (const by of ['userName', 'email', 'travelEmail'] as const) {
@@ -144,7 +143,7 @@ test('who waits for an address whose key changes waits for it under the new key,
     ]),
   );
   await opened(async (database) => {
-    const { identities } = bridgeStore(database);
+    const { identities } = provisioningStore(database);
     const states = [];
     for (const id of ['a', 'b', 'c']) {
       const { state, waitingFor, revision } = (await identities.byId('okta', id)) ?? {};
@@ -167,7 +166,7 @@ test('groups are found by their names, and a name that was taken by folding is f
     );
   });
   await opened(async (database) => {
-    const { groups } = bridgeStore(database);
+    const { groups } = provisioningStore(database);
     const named = async (value: string) =>
       (await groups.list('okta', part(has('displayName', value)), alone)).rows.map(({ id }) => id);
     expect([await named('o\ufb03CE'), await named('office')]).toEqual([['g'], []]);
@@ -228,7 +227,7 @@ test('of two rows that come to have one key the elder has it, and both stay', as
     await addUser(db, { id: 'u1', email: elder, seq: 1 });
   });
   await opened(async (database) => {
-    const { identities } = bridgeStore(database);
+    const { identities } = provisioningStore(database);
     const ids = (await identities.find('okta', { by: 'userName', value: younger })).map(({ id }) => id);
     expect(ids.toSorted()).toEqual(['dead', 'elder']);
     expect((await identities.byId('okta', 'younger'))?.desired.userName).toBe(younger);
@@ -247,7 +246,7 @@ test('more people than a batch of the migration get their keys', async () => {
   const people = Array.from({ length: 1203 }, (_, at) => ({ id: `p${at}`, userName: `\uff21${at}` }));
   await before(addPeople(people));
   await opened(async (database) => {
-    const { identities } = bridgeStore(database);
+    const { identities } = provisioningStore(database);
     for (const at of [0, 499, 500, 1202])
       expect(await identities.find('okta', { by: 'userName', value: `\uff41${at}` })).toHaveLength(1);
   });

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
-import { apiKeys } from '../../src/store/api-keys.ts';
-import { bridgeStore } from '../../src/store/bridge-store.ts';
-import { openEmbedded } from '../../src/store/database.ts';
-import { openSqlite } from '../../src/store/driver.ts';
+import { apiKeys } from '../../src/store/credentials.ts';
+import { openEmbedded, openSqlite } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Tables } from '../../src/store/tables.ts';
-import { alone, has, NOW, part, person, team } from './conformance/house.ts';
+import { alone, has, NOW, part, person, team } from '../fixtures/store.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -77,7 +76,7 @@ test('who was there before lists had a key of their own keeps the place, and is 
   );
   const database = await openEmbedded(directory, true);
   try {
-    const { identities, groups } = bridgeStore(database);
+    const { identities, groups } = provisioningStore(database);
     const ids = async (where: Parameters<typeof part<'active' | 'displayName'>>[0]) => {
       const { total, rows } = await identities.list('okta', part(where), alone);
       expect(total).toBe(rows.length);
@@ -109,7 +108,7 @@ test('more people than a batch of the migration are all filled in', async () => 
   await before(people, []);
   const database = await openEmbedded(directory, true);
   try {
-    const { identities } = bridgeStore(database);
+    const { identities } = provisioningStore(database);
     const page = await identities.list('okta', part(has('active', true), 600, 10), alone);
     expect(page).toMatchObject({ total: 602, next: undefined });
     expect(page.rows).toHaveLength(2);
@@ -127,7 +126,7 @@ test('a migration that breaks off leaves everything as it was, and is made at th
   raw.exec('drop index scim_group_last_modified');
   raw.close();
   const database = await openEmbedded(directory, true);
-  const { total } = await bridgeStore(database).identities.page('okta', 0, 10);
+  const { total } = await provisioningStore(database).identities.page('okta', 0, 10);
   expect(total).toBe(2);
   await database.close();
 });

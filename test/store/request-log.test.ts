@@ -5,7 +5,7 @@ import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { RequestLog } from '../../src/travel/ports.ts';
-import { NOW } from './conformance/house.ts';
+import { NOW } from '../fixtures/store.ts';
 import { describeRequestLog, logged } from './conformance/request-log.ts';
 
 let closing: (() => Promise<void> | void)[] = [];

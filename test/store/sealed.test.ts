@@ -3,11 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { sealing } from '../../src/store/sealed.ts';
-import { keyInFolder, readKey } from '../../src/store/sealing-key.ts';
+import { encryption, keyInFolder, readKey } from '../../src/store/encryption.ts';
 
 describe('what is sealed', () => {
-  const { seal, open } = sealing(randomBytes(32));
+  const { seal, open } = encryption(randomBytes(32));
 
   test('is opened as it was, in its place, with its key, and nowhere else', () => {
     fc.assert(
@@ -15,7 +14,7 @@ describe('what is sealed', () => {
         const sealed = seal(text, place);
         expect(open(sealed, place)).toBe(text);
         if (elsewhere !== place) expect(open(sealed, elsewhere)).toBeUndefined();
-        expect(sealing(randomBytes(32)).open(sealed, place)).toBeUndefined();
+        expect(encryption(randomBytes(32)).open(sealed, place)).toBeUndefined();
       }),
     );
   });

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import { apiKeys } from '../../src/store/api-keys.ts';
+import { apiKeys } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
-import { deliveryQueue } from '../../src/store/delivery-queue.ts';
-import { sealing } from '../../src/store/sealed.ts';
+import { encryption } from '../../src/store/encryption.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
+import { deliveryQueue } from '../../src/store/webhook-deliveries.ts';
 import { webhookRecords } from '../../src/store/webhook-records.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
+import { NOW } from '../fixtures/store.ts';
 import { describeDeliveries } from './conformance/deliveries.ts';
-import { NOW } from './conformance/house.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
 
@@ -137,9 +137,9 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
   ],
   [
     'removing old ones',
-    (database) => webhookRecords(database, sealing(new Uint8Array(32))).expireDeliveries(NOW, 9),
+    (database) => webhookRecords(database, encryption(new Uint8Array(32))).expireDeliveries(NOW, 9),
   ],
-  ['secrets', (database) => webhookRecords(database, sealing(new Uint8Array(32))).secrets('w', NOW)],
+  ['secrets', (database) => webhookRecords(database, encryption(new Uint8Array(32))).secrets('w', NOW)],
 ];
 
 it.each(deliveryCalls)('of deliveries, %s is answered by an index', async (_, call) => {

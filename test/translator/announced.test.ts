@@ -4,7 +4,7 @@ import { type Announced, doubtLate, resolveAnnounced, withSent } from '../../src
 import { readField } from '../../src/translator/fields.ts';
 import type { Applied } from '../../src/translator/result.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
-import { rulesOf } from './house.ts';
+import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [] });
 const keys = ['lang', 'travelPolicyId', 'roles.guest', 'roles.organizer', 'customFields.f', 'address.city'];

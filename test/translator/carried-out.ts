@@ -1,5 +1,4 @@
-import { isObject } from '../../src/schema/own.ts';
-import type { Json } from '../../src/schema/resource.ts';
+import { isObject, type Json } from '../../src/schema/resource.ts';
 import { type Plan, toMergePatch } from '../../src/translator/plan.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
 

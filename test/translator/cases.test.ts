@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
 import { plainFields } from '../../src/translator/fields.ts';
 import { plainTransforms } from '../../src/translator/transforms.ts';
-import { type Given, inShort, lookups, mappingOf, translate } from './house.ts';
+import { type Given, inShort, lookups, mappingOf, translate } from '../fixtures/translator.ts';
 
 /** One case of a table: a user, what else is given, and what must come of it. */
 interface Case extends Given {

@@ -1,9 +1,9 @@
 import { normalize } from '../../src/schema/normalize.ts';
-import { userType } from '../../src/schema/resource-type.ts';
-import { parseMapping } from '../../src/translator/mapping.ts';
+import { userType } from '../../src/schema/schemas.ts';
+import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { extensionUrns } from '../support/extension-urns.ts';
-import { translate } from './house.ts';
+import { extensionUrns } from '../fixtures/extension-urns.ts';
+import { translate } from '../fixtures/translator.ts';
 
 describe.each(extensionUrns)('a mapping rule reads the extension of %s, %s,', (_, urn) => {
   const user = { userName: 'ada@x.example', [urn]: { badge: 'B-7', boss: { value: 'Max' } } };

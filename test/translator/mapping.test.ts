@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '../../src/schema/resource.ts';
-import { mappingSchema, parseMapping } from '../../src/translator/mapping.ts';
+import { mappingSchema, parseMapping } from '../../src/translator/mapping-file.ts';
 
 function rule(extra: { [name: string]: Json }): Json {
   return { scimUserMapping: [{ scimAttribute: 'title', ...extra }] };

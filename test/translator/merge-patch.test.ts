@@ -1,6 +1,12 @@
 import type { Json } from '../../src/schema/resource.ts';
-import { type RefusedPatch, unsendableValues } from '../../src/translator/merge-patch.ts';
-import { fieldsOfInvalid, type Plan, toCreate, toMergePatch } from '../../src/translator/plan.ts';
+import {
+  fieldsOfInvalid,
+  type Plan,
+  type RefusedPatch,
+  toCreate,
+  toMergePatch,
+  unsendableValues,
+} from '../../src/translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/travel-user.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {

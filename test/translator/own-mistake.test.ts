@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { plan } from '../../src/translator/plan.ts';
 import type { Applied, Translation } from '../../src/translator/result.ts';
 import type { ScimUserMapping } from '../../src/translator/snapshot.ts';
+import { lookups, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyUser } from './arbitraries.ts';
-import { lookups, rulesOf, translate } from './house.ts';
 
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

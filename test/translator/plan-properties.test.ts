@@ -6,9 +6,9 @@ import type { Rules } from '../../src/translator/rules.ts';
 import { hasAlready } from '../../src/translator/spelling.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
 import { carriedOut } from './carried-out.ts';
-import { lookups, rulesOf } from './house.ts';
 
 const references = new Map([['m-1', { travelId: 't-1' }]]);
 const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };

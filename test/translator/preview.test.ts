@@ -1,5 +1,5 @@
 import { previewText } from '../../src/translator/preview.ts';
-import { translate } from './house.ts';
+import { translate } from '../fixtures/translator.ts';
 
 it('tells rule by rule what becomes of a user, and what an admin should know', () => {
   const mapping = {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { plainFields } from '../../src/translator/fields.ts';
-import { parseMapping } from '../../src/translator/mapping.ts';
+import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { referencesOf } from '../../src/translator/references.ts';
+import { rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyJson, anyMapping, anyUser } from './arbitraries.ts';
-import { rulesOf, translate } from './house.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import type { Translation } from '../../src/translator/result.ts';
 import type { ScimUserMapping } from '../../src/translator/snapshot.ts';
+import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyTarget, anyUser, ruleFor } from './arbitraries.ts';
-import { lookups, mappingOf, translate } from './house.ts';
 
 const anyRule = anyTarget.chain(ruleFor).filter((rule) => isRight({ scimUserMapping: [rule] }));
 const references = { 'm-1': { travelId: 't-1' } };

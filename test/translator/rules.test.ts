@@ -1,6 +1,6 @@
 import { referencesOf } from '../../src/translator/references.ts';
 import { targets } from '../../src/translator/rules.ts';
-import { rulesOf, translate } from './house.ts';
+import { rulesOf, translate } from '../fixtures/translator.ts';
 
 describe('the version of rules', () => {
   const one = { scimUserMapping: [{ scimAttribute: 'title', customField: 'A', transforms: ['trim'] }] };

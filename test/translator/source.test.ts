@@ -1,4 +1,4 @@
-import { translate } from './house.ts';
+import { translate } from '../fixtures/translator.ts';
 
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const user = { userName: 'a@x.example', [travel]: { manager: { id: 't-9', email: 'boss@x.example' } } };

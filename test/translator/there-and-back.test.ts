@@ -6,9 +6,9 @@ import type { Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler } from './arbitraries.ts';
 import { carriedOut } from './carried-out.ts';
-import { lookups, rulesOf } from './house.ts';
 
 /** What says who the traveler is, and cannot say anything else for a rule's sake. */
 const spokenFor = /^(userName|active|emails|phoneNumbers|addresses|roles)\b|:roles$/;

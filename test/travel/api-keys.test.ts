@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { createApiKey, keyCredentials, listApiKeys } from '../../src/travel/api-keys.ts';
 import type { ApiKeys } from '../../src/travel/ports.ts';
-import { eventually } from '../support/eventually.ts';
-import { type House, NOON, openHouse } from './house.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type Fixture, NOON, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const deps = () => ({
-  keys: house.keys,
-  reading: house.surroundings.store,
-  now: house.surroundings.now,
+  keys: fixture.keys,
+  reading: fixture.runtime.store,
+  now: fixture.runtime.now,
   newId: randomUUID,
 });
 const statusOf = async (key: string) =>
-  (await request(house.app).get('/api/whoami').set('Authorization', `Bearer ${key}`)).status;
+  (await request(fixture.app).get('/api/whoami').set('Authorization', `Bearer ${key}`)).status;
 
 test('a key is made for an existing admin, whose address may be written in any case', async () => {
-  const { id: userId } = await house.make('/users', { email: 'Ada@corp.example', roles: ['admin'] });
+  const { id: userId } = await fixture.make('/users', { email: 'Ada@corp.example', roles: ['admin'] });
   const { id, key } = await createApiKey(deps(), { email: 'ADA@corp.example', name: 'reports' });
   expect(await statusOf(key)).toBe(200);
   const listed = (await listApiKeys(deps())).find((one) => one.id === id);
@@ -46,65 +46,65 @@ test.each<[string, object, string]>([
     'The user ada@corp.example is archived.',
   ],
 ])('%s gets no key', async (_title, user, message) => {
-  await house.make('/users', { ...user });
-  const before = await house.keys.list();
+  await fixture.make('/users', { ...user });
+  const before = await fixture.keys.list();
   await expect(createApiKey(deps(), { email: 'ada@corp.example', name: 'x' })).rejects.toThrow(message);
-  expect(await house.keys.list()).toEqual(before);
+  expect(await fixture.keys.list()).toEqual(before);
 });
 
 test('a key that is revoked opens nothing from then on; the others stay', async () => {
   const { id, key } = await createApiKey(deps(), { email: 'admin@jetbridge.local', name: 'x' });
-  expect(await house.keys.revoke(id, NOON)).toBe(true);
+  expect(await fixture.keys.revoke(id, NOON)).toBe(true);
   expect(await statusOf(key)).toBe(401);
-  expect(await statusOf(house.key)).toBe(200);
+  expect(await statusOf(fixture.key)).toBe(200);
 });
 
 test('deleting the user deletes their keys', async () => {
-  const { id: userId } = await house.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
+  const { id: userId } = await fixture.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
   const { id, key } = await createApiKey(deps(), { email: 'ada@corp.example', name: 'x' });
-  expect((await house.send('delete', `/users/${userId}`)).status).toBe(200);
+  expect((await fixture.send('delete', `/users/${userId}`)).status).toBe(200);
   expect(await statusOf(key)).toBe(401);
-  expect((await house.keys.list()).map((one) => one.id)).not.toContain(id);
+  expect((await fixture.keys.list()).map((one) => one.id)).not.toContain(id);
 });
 
 describe('when a key was last used', () => {
-  const lastUsed = async () => (await house.keys.list())[0]?.lastUsedAt;
+  const lastUsed = async () => (await fixture.keys.list())[0]?.lastUsedAt;
 
   it('is noted after the answer, at most once a minute', async () => {
     expect(await lastUsed()).toBeUndefined();
-    await statusOf(house.key);
+    await statusOf(fixture.key);
     await eventually(async () => expect(await lastUsed()).toBe(NOON));
-    house.pass(59_999);
-    await statusOf(house.key);
-    house.pass(1);
-    await statusOf(house.key);
+    fixture.pass(59_999);
+    await statusOf(fixture.key);
+    fixture.pass(1);
+    await statusOf(fixture.key);
     await eventually(async () => expect(await lastUsed()).toBe(NOON + 60_000));
   });
 
   it('is written once for many requests that come together', async () => {
     const written: number[] = [];
     const counted: ApiKeys = {
-      ...house.keys,
+      ...fixture.keys,
       used: async (_id, at) => {
         written.push(at);
       },
     };
     const admit = keyCredentials({ keys: counted, now: () => NOON, log: { error: () => {} } });
-    const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(house.key)));
+    const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(fixture.key)));
     expect(written).toEqual([]);
     for (const admission of admissions) admission?.afterwards?.();
     expect(written).toEqual([NOON]);
   });
 
   it('that cannot be noted is told to the log, and nobody is kept out', async () => {
-    const failing: ApiKeys = { ...house.keys, used: async () => Promise.reject(new Error('disk on fire')) };
+    const failing: ApiKeys = { ...fixture.keys, used: async () => Promise.reject(new Error('disk on fire')) };
     const logged: string[] = [];
     const log = { error: (_fields: object, message: string) => logged.push(message) };
-    const admission = await keyCredentials({ keys: failing, now: () => NOON, log })(house.key);
+    const admission = await keyCredentials({ keys: failing, now: () => NOON, log })(fixture.key);
     admission?.afterwards?.();
     await eventually(async () => expect(logged).toEqual(['the use of an API key was not noted']));
     expect(admission).toMatchObject({
-      userId: house.admin,
+      userId: fixture.admin,
       credential: expect.stringMatching(/^apiKey:[\w-]+$/),
     });
   });

@@ -1,14 +1,14 @@
 import request from 'supertest';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const whoami = (authorization?: string) => {
-  const sent = request(house.app).get('/api/whoami');
+  const sent = request(fixture.app).get('/api/whoami');
   return authorization === undefined ? sent : sent.set('Authorization', authorization);
 };
 
@@ -21,26 +21,26 @@ function expectRefused(answer: request.Response, challenge = 'Bearer'): void {
 }
 
 test('whoami answers the user to whom the credential is attached', async () => {
-  const answer = await whoami(`Bearer ${house.key}`);
+  const answer = await whoami(`Bearer ${fixture.key}`);
   expect(answer.status).toBe(200);
   expect(answer.body.data).toMatchObject({
-    id: house.admin,
+    id: fixture.admin,
     type: 'user',
     roles: ['admin'],
     archived: false,
   });
-  expect(answer.body).toEqual((await house.send('get', `/users/${house.admin}`)).body);
+  expect(answer.body).toEqual((await fixture.send('get', `/users/${fixture.admin}`)).body);
 });
 
 test('whoami can only be read', async () => {
   for (const method of ['post', 'put', 'patch', 'delete'] as const) {
-    const answer = await house.send(method, '/whoami', { data: {} });
+    const answer = await fixture.send(method, '/whoami', { data: {} });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
   }
 });
 
 test('the scheme is recognised in any case (RFC 9110 §11.1)', async () => {
-  expect((await whoami(`bearer ${house.key}`)).status).toBe(200);
+  expect((await whoami(`bearer ${fixture.key}`)).status).toBe(200);
 });
 
 test.each([
@@ -57,12 +57,12 @@ test('an unknown key is not a credential, and its bearer is told so (RFC 6750 §
 });
 
 test('a key is not taken in another scheme or from the query', async () => {
-  expectRefused(await whoami(`Basic ${house.key}`));
-  expectRefused(await request(house.app).get(`/api/whoami?access_token=${house.key}`));
+  expectRefused(await whoami(`Basic ${fixture.key}`));
+  expectRefused(await request(fixture.app).get(`/api/whoami?access_token=${fixture.key}`));
 });
 
 test('without a credential nobody learns what exists, what is allowed or what is wrong', async () => {
-  const any = request(house.app);
+  const any = request(fixture.app);
   expectRefused(await any.get('/api/nothing'));
   expectRefused(await any.get('/api'));
   expectRefused(await any.delete('/api/users'));
@@ -71,30 +71,30 @@ test('without a credential nobody learns what exists, what is allowed or what is
 });
 
 test('a key acts only while its user is an active admin', async () => {
-  const { id } = await house.make('/users', { email: 'second@example.com', roles: ['admin', 'manager'] });
-  const key = await house.keyFor(id);
+  const { id } = await fixture.make('/users', { email: 'second@example.com', roles: ['admin', 'manager'] });
+  const key = await fixture.keyFor(id);
   const status = async () => (await whoami(`Bearer ${key}`)).status;
   expect(await status()).toBe(200);
-  await house.send('patch', `/users/${id}`, { data: { archived: true } });
+  await fixture.send('patch', `/users/${id}`, { data: { archived: true } });
   expect(await status()).toBe(401);
-  await house.send('patch', `/users/${id}`, { data: { archived: false } });
+  await fixture.send('patch', `/users/${id}`, { data: { archived: false } });
   expect(await status()).toBe(200);
-  await house.send('patch', `/users/${id}`, { data: { roles: ['manager', 'authAdmin'] } });
+  await fixture.send('patch', `/users/${id}`, { data: { roles: ['manager', 'authAdmin'] } });
   expect(await status()).toBe(401);
-  await house.send('patch', `/users/${id}`, { data: { roles: ['admin'] } });
+  await fixture.send('patch', `/users/${id}`, { data: { roles: ['admin'] } });
   expect(await status()).toBe(200);
-  await house.send('delete', `/users/${id}`);
+  await fixture.send('delete', `/users/${id}`);
   expect(await status()).toBe(401);
 });
 
 test('with a credential, an unknown path is 404', async () => {
   for (const path of ['/nothing', '/', '/users/a/b', '/custom-fields/x/choices', '/users/a/options']) {
-    const answer = await house.send('get', path);
+    const answer = await fixture.send('get', path);
     expect([answer.status, answer.body]).toEqual([404, { code: 'notFound', message: expect.any(String) }]);
   }
 });
 
 test('a path that cannot be decoded is 400', async () => {
-  const answer = await house.send('get', '/users/%E0%A4%A');
+  const answer = await fixture.send('get', '/users/%E0%A4%A');
   expect([answer.status, answer.body.code]).toEqual([400, 'badRequest']);
 });

@@ -1,15 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import request from 'supertest';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const open = (type: string) =>
-  request(house.app).post('/api/users').set('Authorization', `Bearer ${house.key}`).set('Content-Type', type);
+  request(fixture.app)
+    .post('/api/users')
+    .set('Authorization', `Bearer ${fixture.key}`)
+    .set('Content-Type', type);
 const post = (type: string, body: string) => open(type).send(body);
 
 const user = (email: string) => JSON.stringify({ data: { email } });
@@ -31,8 +34,8 @@ test.each([
 ])('%s as a body is 400', async (_name, body) => {
   const answer = await post('application/json', body);
   expect([answer.status, answer.body]).toEqual([400, { code: 'badRequest', message: expect.any(String) }]);
-  expect((await house.send('get', '/users')).body.meta.total).toBe(1);
-  expect(house.logged).toEqual([]);
+  expect((await fixture.send('get', '/users')).body.meta.total).toBe(1);
+  expect(fixture.logged).toEqual([]);
 });
 
 test('a body above 1 MB is 413, plain or compressed', async () => {
@@ -48,7 +51,7 @@ test('a body above 1 MB is 413, plain or compressed', async () => {
 
 test('a body just below 1 MB is taken', async () => {
   const firstName = 'x'.repeat(1_048_000);
-  const answer = await house.send('post', '/users', { data: { email: 'a@example.com', firstName } });
+  const answer = await fixture.send('post', '/users', { data: { email: 'a@example.com', firstName } });
   expect([answer.status, answer.body.data.firstName.length]).toEqual([201, firstName.length]);
 });
 
@@ -82,12 +85,15 @@ test('members beside data are ignored, and data is as it was sent', async () => 
 });
 
 test('a failure of the store is 500 without a word about it', async () => {
-  house.breakStore();
-  for (const answer of [await house.send('get', '/users'), await post('application/json', user('b@x.fr'))]) {
+  fixture.breakStore();
+  for (const answer of [
+    await fixture.send('get', '/users'),
+    await post('application/json', user('b@x.fr')),
+  ]) {
     expect([answer.status, answer.body]).toEqual([
       500,
       { code: 'internalError', message: 'The travel service failed.' },
     ]);
   }
-  expect(house.logged).toEqual(['Error: disk on fire', 'Error: disk on fire']);
+  expect(fixture.logged).toEqual(['Error: disk on fire', 'Error: disk on fire']);
 });

@@ -6,18 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 const packages = join(__dirname, '../../node_modules');
 const run = promisify(execFile);
 
-let house: House;
+let fixture: Fixture;
 let server: Server;
 let url: string;
 let workplace: string;
 beforeEach(async () => {
-  house = await openHouse();
-  server = house.app.listen(0, '127.0.0.1');
+  fixture = await openFixture();
+  server = fixture.app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   workplace = mkdtempSync(join(tmpdir(), 'client-'));
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   server.close();
-  await house.close();
+  await fixture.close();
   rmSync(workplace, { recursive: true });
 });
 
@@ -39,10 +39,10 @@ test('a client that is generated from the published contract is typed, and does 
   await compile();
   const { stdout } = await run(process.execPath, ['out/day.js'], {
     cwd: workplace,
-    env: { TRAVEL_URL: url, TRAVEL_KEY: house.key },
+    env: { TRAVEL_URL: url, TRAVEL_KEY: fixture.key },
   });
   expect(JSON.parse(stdout)).toEqual({ people: 26, events: expect.any(Number) });
-  expect(house.logged).toEqual([]);
+  expect(fixture.logged).toEqual([]);
 }, 120_000);
 
 /** As somebody would who wants to build against the service. */

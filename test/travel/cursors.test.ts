@@ -1,18 +1,18 @@
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 async function page(query: string) {
-  return (await house.send('get', `/events?pageKind=cursor&${query}`)).body;
+  return (await fixture.send('get', `/events?pageKind=cursor&${query}`)).body;
 }
 
 /** Makes as many events. */
 async function happen(count: number): Promise<void> {
-  for (let number = 0; number < count; number++) await house.make('/cost-centers', { name: `c${number}` });
+  for (let number = 0; number < count; number++) await fixture.make('/cost-centers', { name: `c${number}` });
 }
 
 const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
@@ -33,7 +33,7 @@ test('a page names the cursors of its neighbours, and says what it was asked', a
   });
   const last = await page(`limit=2&after=${second.meta.nextAfter}`);
   expect(last.meta).not.toHaveProperty('nextAfter');
-  const all = ids((await house.send('get', '/events?limit=100')).body);
+  const all = ids((await fixture.send('get', '/events?limit=100')).body);
   expect([...ids(first), ...ids(second), ...ids(last)]).toEqual(all);
   const back = await page(`limit=2&before=${second.meta.prevBefore}`);
   expect([ids(back), back.meta]).toEqual([
@@ -59,7 +59,7 @@ test('both orders show everything once, while more comes in', async () => {
     for (let pages = 0; pages < 20; pages++) {
       const answer = await page(`limit=3&order=${order}${after}`);
       seen.push(...ids(answer));
-      await house.make('/cost-centers', { name: `late ${order} ${pages}` });
+      await fixture.make('/cost-centers', { name: `late ${order} ${pages}` });
       if (!answer.meta.nextAfter || pages > 4) break;
       after = `&after=${answer.meta.nextAfter}`;
     }
@@ -84,7 +84,7 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
   const { nextAfter } = (await page('limit=1')).meta;
   const place = (value: unknown, seq: number) =>
     Buffer.from(JSON.stringify(['event    asc createdAt', value, seq])).toString('base64url');
-  expect((await house.send('get', `/events?pageKind=cursor&after=${place(1, 1)}`)).status).toBe(200);
+  expect((await fixture.send('get', `/events?pageKind=cursor&after=${place(1, 1)}`)).status).toBe(200);
   const foreign = Buffer.from(JSON.stringify(['invoice     asc createdAt', 1, 1])).toString('base64url');
   for (const [field, query] of [
     ['after', 'after=x'],
@@ -103,7 +103,7 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
     ['sortBy', 'sortBy=createdAt'],
     ['limit', 'limit=101'],
   ]) {
-    const answer = await house.send('get', `/events?pageKind=cursor&${query}`);
+    const answer = await fixture.send('get', `/events?pageKind=cursor&${query}`);
     const invalid = [expect.objectContaining({ field, code: 'paramValue' })];
     expect([query, answer.status, answer.body]).toEqual([
       query,
@@ -115,7 +115,7 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
 
 test('where the table marks no cursor there is none', async () => {
   for (const path of ['/users', '/cost-centers', '/custom-fields', '/scim-user-mappings']) {
-    const answer = await house.send('get', `${path}?pageKind=cursor`);
+    const answer = await fixture.send('get', `${path}?pageKind=cursor`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalidParam']);
   }
 });

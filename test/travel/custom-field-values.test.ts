@@ -1,18 +1,18 @@
 import type { JsonObject } from '../../src/travel/json.ts';
 import { customFieldOption } from '../../src/travel/resources/custom-field-option.ts';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { changePastRules } from './past-the-rules.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const makeField = (data: JsonObject) =>
-  house.make('/custom-fields', { dataType: 'text', name: 'Field', resourceType: 'user', ...data });
+  fixture.make('/custom-fields', { dataType: 'text', name: 'Field', resourceType: 'user', ...data });
 const makeOption = (fieldId: string, data: JsonObject) =>
-  house.make(`/custom-fields/${fieldId}/options`, data);
+  fixture.make(`/custom-fields/${fieldId}/options`, data);
 
 /** A custom field value as a client sends it: a string is data. */
 const value = (customFieldId: string, ...values: (string | JsonObject)[]): JsonObject => ({
@@ -20,7 +20,7 @@ const value = (customFieldId: string, ...values: (string | JsonObject)[]): JsonO
   values: values.map((one) => (typeof one === 'string' ? { data: one } : one)),
 });
 const create = (...customFields: JsonObject[]) =>
-  house.send('post', '/users', { data: { email: 'a@example.com', customFields } });
+  fixture.send('post', '/users', { data: { email: 'a@example.com', customFields } });
 const faultsOf = (answer: { status: number; body: { invalid: JsonObject[] } }) => {
   expect(answer.status).toBe(422);
   return answer.body.invalid.map(({ field, code }) => `${field} ${code}`);
@@ -33,8 +33,8 @@ describe('a text', () => {
     expect(made.body.data.customFields).toEqual([
       { customFieldId: id, name: 'Badge', values: [{ data: 'B-17' }] },
     ]);
-    await house.send('patch', `/custom-fields/${id}`, { data: { name: 'Badge number' } });
-    const { data } = (await house.send('get', '/users?emails=a@example.com')).body;
+    await fixture.send('patch', `/custom-fields/${id}`, { data: { name: 'Badge number' } });
+    const { data } = (await fixture.send('get', '/users?emails=a@example.com')).body;
     expect(data[0].customFields[0].name).toBe('Badge number');
   });
 
@@ -83,13 +83,13 @@ describe('an option', () => {
 
     const user = `/users/${made.body.data.id}`;
     const byId = value(id, { customFieldOptionId: blue.id });
-    const changed = await house.send('patch', user, { data: { customFields: [byId] } });
+    const changed = await fixture.send('patch', user, { data: { customFields: [byId] } });
     expect(changed.body.data.customFields[0].values).toEqual([
       { customFieldOptionId: blue.id, data: 'blue' },
     ]);
 
-    await house.send('patch', `/custom-fields/${id}/options/${blue.id}`, { data: { data: 'navy' } });
-    const { data } = (await house.send('get', user)).body;
+    await fixture.send('patch', `/custom-fields/${id}/options/${blue.id}`, { data: { data: 'navy' } });
+    const { data } = (await fixture.send('get', user)).body;
     expect(data.customFields[0].values).toEqual([{ customFieldOptionId: blue.id, data: 'navy' }]);
   });
 
@@ -97,12 +97,12 @@ describe('an option', () => {
     const { id } = await makeField({ dataType: 'option' });
     await makeOption(id, { data: 'red', displayName: 'Red' });
     const { data } = (await create(value(id, 'red'))).body;
-    house.changes.length = 0;
-    const again = await house.send('patch', `/users/${data.id}`, {
+    fixture.changes.length = 0;
+    const again = await fixture.send('patch', `/users/${data.id}`, {
       data: { customFields: data.customFields },
     });
     expect([again.status, again.body.data]).toEqual([200, data]);
-    expect(house.changes).toEqual([]);
+    expect(fixture.changes).toEqual([]);
   });
 
   test('is one of its own field, and only one', async () => {
@@ -136,11 +136,11 @@ describe('an option', () => {
     const third = await makeOption(id, { data: 'three' });
     for (const option of [first, second, third]) {
       const changes = { data: 'red' };
-      await changePastRules(house, { resource: customFieldOption, id: option.id, changes });
+      await changePastRules(fixture, { resource: customFieldOption, id: option.id, changes });
     }
     const { data } = (await create(value(id, 'red'))).body;
     expect(data.customFields[0].values[0].customFieldOptionId).toBe(second.id);
-    const renamed = await house.send('patch', `/custom-fields/${id}/options/${third.id}`, {
+    const renamed = await fixture.send('patch', `/custom-fields/${id}/options/${third.id}`, {
       data: { displayName: 'Red' },
     });
     expect([renamed.status, renamed.body.data.displayName]).toEqual([200, 'Red']);
@@ -151,11 +151,11 @@ describe('an option', () => {
     const red = await makeOption(id, { data: 'red' });
     const user = (await create(value(id, 'red'))).body.data;
     const option = `/custom-fields/${id}/options/${red.id}`;
-    expect((await house.send('delete', option)).status).toBe(409);
-    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
-    await house.send('patch', `/users/${user.id}`, { data: { customFields: null } });
-    expect((await house.send('delete', option)).status).toBe(200);
-    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(200);
+    expect((await fixture.send('delete', option)).status).toBe(409);
+    expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+    await fixture.send('patch', `/users/${user.id}`, { data: { customFields: null } });
+    expect((await fixture.send('delete', option)).status).toBe(200);
+    expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(200);
   });
 });
 
@@ -180,21 +180,21 @@ describe('what is disabled', () => {
     const red = await makeOption(list.id, { data: 'red' });
     await makeOption(list.id, { data: 'blue' });
     const { data } = (await create(value(text.id, 'xx'), value(list.id, 'red', 'blue'))).body;
-    await house.send('patch', `/custom-fields/${text.id}`, {
+    await fixture.send('patch', `/custom-fields/${text.id}`, {
       data: { disabled: true, validationRegexp: 'y+' },
     });
-    await house.send('patch', `/custom-fields/${list.id}/options/${red.id}`, { data: { disabled: true } });
+    await fixture.send('patch', `/custom-fields/${list.id}/options/${red.id}`, { data: { disabled: true } });
 
     const user = `/users/${data.id}`;
-    const renamed = await house.send('patch', user, { data: { firstName: 'Ada' } });
+    const renamed = await fixture.send('patch', user, { data: { firstName: 'Ada' } });
     expect([renamed.status, renamed.body.data.customFields]).toEqual([200, data.customFields]);
-    const put = await house.send('put', user, {
+    const put = await fixture.send('put', user, {
       data: { email: data.email, customFields: data.customFields },
     });
     expect([put.status, put.body.data.customFields]).toEqual([200, data.customFields]);
-    const fewer = await house.send('patch', user, { data: { customFields: [value(list.id, 'red')] } });
+    const fewer = await fixture.send('patch', user, { data: { customFields: [value(list.id, 'red')] } });
     expect(fewer.status).toBe(200);
-    const again = await house.send('patch', user, { data: { customFields: [value(text.id, 'xx')] } });
+    const again = await fixture.send('patch', user, { data: { customFields: [value(text.id, 'xx')] } });
     expect(faultsOf(again).sort()).toEqual([
       'customFields.0.customFieldId disabled',
       'customFields.0.values.0.data pattern',
@@ -240,14 +240,14 @@ describe('a mandatory field', () => {
     await makeField({ mandatory: true, disabled: true });
     await makeField({ mandatory: true, resourceType: 'tripProject' });
     const missing = [`customFields.${field.id} required`];
-    expect(faultsOf(await house.send('post', '/users', { data: { email: 'b@example.com' } }))).toEqual(
+    expect(faultsOf(await fixture.send('post', '/users', { data: { email: 'b@example.com' } }))).toEqual(
       missing,
     );
     const user = `/users/${data.id}`;
-    expect(faultsOf(await house.send('put', user, { data: { email: 'a@example.com' } }))).toEqual(missing);
-    expect((await house.send('patch', user, { data: { firstName: 'Ada' } })).status).toBe(200);
+    expect(faultsOf(await fixture.send('put', user, { data: { email: 'a@example.com' } }))).toEqual(missing);
+    expect((await fixture.send('patch', user, { data: { firstName: 'Ada' } })).status).toBe(200);
     const customFields = [value(field.id, 'B-17')];
-    expect((await house.send('put', user, { data: { email: 'a@example.com', customFields } })).status).toBe(
+    expect((await fixture.send('put', user, { data: { email: 'a@example.com', customFields } })).status).toBe(
       200,
     );
   });
@@ -260,8 +260,8 @@ describe('a mandatory field', () => {
     const { data } = (await create(value(badge.id, 'B-17'), value(team.id, 'red'))).body;
     const user = `/users/${data.id}`;
     for (const { id } of [badge, team])
-      await house.send('patch', `/custom-fields/${id}`, { data: { mandatory: true } });
-    const patch = (change: JsonObject) => house.send('patch', user, { data: change });
+      await fixture.send('patch', `/custom-fields/${id}`, { data: { mandatory: true } });
+    const patch = (change: JsonObject) => fixture.send('patch', user, { data: change });
     const both = [`customFields.${badge.id} required`, `customFields.${team.id} required`];
     expect(faultsOf(await patch({ customFields: null }))).toEqual(both);
     expect(faultsOf(await patch({ customFields: [] }))).toEqual(both);
@@ -271,8 +271,8 @@ describe('a mandatory field', () => {
     const kept = [value(team.id, 'red'), value(badge.id, 'B-18'), value(other.id, 'x')];
     const changed = await patch({ customFields: kept });
     expect([changed.status, changed.body.data.customFields.length]).toEqual([200, 3]);
-    await house.send('patch', `/custom-fields/${badge.id}`, { data: { mandatory: false } });
-    await house.send('patch', `/custom-fields/${team.id}`, { data: { disabled: true } });
+    await fixture.send('patch', `/custom-fields/${badge.id}`, { data: { mandatory: false } });
+    await fixture.send('patch', `/custom-fields/${team.id}`, { data: { disabled: true } });
     const cleared = await patch({ customFields: null });
     expect([cleared.status, cleared.body.data.customFields]).toEqual([200, undefined]);
   });
@@ -282,7 +282,7 @@ describe('a mandatory field', () => {
     const other = await makeField({ name: 'Other' });
     await makeField({ mandatory: true, name: 'Badge' });
     const change = { customFields: [value(other.id, 'x')] };
-    expect((await house.send('patch', `/users/${data.id}`, { data: change })).status).toBe(200);
+    expect((await fixture.send('patch', `/users/${data.id}`, { data: change })).status).toBe(200);
   });
 
   test.each<[string, JsonObject]>([
@@ -292,11 +292,11 @@ describe('a mandatory field', () => {
   ])('that became %s never keeps a user from being archived', async (_what, change) => {
     const badge = await makeField({ name: 'Badge' });
     const withValue = (await create(value(badge.id, 'B-17'))).body.data;
-    const without = await house.make('/users', { email: 'b@example.com' });
-    await house.send('patch', `/custom-fields/${badge.id}`, { data: change });
+    const without = await fixture.make('/users', { email: 'b@example.com' });
+    await fixture.send('patch', `/custom-fields/${badge.id}`, { data: change });
     await makeField({ mandatory: true, name: 'New' });
     for (const { id } of [withValue, without]) {
-      const answer = await house.send('patch', `/users/${id}`, { data: { archived: true } });
+      const answer = await fixture.send('patch', `/users/${id}`, { data: { archived: true } });
       expect([answer.status, answer.body.data.archived]).toEqual([200, true]);
     }
   });
@@ -304,7 +304,7 @@ describe('a mandatory field', () => {
   test('is not asked for any more when it is no longer mandatory', async () => {
     const field = await makeField({ mandatory: true });
     expect((await create()).status).toBe(422);
-    await house.send('patch', `/custom-fields/${field.id}`, { data: { mandatory: false } });
+    await fixture.send('patch', `/custom-fields/${field.id}`, { data: { mandatory: false } });
     expect((await create()).status).toBe(201);
   });
 });

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import request from 'supertest';
 import { docsPage } from '../../src/travel/docs-page/page.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
+import { openFixture } from '../fixtures/travel.ts';
 import { at, contract, operations } from './contract.ts';
-import { openHouse } from './house.ts';
 
 const page = docsPage(contract);
 
@@ -24,9 +24,9 @@ function shown(text: string): string {
 }
 
 test('is served to everybody, as HTML that may load and run nothing', async () => {
-  const house = await openHouse();
-  const answer = await request(house.app).get('/api/docs');
-  await house.close();
+  const fixture = await openFixture();
+  const answer = await request(fixture.app).get('/api/docs');
+  await fixture.close();
   expect([answer.status, answer.type, answer.text]).toEqual([200, 'text/html', page]);
   const [, style = ''] = page.match(/<style>(.*?)<\/style>/s) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');
@@ -105,18 +105,18 @@ describe('a call', () => {
   });
 
   test('works when it is pasted', async () => {
-    const house = await openHouse();
-    const server = house.app.listen(0, '127.0.0.1');
+    const fixture = await openFixture();
+    const server = fixture.app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const env = { ...process.env, JETBRIDGE: `http://127.0.0.1:${port}`, TRAVEL_API_KEY: house.key };
+    const env = { ...process.env, JETBRIDGE: `http://127.0.0.1:${port}`, TRAVEL_API_KEY: fixture.key };
     for (const { id, path, statuses } of operations.filter((one) => !one.path.includes('{'))) {
       const call = `${callOf(id)} -o /dev/null -w '%{http_code}'`;
       const { stdout } = await promisify(execFile)('bash', ['-euc', call], { env });
       expect([id, path, stdout]).toEqual([id, path, statuses[0]]);
     }
     server.close();
-    await house.close();
+    await fixture.close();
   });
 });
 

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../src/travel/json.ts';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 type Event = JsonObject & { id: string; kind: string; data: JsonObject };
 
 async function events(query = 'limit=100'): Promise<Event[]> {
-  return (await house.send('get', `/events?${query}`)).body.data;
+  return (await fixture.send('get', `/events?${query}`)).body.data;
 }
 
 async function told(): Promise<Event[]> {
@@ -20,7 +20,7 @@ async function told(): Promise<Event[]> {
 
 test('the first event tells of the first admin', async () => {
   const [first] = await events();
-  const { data } = (await house.send('get', `/users/${house.admin}`)).body;
+  const { data } = (await fixture.send('get', `/users/${fixture.admin}`)).body;
   expect(first).toEqual({
     id: expect.stringMatching(/^[0-9a-f]{24}$/),
     type: 'event',
@@ -56,10 +56,10 @@ describe.each([
   ],
 ] as const)('%s', (type, path, body, change, previousAttributes) => {
   test('is told when created, updated and deleted, as it then was', async () => {
-    const created = await house.make(path, body as JsonObject);
-    const updated = (await house.send('patch', `${path}/${created.id}`, { data: change })).body.data;
-    await house.send('patch', `${path}/${created.id}`, { data: change });
-    await house.send('delete', `${path}/${created.id}`);
+    const created = await fixture.make(path, body as JsonObject);
+    const updated = (await fixture.send('patch', `${path}/${created.id}`, { data: change })).body.data;
+    await fixture.send('patch', `${path}/${created.id}`, { data: change });
+    await fixture.send('delete', `${path}/${created.id}`);
     expect(
       (await told()).map(({ kind, data, previousAttributes: previous }) => [kind, data, previous]),
     ).toEqual([
@@ -71,19 +71,19 @@ describe.each([
 });
 
 test('what the table of kinds does not name is not told', async () => {
-  await house.make('/custom-fields', { dataType: 'text', name: 'Badge', resourceType: 'user' });
-  await house.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute: 'firstName' });
+  await fixture.make('/custom-fields', { dataType: 'text', name: 'Badge', resourceType: 'user' });
+  await fixture.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute: 'firstName' });
   expect(await told()).toEqual([]);
 });
 
 test('previousAttributes is the merge patch back to the old state: changed attributes alone, null where there was none', async () => {
-  const { id } = await house.make('/users', {
+  const { id } = await fixture.make('/users', {
     email: 'ada@example.com',
     address: { city: 'Paris', postalCode: '75002' },
     roles: ['organizer'],
     lang: 'en',
   });
-  await house.send('patch', `/users/${id}`, {
+  await fixture.send('patch', `/users/${id}`, {
     data: { address: { city: 'Lyon', region: 'Rhône' }, roles: ['guest'], lang: null, firstName: 'Ada' },
   });
   const [, updated] = await told();
@@ -97,8 +97,8 @@ test('previousAttributes is the merge patch back to the old state: changed attri
 
 test('a policy that stops being the default because another became it is told, too', async () => {
   const policy = { control: 'none', hotelBudget: {}, transportBudget: {}, default: true };
-  const first = await house.make('/travel-policies', { ...policy, name: 'One' });
-  const second = await house.make('/travel-policies', { ...policy, name: 'Two' });
+  const first = await fixture.make('/travel-policies', { ...policy, name: 'One' });
+  const second = await fixture.make('/travel-policies', { ...policy, name: 'Two' });
   expect((await told()).map(({ kind, data }) => [kind, data['id']])).toEqual([
     ['travelPolicy.created', first.id],
     ['travelPolicy.updated', first.id],
@@ -107,33 +107,33 @@ test('a policy that stops being the default because another became it is told, t
 });
 
 test('a refused change tells nothing', async () => {
-  await house.make('/users', { email: 'ada@example.com' });
-  expect((await house.send('post', '/users', { data: { email: 'ADA@example.com' } })).status).toBe(409);
-  expect((await house.send('post', '/users', { data: { email: 'no' } })).status).toBe(422);
-  expect((await house.send('delete', `/users/${house.admin}`)).status).toBe(403);
+  await fixture.make('/users', { email: 'ada@example.com' });
+  expect((await fixture.send('post', '/users', { data: { email: 'ADA@example.com' } })).status).toBe(409);
+  expect((await fixture.send('post', '/users', { data: { email: 'no' } })).status).toBe(422);
+  expect((await fixture.send('delete', `/users/${fixture.admin}`)).status).toBe(403);
   expect(await told()).toHaveLength(1);
 });
 
 test('an event is retrieved by its id, and nobody writes one', async () => {
   const [event] = await events();
   const path = `/events/${event?.id}`;
-  expect((await house.send('get', path)).body).toEqual({ data: event });
-  expect((await house.send('get', '/events/abcdefabcdefabcdefabcdef')).status).toBe(404);
+  expect((await fixture.send('get', path)).body).toEqual({ data: event });
+  expect((await fixture.send('get', '/events/abcdefabcdefabcdefabcdef')).status).toBe(404);
   for (const [method, url] of [
     ['post', '/events'],
     ['patch', path],
     ['put', path],
     ['delete', path],
   ] as const) {
-    const answer = await house.send(method, url, { data: {} });
+    const answer = await fixture.send(method, url, { data: {} });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
   }
 });
 
 test('events that commit while the clock goes back stay in the order of their commits', async () => {
-  await house.make('/cost-centers', { name: 'one' });
-  house.pass(-60_000);
-  await house.make('/cost-centers', { name: 'two' });
+  await fixture.make('/cost-centers', { name: 'one' });
+  fixture.pass(-60_000);
+  await fixture.make('/cost-centers', { name: 'two' });
   const [one, two] = await told();
   expect([one?.data['name'], two?.data['name']]).toEqual(['one', 'two']);
   expect(two?.['createdAt']).toBe(one?.['createdAt']);

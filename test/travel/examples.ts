@@ -5,8 +5,8 @@ import { customField } from '../../src/travel/resources/custom-field.ts';
 import { invoice } from '../../src/travel/resources/invoice.ts';
 import { webhookDelivery } from '../../src/travel/resources/webhook-delivery.ts';
 import { validated } from '../../src/travel/validation.ts';
+import type { Fixture } from '../fixtures/travel.ts';
 import { at } from './contract.ts';
-import type { House } from './house.ts';
 
 /** The resource of a declaration's example, as the contract shows it. */
 export function answeredExample({ type }: Resource): JsonObject & { id: string } {
@@ -30,21 +30,21 @@ export interface Place {
 }
 
 /** Keeps what the contract shows of a resource that no client can make, without looking at what it refers to. */
-export async function keepExample(house: House, resource: Resource): Promise<Place> {
-  if (resource === webhookDelivery) return deliver(house);
+export async function keepExample(fixture: Fixture, resource: Resource): Promise<Place> {
+  if (resource === webhookDelivery) return deliver(fixture);
   const example = answeredExample(resource);
   const isKept = ([name]: [string, unknown]) => Object.hasOwn(resource.schema.shape, name);
   const doc = Object.fromEntries(Object.entries(example).filter(isKept));
-  await keep(house, { resource, id: example.id, doc });
+  await keep(fixture, { resource, id: example.id, doc });
   for (const { customFieldId, name } of (doc['customFields'] ?? []) as JsonObject[]) {
     const field = validated(customField, { ...customField.example, name: name ?? '' });
-    await keep(house, { resource: customField, id: String(customFieldId), doc: field });
+    await keep(fixture, { resource: customField, id: String(customFieldId), doc: field });
   }
   return { path: `/${resource.path}`, id: example.id };
 }
 
 async function keep(
-  { surroundings: { store, now } }: House,
+  { runtime: { store, now } }: Fixture,
   { resource, id, doc }: { resource: Resource; id: string; doc: JsonObject },
 ): Promise<void> {
   const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
@@ -53,18 +53,18 @@ async function keep(
 }
 
 /** An event is delivered as the example of a delivery tells. */
-async function deliver({ make, surroundings, queue }: House): Promise<Place> {
+async function deliver({ make, runtime, queue }: Fixture): Promise<Place> {
   const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
   const data = answeredExample(invoice);
-  await recorded({ ...surroundings, onChange: () => {} }, [invoice.type], ({ tell }) =>
+  await recorded({ ...runtime, onChange: () => {} }, [invoice.type], ({ tell }) =>
     tell('invoice.created', data),
   );
-  const lease = { webhookId: webhook.id, token: 'example', until: surroundings.now() + 1000 };
-  await queue.take(lease, surroundings.now());
-  const { id = '' } = (await queue.next(webhook.id, surroundings.now())) ?? {};
+  const lease = { webhookId: webhook.id, token: 'example', until: runtime.now() + 1000 };
+  await queue.take(lease, runtime.now());
+  const { id = '' } = (await queue.next(webhook.id, runtime.now())) ?? {};
   const { attempts } = webhookDelivery.example as { attempts: { at: string; latencyMs: number }[] };
   const kept = attempts.map((attempt) => ({ ...attempt, at: Date.parse(attempt.at) }));
   await queue.finish(lease, id, { status: 'succeeded', attempts: kept });
-  await queue.release(lease, surroundings.now());
+  await queue.release(lease, runtime.now());
   return { path: `/webhooks/${webhook.id}/deliveries`, id };
 }

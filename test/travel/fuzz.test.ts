@@ -3,21 +3,21 @@ import { Agent, METHODS, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
+import { mergePatch } from '../../src/travel/changes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { mergePatch } from '../../src/travel/merge-patch.ts';
-import { spoken } from '../../src/travel/openapi/words.ts';
+import { spoken } from '../../src/travel/openapi/schemas.ts';
 import type { Resource } from '../../src/travel/resource.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } from './contract.ts';
 import { keepExample, type Place } from './examples.ts';
-import { type House, openHouse } from './house.ts';
 import { collectionOf, MOST, sample, without } from './samples.ts';
 
 /** How often each operation is tried in each way; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` takes its time. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
 jest.setTimeout(30_000 + runs * 2_000);
 
-let house: House;
+let fixture: Fixture;
 let server: Server;
 const agent = new Agent({ keepAlive: true });
 /** What exists, by the path of its collection as the contract has it. */
@@ -41,25 +41,25 @@ const ids: Ids = (description) => {
 
 beforeAll(async () => {
   // Nothing is sent: no name has an address.
-  house = await openHouse({ resolve: async () => [] });
+  fixture = await openFixture({ resolve: async () => [] });
   for (const resource of catalog) {
     const { path, parent } = resource;
     const place = parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
     const { path: collection, id } = resource.operations.includes('create')
       ? await madeSample(resource)
-      : await keepExample(house, resource);
+      : await keepExample(fixture, resource);
     made.push({ type: resource.type, id });
     resources.set(place, resource);
     // The parent's id comes first.
     known.set(place, [...(parent ? [String(collection.split('/')[2])] : []), id]);
   }
-  server = house.app.listen(0, '127.0.0.1');
+  server = fixture.app.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 afterAll(async () => {
   agent.destroy();
   server.close();
-  await house.close();
+  await fixture.close();
 });
 
 describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
@@ -100,11 +100,11 @@ test('any method on any path is one of the contract, or refused', async () => {
   // What CONNECT asks for is not a page of this service: there is no answer as to other methods.
   const methods = fc.constantFrom(...METHODS.filter((method) => !['CONNECT', 'DELETE'].includes(method)));
   await tried(fc.record({ method: methods, path: paths }), async ({ method, path }) => {
-    const before = await house.dump();
+    const before = await fixture.dump();
     const answer = await asked({ method, path });
     expect(answer.status).toBeLessThan(500);
     if (method !== 'HEAD') checkAnswer(method.toLowerCase(), path.replace(/^\/api/, ''), answer);
-    expect(await house.dump()).toBe(before);
+    expect(await fixture.dump()).toBe(before);
   });
 });
 
@@ -129,17 +129,17 @@ async function tried<T>(inputs: Arbitrary<T>, work: (input: T) => Promise<unknow
     }),
     { numRuns: runs },
   );
-  expect(house.logged).toEqual([]);
+  expect(fixture.logged).toEqual([]);
 }
 
 /** The answer, which must be one of the contract's; a refusal has changed nothing; what was taken is what is kept. */
 async function answered(operation: Operation, { path, query = '', ...call }: Call): Promise<Answer> {
   const { method } = operation;
   const place = path === FRESH ? await freshItem(operation) : path;
-  const before = await house.dump();
+  const before = await fixture.dump();
   const answer = await asked({ ...call, method, path: place + query });
   checkAnswer(method, (place + query).replace(/^\/api/, ''), answer);
-  if (answer.status >= 400 || method === 'get') expect(await house.dump()).toBe(before);
+  if (answer.status >= 400 || method === 'get') expect(await fixture.dump()).toBe(before);
   else if (method !== 'post' || known.has(operation.path)) await isKept(method, place, answer);
   if (path === FRESH && answer.status >= 400) await asked({ method: 'delete', path: place });
   return answer;
@@ -197,8 +197,8 @@ function filled(path: string, values: string[]): string {
 }
 
 async function madeSample(resource: Resource): Promise<Place> {
-  const path = await collectionOf(house, resource);
-  return { path, id: (await house.make(path, sample(resource, 0))).id };
+  const path = await collectionOf(fixture, resource);
+  return { path, id: (await fixture.make(path, sample(resource, 0))).id };
 }
 
 /** Makes an item of the collection that an operation deletes from. */
@@ -209,7 +209,7 @@ async function freshItem(operation: Operation): Promise<string> {
   // What was changed by other calls may have taken what the first samples need for themselves.
   for (let number = 1; number < MOST; number++) {
     const data = sample(resource, number);
-    const { status, body } = await house.send('post', collection.replace(/^\/api/, ''), { data });
+    const { status, body } = await fixture.send('post', collection.replace(/^\/api/, ''), { data });
     if (status === 201) return `${collection}/${body.data.id}`;
     if (status !== 409) throw new Error(`${collection}: ${status} ${JSON.stringify(body)}`);
   }
@@ -352,7 +352,7 @@ const credentials: Arbitrary<Record<string, string>> = fc.oneof(
 function asked({ method, path, body, sent }: Call & { method: string }): Promise<Answer> {
   const { port } = server.address() as AddressInfo;
   const ours = {
-    Authorization: `Bearer ${house.key}`,
+    Authorization: `Bearer ${fixture.key}`,
     ...(body === undefined
       ? {}
       : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),

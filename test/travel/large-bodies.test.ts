@@ -5,27 +5,27 @@ import { customField } from '../../src/travel/resources/custom-field.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { webhook } from '../../src/travel/resources/webhook.ts';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { changePastRules } from './past-the-rules.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  return house.close();
+  return fixture.close();
 });
 
 const expensive = '[a-z]{900}.*';
 const text = 'a'.repeat(900);
 const makeField = (data: JsonObject = {}) =>
-  house.make('/custom-fields', {
+  fixture.make('/custom-fields', {
     ...{ dataType: 'text', name: 'Badge', resourceType: 'user', validationRegexp: expensive },
     ...data,
   });
 const send = (customFields: JsonObject[]) =>
-  house.send('post', '/users', { data: { email: 'ada@example.com', customFields } });
+  fixture.send('post', '/users', { data: { email: 'ada@example.com', customFields } });
 
 /** Counts what the expressions of a request cost, from now on. */
 function countedWork() {
@@ -82,7 +82,7 @@ describe('custom fields with a costly expression', () => {
   test('are refused where repetitions multiply to a program that is too large', async () => {
     const data = { dataType: 'text', name: 'Badge', resourceType: 'user' };
     for (const validationRegexp of [`(?:${'a?'.repeat(20)}){1000}`, '((a?){100}){10}b{1000}']) {
-      const answer = await house.send('post', '/custom-fields', { data: { ...data, validationRegexp } });
+      const answer = await fixture.send('post', '/custom-fields', { data: { ...data, validationRegexp } });
       expect(answer.body.invalid).toMatchObject([{ field: 'validationRegexp', code: 'pattern' }]);
     }
   });
@@ -90,7 +90,7 @@ describe('custom fields with a costly expression', () => {
   test('of an older version whose program is too large match nothing, at no cost, and what is kept stays', async () => {
     const { id } = await makeField({ validationRegexp: 'a*' });
     const { body } = await send([{ customFieldId: id, values: [{ data: 'aa' }] }]);
-    await changePastRules(house, {
+    await changePastRules(fixture, {
       resource: customField,
       id,
       changes: { validationRegexp: `(?:${'a?'.repeat(20)}){1000}` },
@@ -98,9 +98,9 @@ describe('custom fields with a costly expression', () => {
     const work = countedWork();
     const path = `/users/${body.data.id}`;
     const customFields = [{ customFieldId: id, values: [{ data: 'aaa' }] }];
-    expect((await house.send('patch', path, { data: { customFields } })).status).toBe(422);
+    expect((await fixture.send('patch', path, { data: { customFields } })).status).toBe(422);
     expect(work().matched).toBe(0);
-    expect((await house.send('patch', path, { data: { archived: true } })).status).toBe(200);
+    expect((await fixture.send('patch', path, { data: { archived: true } })).status).toBe(200);
   });
 });
 
@@ -133,12 +133,12 @@ describe('a body with too many values', () => {
       { smartSettings: { tripDestination: { denyCountries: many('FR') } } },
     ],
   ])('of %s is refused before its schema looks at it', async (_what, resource, name, data) => {
-    const { id } = await house.make(`/${resource.path}`, resource.example);
+    const { id } = await fixture.make(`/${resource.path}`, resource.example);
     const validate = jest.spyOn(resource.schema, 'safeParse');
     for (const answer of [
-      await house.send('post', `/${resource.path}`, { data: { ...resource.example, ...data } }),
-      await house.send('patch', `/${resource.path}/${id}`, { data }),
-      await house.send('put', `/${resource.path}/${id}`, { data }),
+      await fixture.send('post', `/${resource.path}`, { data: { ...resource.example, ...data } }),
+      await fixture.send('patch', `/${resource.path}/${id}`, { data }),
+      await fixture.send('put', `/${resource.path}/${id}`, { data }),
     ]) {
       const message = `"${name}" makes the resource too large: it can hold 20000 values.`;
       expect([answer.status, answer.body.invalid]).toEqual([
@@ -150,18 +150,18 @@ describe('a body with too many values', () => {
   });
 
   test('of 400,000 roles is refused with one fault', async () => {
-    const { status, body } = await house.send('post', '/users', {
+    const { status, body } = await fixture.send('post', '/users', {
       data: { email: 'ada@example.com', roles: Array.from({ length: 400_000 }, () => 1) },
     });
     expect([status, body.invalid.length]).toEqual([422, 1]);
   });
 
   test('is refused too when merge patches make the resource large step by step', async () => {
-    const { id } = await house.make('/users', { email: 'ada@example.com' });
+    const { id } = await fixture.make('/users', { email: 'ada@example.com' });
     const prefs = (from: number) =>
       Object.fromEntries(Array.from({ length: 11_000 }, (_none, number) => [`p${from + number}`, 1]));
     const patch = (travelerPrefs: JsonObject) =>
-      house.send('patch', `/users/${id}`, { data: { travelerPrefs } });
+      fixture.send('patch', `/users/${id}`, { data: { travelerPrefs } });
     expect((await patch(prefs(0))).status).toBe(200);
     const refused = await patch(prefs(11_000));
     expect([refused.status, refused.body.invalid]).toMatchObject([
@@ -172,12 +172,12 @@ describe('a body with too many values', () => {
   });
 
   test('may make a resource smaller that an older version left too large, or change it in other respects', async () => {
-    const { id } = await house.make('/users', { email: 'ada@example.com' });
+    const { id } = await fixture.make('/users', { email: 'ada@example.com' });
     const travelerPrefs = Object.fromEntries(
       Array.from({ length: 24_000 }, (_none, number) => [`p${number}`, 1]),
     );
-    await changePastRules(house, { resource: user, id, changes: { travelerPrefs } });
-    const patch = (data: JsonObject) => house.send('patch', `/users/${id}`, { data });
+    await changePastRules(fixture, { resource: user, id, changes: { travelerPrefs } });
+    const patch = (data: JsonObject) => fixture.send('patch', `/users/${id}`, { data });
     expect((await patch({ archived: true })).status).toBe(200);
     expect((await patch({ travelerPrefs: { p1: null } })).status).toBe(200);
     expect((await patch({ travelerPrefs: { p1: 1, p2: 2, more: 3 } })).status).toBe(422);
@@ -194,7 +194,7 @@ test('collecting faults stops at a hundred', async () => {
     { email: 'ada@example.com', customFields: Array.from({ length: 1000 }, () => ({})) },
     { email: 'ada@example.com', customFields: [{ customFieldId: unknown, values: Array(3000).fill({}) }] },
   ]) {
-    const { status, body } = await house.send('post', '/users', { data });
+    const { status, body } = await fixture.send('post', '/users', { data });
     expect([status, body.invalid.length]).toEqual([422, 100]);
   }
 });

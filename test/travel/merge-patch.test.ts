@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { mergePatch } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import { mergePatch } from '../../src/travel/merge-patch.ts';
 
 /** RFC 7396, Appendix A: those of its cases that patch an object with an object. */
 test.each<[JsonObject, JsonObject, JsonObject]>([

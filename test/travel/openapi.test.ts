@@ -8,9 +8,9 @@ import { catalog } from '../../src/travel/catalog.ts';
 import { contractRoutes } from '../../src/travel/contract.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
 import { keepExample } from './examples.ts';
-import { type House, openHouse } from './house.ts';
 import { collectionOf, hasNull } from './samples.ts';
 
 /** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` writes the contract anew; read the difference before you commit it. */
@@ -96,11 +96,11 @@ describe('its examples', () => {
 });
 
 describe('the service', () => {
-  let house: House;
+  let fixture: Fixture;
   beforeEach(async () => {
-    house = await openHouse();
+    fixture = await openFixture();
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
 
   const isWritable = ({ operations: own }: Resource) => own.includes('create');
   const named = (resources: Resource[]) => resources.map((resource) => [resource.type, resource] as const);
@@ -108,35 +108,35 @@ describe('the service', () => {
   test.each(named(catalog.filter(isWritable)))(
     'accepts the examples of a %s, and answers them',
     async (type, resource) => {
-      const path = await collectionOf(house, resource);
-      const made = await house.send('post', path, exampleOf('create', type, 'request'));
+      const path = await collectionOf(fixture, resource);
+      const made = await fixture.send('post', path, exampleOf('create', type, 'request'));
       expect([made.status, like(made.body)]).toEqual([201, like(exampleOf('create', type, '201'))]);
       const item = `${path}/${made.body.data.id}`;
-      const read = await house.send('get', item);
+      const read = await fixture.send('get', item);
       expect([read.status, like(read.body)]).toEqual([200, like(exampleOf('retrieve', type, '200'))]);
       for (const [verb, method] of [
         ['update', 'patch'],
         ['replace', 'put'],
       ] as const) {
-        const answer = await house.send(method, item, exampleOf(verb, type, 'request'));
+        const answer = await fixture.send(method, item, exampleOf(verb, type, 'request'));
         expect([answer.status, like(answer.body)]).toEqual([200, like(exampleOf(verb, type, '200'))]);
       }
-      const gone = await house.send('delete', item);
+      const gone = await fixture.send('delete', item);
       expect([gone.status, like(gone.body)]).toEqual([200, like(exampleOf('delete', type, '200'))]);
     },
   );
 
   const readable = catalog.filter((resource) => !isWritable(resource));
   test.each(named(readable))('answers a %s as in its example', async (type, resource) => {
-    const { path, id } = await keepExample(house, resource);
-    const answer = await house.send('get', `${path}/${id}`);
+    const { path, id } = await keepExample(fixture, resource);
+    const answer = await fixture.send('get', `${path}/${id}`);
     expect([answer.status, like(answer.body)]).toEqual([200, like(exampleOf('retrieve', type, '200'))]);
-    const list = await house.send('get', path);
+    const list = await fixture.send('get', path);
     expect(list.body.data).toContainEqual(answer.body.data);
   });
 
   test('publishes it to everybody, as JSON', async () => {
-    const answer = await request(house.app).get('/api/openapi.json');
+    const answer = await request(fixture.app).get('/api/openapi.json');
     expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', contract]);
     expect(answer.get('X-Content-Type-Options')).toBe('nosniff');
   });

@@ -6,35 +6,35 @@ import {
   type OpenidProvider,
   openidProvider,
   type SomeClaims,
-} from '../support/openid-provider.ts';
-import { type RunningService, startService } from '../support/service.ts';
-import { settingsFile } from '../support/settings-file.ts';
-import { type House, openHouse } from './house.ts';
+} from '../fixtures/openid-provider.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 const EMAIL = 'ada@corp.example';
 
-let house: House;
+let fixture: Fixture;
 let provider: OpenidProvider;
 let ada: string;
 let warned: string[];
 let shift: number;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
   provider = await openidProvider();
-  ada = (await house.make('/users', { email: 'Ada@corp.example', roles: ['admin'] })).id;
+  ada = (await fixture.make('/users', { email: 'Ada@corp.example', roles: ['admin'] })).id;
   warned = [];
   shift = 0;
 });
 afterEach(async () => {
   await provider.close();
-  await house.close();
+  await fixture.close();
 });
 
 const open = (more: Partial<OpenidSettings> = {}) =>
   openidCredentials({
     issuer: provider.issuer,
     audience: AUDIENCE,
-    reading: house.surroundings.store,
+    reading: fixture.runtime.store,
     now: () => Date.now() + shift,
     log: { warn: (_fields, message) => warned.push(message) },
     ...more,
@@ -100,9 +100,9 @@ describe('a token is refused', () => {
 
   it('of a user who is no admin, or archived', async () => {
     const admit = open();
-    await house.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
+    await fixture.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
     expect(await admit(await provider.token('guest@corp.example'))).toBeUndefined();
-    await house.send('patch', `/users/${ada}`, { data: { archived: true } });
+    await fixture.send('patch', `/users/${ada}`, { data: { archived: true } });
     expect(await admit(await provider.token(EMAIL))).toBeUndefined();
   });
 
@@ -173,7 +173,7 @@ describe('a subject of the settings', () => {
   });
 
   it('does not become somebody else by a verified address', async () => {
-    await house.make('/users', { email: 'bo@corp.example', roles: ['admin'] });
+    await fixture.make('/users', { email: 'bo@corp.example', roles: ['admin'] });
     const admit = open({ subjects: { s1: EMAIL } });
     expect(await admit(await provider.token('bo@corp.example'))).toMatchObject({ userId: ada });
   });
@@ -187,7 +187,7 @@ describe('a subject of the settings', () => {
   });
 
   it('who is no admin is not let in', async () => {
-    await house.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
+    await fixture.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
     expect(
       await open({ subjects: { s1: 'guest@corp.example' } })(await provider.token(EMAIL)),
     ).toBeUndefined();
@@ -195,7 +195,7 @@ describe('a subject of the settings', () => {
 });
 
 it('addresses are compared as NFC in lower case, and in no other way', async () => {
-  const zoe = await house.make('/users', { email: 'zo\u00eb@corp.example', roles: ['admin'] });
+  const zoe = await fixture.make('/users', { email: 'zo\u00eb@corp.example', roles: ['admin'] });
   const admit = open();
   for (const email of ['ZOE\u0308@corp.example', 'zo\u00eb@CORP.example'])
     expect(await admit(await provider.token(email))).toMatchObject({ userId: zoe.id });

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../src/travel/json.ts';
 import { recorded } from '../../src/travel/record.ts';
 import type { Resource } from '../../src/travel/resource.ts';
-import type { House } from './house.ts';
+import type { Fixture } from '../fixtures/travel.ts';
 
 /** Changes a resource past its schema and rules, as an older version may have left it. */
 export async function changePastRules(
-  { surroundings }: House,
+  { runtime }: Fixture,
   { resource, id, changes }: { resource: Resource; id: string; changes: JsonObject },
 ): Promise<void> {
   const onChange = () => undefined;
-  await recorded({ ...surroundings, onChange }, [resource.type], async (recorder) => {
+  await recorded({ ...runtime, onChange }, [resource.type], async (recorder) => {
     const [stored] = await recorder.within.read([{ type: resource.type, id }]);
     if (!stored) throw new Error(`there is no ${resource.type} ${id}`);
     await recorder.replace(resource, stored, { ...stored.doc, ...changes });

@@ -1,11 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
+import { mergePatch } from '../../src/travel/changes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { mergePatch } from '../../src/travel/merge-patch.ts';
-import { previousAttributes } from '../../src/travel/previous-attributes.ts';
+import { previousAttributes } from '../../src/travel/record.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, operations } from './contract.ts';
-import { type House, openHouse } from './house.ts';
 import { sample } from './samples.ts';
 
 const names = fc.constantFrom('a', 'b', 'constructor', 'toString');
@@ -41,11 +41,11 @@ describe.each(
     .filter(({ events, operations: own }) => events?.includes('updated') && own.includes('patch'))
     .map((resource) => [resource.type, resource] as const),
 )('the events of random changes of a %s', (type, resource) => {
-  let house: House;
+  let fixture: Fixture;
   beforeAll(async () => {
-    house = await openHouse();
+    fixture = await openFixture();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   const patch = operations.find(({ method, path }) => {
     return method === 'patch' && path.startsWith(`/api/${resource.path}/`);
@@ -61,17 +61,17 @@ describe.each(
   const bodies = valuesOf({ ...schema, properties }, () => ['nobody']);
 
   test('lead from the embedded state back to the state before', async () => {
-    const { id } = await house.make(`/${resource.path}`, sample(resource, 0));
+    const { id } = await fixture.make(`/${resource.path}`, sample(resource, 0));
     const path = `/${resource.path}/${id}`;
     let changes = 0;
     const change = fc.record({ method: fc.constantFrom('patch', 'patch', 'put'), data: bodies });
     await fc.assert(
       fc.asyncProperty(change, async ({ method, data }) => {
-        const before = (await house.send('get', path)).body.data;
-        const answer = await house.send(method as 'patch' | 'put', path, { data });
+        const before = (await fixture.send('get', path)).body.data;
+        const answer = await fixture.send(method as 'patch' | 'put', path, { data });
         if (answer.status !== 200 || JSON.stringify(answer.body.data) === JSON.stringify(before)) return;
         changes += 1;
-        const [event] = (await house.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body.data;
+        const [event] = (await fixture.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body.data;
         expect(event).toMatchObject({ kind: `${type}.updated`, data: answer.body.data });
         expect(mergePatch(event.data, event.previousAttributes)).toEqual(before);
       }),

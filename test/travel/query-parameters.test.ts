@@ -1,12 +1,12 @@
-import { parametersOf } from '../../src/travel/page.ts';
+import { parametersOf } from '../../src/travel/pagination.ts';
+import { type Fixture, type Method, openFixture } from '../fixtures/travel.ts';
 import { type Operation, operations } from './contract.ts';
-import { type House, type Method, openHouse } from './house.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 /** A path of the operation; nothing has the ids in it. */
 const pathOf = ({ path }: Operation) => path.replace(/^\/api/, '').replace(/\{\w+\}/g, 'nobody');
@@ -17,7 +17,7 @@ test.each(operations.map((operation) => [operation.id, operation] as const))(
   '%s refuses a query parameter that it does not know, and names those it knows',
   async (_id, operation) => {
     const body = operation.hasBody ? { data: {} } : undefined;
-    const answer = await house.send(operation.method as Method, `${pathOf(operation)}?limt=5`, body);
+    const answer = await fixture.send(operation.method as Method, `${pathOf(operation)}?limt=5`, body);
     const known = namesOf(operation);
     const words = known.length > 0 ? `known here: ${known.join(', ')}` : 'there are none here';
     const message = `"limt" is not a query parameter (${words}).`;
@@ -33,37 +33,37 @@ test.each(operations.map((operation) => [operation.id, operation] as const))(
 );
 
 test('nothing is changed by a request with an unknown query parameter', async () => {
-  const { id } = await house.make('/cost-centers', { name: 'Research' });
-  const before = await house.dump();
+  const { id } = await fixture.make('/cost-centers', { name: 'Research' });
+  const before = await fixture.dump();
   const data = { name: 'Laboratory' };
   for (const answer of [
-    await house.send('post', '/cost-centers?dryRun=1', { data }),
-    await house.send('patch', `/cost-centers/${id}?force`, { data }),
-    await house.send('put', `/cost-centers/${id}?force=`, { data }),
-    await house.send('delete', `/cost-centers/${id}?cascade=true`),
+    await fixture.send('post', '/cost-centers?dryRun=1', { data }),
+    await fixture.send('patch', `/cost-centers/${id}?force`, { data }),
+    await fixture.send('put', `/cost-centers/${id}?force=`, { data }),
+    await fixture.send('delete', `/cost-centers/${id}?cascade=true`),
   ])
     expect(answer.status).toBe(400);
-  expect(await house.dump()).toBe(before);
+  expect(await fixture.dump()).toBe(before);
 });
 
 test('a parameter that another list has is unknown to this one', async () => {
-  const faults = async (path: string) => (await house.send('get', path)).body.invalid;
+  const faults = async (path: string) => (await fixture.send('get', path)).body.invalid;
   expect(await faults('/cost-centers?emails=a@example.com')).toMatchObject([{ field: 'emails' }]);
   expect(await faults('/users?status=failed&after=x')).toMatchObject([
     { field: 'status' },
     { field: 'after' },
   ]);
   expect(await faults('/custom-fields?sortBy=createdAt')).toMatchObject([{ field: 'sortBy' }]);
-  expect(await faults(`/users/${house.admin}?limit=1`)).toMatchObject([{ field: 'limit' }]);
+  expect(await faults(`/users/${fixture.admin}?limit=1`)).toMatchObject([{ field: 'limit' }]);
 });
 
 test('parameters given many times, or many of them, are refused with at most a hundred faults', async () => {
-  const repeated = await house.send('get', `/users?${'limit=1&'.repeat(1500)}`);
+  const repeated = await fixture.send('get', `/users?${'limit=1&'.repeat(1500)}`);
   expect([repeated.status, repeated.body.invalid]).toMatchObject([400, [{ field: 'limit' }]]);
   const many = Array.from({ length: 1500 }, (_none, number) => `x${number}`).join('&');
-  const answer = await house.send('get', `/users?${many}`);
+  const answer = await fixture.send('get', `/users?${many}`);
   expect([answer.status, answer.body.invalid.length]).toEqual([400, 100]);
-  const long = await house.send('get', `/users?${'x'.repeat(5000)}=1`);
+  const long = await fixture.send('get', `/users?${'x'.repeat(5000)}=1`);
   expect([long.status, long.body.invalid[0].field.length]).toEqual([400, 200]);
 });
 

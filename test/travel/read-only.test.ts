@@ -1,16 +1,16 @@
 import { catalog } from '../../src/travel/catalog.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
-import { flight, hotel, roundTrip } from './back-office/offers.ts';
-import { type Office, openOffice } from './back-office/office.ts';
-import type { Method } from './house.ts';
+import type { Method } from '../fixtures/travel.ts';
+import { flight, hotel, roundTrip } from './booking/offers.ts';
+import { type Office, openOffice } from './booking/office.ts';
 import { hasNull } from './samples.ts';
 
 let at: Office;
 beforeEach(async () => {
   at = await openOffice();
 });
-afterEach(() => at.house.close());
+afterEach(() => at.fixture.close());
 
 /** The fields of the specification's tables, required ones first, besides `id`, `type` and `createdAt`. */
 const fields: Record<string, [string[], string[]]> = {
@@ -72,14 +72,14 @@ describe.each(paths)('%s', (path, resource) => {
   });
 
   test('are an empty list at first, oldest first', async () => {
-    const { status, body } = await at.house.send('get', `/${path}`);
+    const { status, body } = await at.fixture.send('get', `/${path}`);
     const meta = { pageKind: 'offset', limit: 10, offset: 0, total: 0, order: 'asc', sortBy: 'createdAt' };
     expect([status, body]).toEqual([200, { data: [], meta }]);
   });
 
   test('are not there under an unknown id: 404', async () => {
     for (const id of [unknown, 'nothing', '%00', 'x'.repeat(51), '__proto__']) {
-      const { status, body } = await at.house.send('get', `/${path}/${id}`);
+      const { status, body } = await at.fixture.send('get', `/${path}/${id}`);
       expect([status, body.code]).toEqual([404, 'notFound']);
     }
   });
@@ -88,7 +88,7 @@ describe.each(paths)('%s', (path, resource) => {
     const subs = (resource.under ?? []).map((sub) => `/${sub.path}/${unknown}/${path}`);
     for (const url of [`/${path}`, `/${path}/${unknown}`, ...subs]) {
       for (const method of ['post', 'put', 'patch', 'delete'] as Method[]) {
-        const { status, body } = await at.house.send(method, url, { data: resource.example });
+        const { status, body } = await at.fixture.send(method, url, { data: resource.example });
         expect([url, method, status, body.code]).toEqual([url, method, 403, 'forbidden']);
       }
     }
@@ -97,7 +97,7 @@ describe.each(paths)('%s', (path, resource) => {
   test('are paged by cursor and sorted where the specification says so', async () => {
     const cursor = ['billing-operations', 'invoices'].includes(path);
     const sorted = path === 'billing-operations';
-    const statusOf = async (query: string) => (await at.house.send('get', `/${path}?${query}`)).status;
+    const statusOf = async (query: string) => (await at.fixture.send('get', `/${path}?${query}`)).status;
     expect(await statusOf('pageKind=cursor')).toBe(cursor ? 200 : 400);
     for (const field of ['createdAt', 'date'])
       expect(await statusOf(`sortBy=${field}`)).toBe(sorted ? 200 : 400);
@@ -133,7 +133,7 @@ describe('sub-collections', () => {
   const walk = async (path: string): Promise<unknown[]> => {
     const found: unknown[] = [];
     for (let after = ''; ; ) {
-      const { body } = await at.house.send('get', `${path}&pageKind=cursor&limit=2${after}`);
+      const { body } = await at.fixture.send('get', `${path}&pageKind=cursor&limit=2${after}`);
       found.push(...body.data.map(({ id }: JsonObject) => id));
       if (!body.meta.nextAfter) return found;
       after = `&after=${encodeURIComponent(body.meta.nextAfter)}`;
@@ -146,7 +146,7 @@ describe('sub-collections', () => {
       `/trip-projects/${unknown}/billing-operations`,
       `/trip-projects/${unknown}/users`,
     ]) {
-      const { status, body } = await at.house.send('get', path);
+      const { status, body } = await at.fixture.send('get', path);
       expect([status, body.code]).toEqual([404, 'notFound']);
     }
   });
@@ -155,7 +155,7 @@ describe('sub-collections', () => {
     const travelerId = await at.traveler({ billingProfileId: await at.profile() });
     const trips = [];
     for (let number = 0; number < 2; number++) {
-      at.house.pass(1000);
+      at.fixture.pass(1000);
       trips.push(await at.booked([flight(10), flight(20), hotel(30)], [travelerId]));
     }
     const [first, second] = trips.map(({ operations }) => operations.map(({ id }) => id));
@@ -175,7 +175,7 @@ describe('sub-collections', () => {
       ...all.slice(0, -1).reverse(),
       late.id,
     ]);
-    const { body } = await at.house.send('get', `${ofInvoice}?limit=2&offset=5`);
+    const { body } = await at.fixture.send('get', `${ofInvoice}?limit=2&offset=5`);
     expect([body.data.length, body.meta.total]).toEqual([2, 7]);
   });
 
@@ -184,23 +184,23 @@ describe('sub-collections', () => {
     await at.traveler();
     const { trip } = await at.booked([flight(1)], ids);
     const path = `/trip-projects/${trip.id}/users`;
-    const { body } = await at.house.send('get', `${path}?limit=2&offset=1`);
+    const { body } = await at.fixture.send('get', `${path}?limit=2&offset=1`);
     expect([body.data.length, body.meta.total]).toEqual([2, 3]);
     const listed = await at.all(path);
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(ids));
     expect(listed[0]).toEqual(await at.get(`/users/${listed[0]?.['id']}`));
     for (const query of ['pageKind=cursor', 'sortBy=email']) {
-      expect((await at.house.send('get', `${path}?${query}`)).status).toBe(400);
+      expect((await at.fixture.send('get', `${path}?${query}`)).status).toBe(400);
     }
   });
 });
 
 test('what trips and bills refer to stays', async () => {
   const field = async (resourceType: string) =>
-    (await at.house.make('/custom-fields', { dataType: 'text', name: resourceType, resourceType })).id;
+    (await at.fixture.make('/custom-fields', { dataType: 'text', name: resourceType, resourceType })).id;
   const [ofTrip, ofUser] = [await field('tripProject'), await field('user')];
-  const costCenterId = (await at.house.make('/cost-centers', { name: 'Sales' })).id;
-  const projectCodeId = (await at.house.make('/project-codes', { code: 'APOLLO' })).id;
+  const costCenterId = (await at.fixture.make('/cost-centers', { name: 'Sales' })).id;
+  const projectCodeId = (await at.fixture.make('/project-codes', { code: 'APOLLO' })).id;
   const billingProfileId = await at.profile();
   const travelerId = await at.traveler({
     ...{ billingProfileId, costCenterId },
@@ -215,7 +215,7 @@ test('what trips and bills refer to stays', async () => {
     await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
   });
   const freed = { billingProfileId: null, costCenterId: null, customFields: null };
-  await at.house.send('patch', `/users/${travelerId}`, { data: freed });
+  await at.fixture.send('patch', `/users/${travelerId}`, { data: freed });
   for (const path of [
     `/users/${travelerId}`,
     `/billing-profiles/${billingProfileId}`,
@@ -224,7 +224,7 @@ test('what trips and bills refer to stays', async () => {
     `/custom-fields/${ofTrip}`,
     `/custom-fields/${ofUser}`,
   ]) {
-    const { status, body } = await at.house.send('delete', path);
+    const { status, body } = await at.fixture.send('delete', path);
     expect([path, status, body.code]).toEqual([path, 409, 'conflict']);
   }
 });

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import type { LoggedRequest, RequestLog } from '../../src/travel/ports.ts';
-import { keeper } from '../../src/travel/request-log-keeper.ts';
-import { type Clock, clock } from '../support/clock.ts';
+import { keeper } from '../../src/travel/request-log-writer.ts';
+import { type Clock, clock } from '../fixtures/clock.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

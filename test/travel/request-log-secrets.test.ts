@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { loggedBody } from '../../src/travel/request-log-body.ts';
-import { withoutSecretParameters, withoutSecrets } from '../../src/travel/request-log-secrets.ts';
+import { loggedBody, withoutSecretParameters, withoutSecrets } from '../../src/travel/request-log.ts';
 
 /** Stands for a secret; nothing else holds it. */
 const SECRET = 'hush-hush';

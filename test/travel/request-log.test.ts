@@ -2,33 +2,33 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import request from 'supertest';
-import { KEY, type RecordingHouse, recordingHouse } from './recording-house.ts';
+import { KEY, type RecordingFixture, recordingFixture } from '../fixtures/recording-travel.ts';
 
-let house: RecordingHouse;
+let fixture: RecordingFixture;
 beforeEach(async () => {
-  house = await recordingHouse();
+  fixture = await recordingFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const NOON = Date.UTC(2026, 10, 20, 10);
 
 test('a request is recorded with all that an administrator may ask for', async () => {
   const sent = '{"data": {"firstName": "Ada"}}';
-  const path = `/api/users/${house.admin}`;
-  const answer = await house
+  const path = `/api/users/${fixture.admin}`;
+  const answer = await fixture
     .send('patch', path)
     .set('Content-Type', 'application/json')
     .set('X-Request-Id', 'case-17')
     .send(sent);
   expect(answer.status).toBe(200);
-  expect(await house.recorded()).toEqual([
+  expect(await fixture.recorded()).toEqual([
     {
       time: NOON,
       ms: 0,
       method: 'PATCH',
       path,
       status: 200,
-      userId: house.admin,
+      userId: fixture.admin,
       credential: 'apiKey:k1',
       requestId: 'case-17',
       requestBody: { text: sent, cut: false },
@@ -38,16 +38,16 @@ test('a request is recorded with all that an administrator may ask for', async (
 });
 
 test('a request without a body has none in the log', async () => {
-  const answer = await house.send('get', '/api/whoami');
-  const [row] = await house.recorded();
+  const answer = await fixture.send('get', '/api/whoami');
+  const [row] = await fixture.recorded();
   expect([row?.requestBody, row?.responseBody?.text]).toEqual([undefined, answer.text]);
   expect(row?.requestId).toBe(answer.headers['x-request-id']);
 });
 
 test('what is refused for want of a credential is recorded, in nobody’s name', async () => {
-  await request(house.app).get('/api/users').expect(401);
-  await request(house.app).delete('/api/users/a').set('Authorization', 'Bearer wrong').expect(401);
-  const rows = await house.recorded();
+  await request(fixture.app).get('/api/users').expect(401);
+  await request(fixture.app).delete('/api/users/a').set('Authorization', 'Bearer wrong').expect(401);
+  const rows = await fixture.recorded();
   expect(
     rows.map(({ method, path, status, userId, credential }) => [method, path, status, userId, credential]),
   ).toEqual([
@@ -57,11 +57,11 @@ test('what is refused for want of a credential is recorded, in nobody’s name',
 });
 
 test('what the bridge reads is recorded without the answer, which would fill the log; its writes and faults whole', async () => {
-  await house.bridge('get', '/api/events?limit=1').expect(200);
-  await house.bridge('get', '/api/nothing').expect(404);
-  const path = `/api/users/${house.admin}`;
-  await house.bridge('patch', path).send({ data: { firstName: 'Ada' } });
-  const rows = await house.recorded();
+  await fixture.bridge('get', '/api/events?limit=1').expect(200);
+  await fixture.bridge('get', '/api/nothing').expect(404);
+  const path = `/api/users/${fixture.admin}`;
+  await fixture.bridge('patch', path).send({ data: { firstName: 'Ada' } });
+  const rows = await fixture.recorded();
   expect(
     rows.map((row) => [row.credential, row.path, row.requestBody?.text, row.responseBody !== undefined]),
   ).toEqual([
@@ -73,21 +73,21 @@ test('what the bridge reads is recorded without the answer, which would fill the
 
 test('a path is cut at 2,048 characters, and at 200 when nobody was recognised', async () => {
   const path = `/api/users?after=${'x'.repeat(10_000)}`;
-  await house.send('get', path);
-  await request(house.app).get(path).expect(401);
-  const rows = await house.recorded();
+  await fixture.send('get', path);
+  await request(fixture.app).get(path).expect(401);
+  const rows = await fixture.recorded();
   expect(rows.map((row) => row.path)).toEqual([`${path.slice(0, 199)}…`, `${path.slice(0, 2_047)}…`]);
 });
 
 test('a secret that the cut of a path would part from its name is struck out', async () => {
-  await request(house.app).get(
+  await request(fixture.app).get(
     `/api/users?${'x'.repeat(170)}&token=${'hush'.repeat(20)}&b=${'y'.repeat(300)}`,
   );
-  expect(JSON.stringify(await house.recorded())).not.toContain('hush');
+  expect(JSON.stringify(await fixture.recorded())).not.toContain('hush');
 });
 
 test('who floods the service without a credential writes no more than a hundred lines and a sum each minute', async () => {
-  const server = createServer(house.app).listen(0, '127.0.0.1');
+  const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/users`;
   for (let n = 0; n < 130; n += 1) {
@@ -97,7 +97,7 @@ test('who floods the service without a credential writes no more than a hundred 
   expect((await fetch(url, { headers: { Authorization: `Bearer ${KEY}` } })).status).toBe(200);
   server.closeAllConnections();
   server.close();
-  const rows = await house.recorded();
+  const rows = await fixture.recorded();
   const strangers = rows.filter(({ userId }) => userId === undefined);
   expect(rows).toHaveLength(102);
   expect(strangers.filter(({ path, status }) => path === '/api/users' && status === 401)).toHaveLength(100);
@@ -108,11 +108,11 @@ test('who floods the service without a credential writes no more than a hundred 
 });
 
 test('what is not found, not supported or cannot be decoded is recorded', async () => {
-  await house.send('get', '/api/nothing').expect(404);
-  await house.send('delete', '/api/whoami').expect(403);
-  await house.send('get', '/api/users/%E0%A4%A').expect(400);
-  await house.send('get', '/api/users?limit=x').expect(400);
-  const rows = await house.recorded();
+  await fixture.send('get', '/api/nothing').expect(404);
+  await fixture.send('delete', '/api/whoami').expect(403);
+  await fixture.send('get', '/api/users/%E0%A4%A').expect(400);
+  await fixture.send('get', '/api/users?limit=x').expect(400);
+  const rows = await fixture.recorded();
   expect(rows.map(({ path, status }) => `${status} ${path}`)).toEqual([
     '400 /api/users?limit=x',
     '400 /api/users/%E0%A4%A',
@@ -133,33 +133,33 @@ test.each([
     undefined,
   ],
 ])('a body that is %s is recorded as far as it was read', async (_title, body, type, status, kept) => {
-  await house.send('post', '/api/users').set('Content-Type', type).send(body).expect(status);
-  const [row] = await house.recorded();
+  await fixture.send('post', '/api/users').set('Content-Type', type).send(body).expect(status);
+  const [row] = await fixture.recorded();
   expect([row?.status, row?.requestBody?.text]).toEqual([status, kept]);
 });
 
 test('the time that an answer takes is recorded, and a client that does not wait for it is 499', async () => {
-  const server = createServer(house.app).listen(0, '127.0.0.1');
+  const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const gate = house.holdBack();
+  const gate = fixture.holdBack();
   const arrived = once(server, 'request');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.write(`GET /api/users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
   const [, response] = await arrived;
   const closed = once(response, 'close');
-  house.pass(1_234);
+  fixture.pass(1_234);
   client.destroy();
   await closed;
   gate.goOn();
-  const rows = await house.recorded();
+  const rows = await fixture.recorded();
   expect(rows.map(({ status, ms, time }) => [status, ms, time])).toEqual([[499, 1_234, NOON]]);
   server.close();
 });
 
 test('a long body is cut at 16,384 bytes, between two characters, and marked', async () => {
   const firstName = 'é'.repeat(100_000);
-  await house.send('post', '/api/users').send({ data: { email: 'a@example.com', firstName } });
-  const [row] = await house.recorded();
+  await fixture.send('post', '/api/users').send({ data: { email: 'a@example.com', firstName } });
+  const [row] = await fixture.recorded();
   const body = row?.requestBody;
   expect(body?.cut).toBe(true);
   expect(Buffer.byteLength(body?.text ?? '')).toBeGreaterThan(16_380);
@@ -168,16 +168,16 @@ test('a long body is cut at 16,384 bytes, between two characters, and marked', a
 });
 
 describe('no secret is recorded:', () => {
-  const whole = async () => JSON.stringify(await house.recorded());
+  const whole = async () => JSON.stringify(await fixture.recorded());
 
   test('not the credential', async () => {
-    await house.send('get', '/api/whoami');
-    await request(house.app).get('/api/whoami').set('Authorization', 'Bearer hush-hush');
+    await fixture.send('get', '/api/whoami');
+    await request(fixture.app).get('/api/whoami').set('Authorization', 'Bearer hush-hush');
     expect(await whole()).not.toMatch(/the-key-that-nobody-may-read|hush/);
   });
 
   test('not in a body, nor in the answer that repeats it', async () => {
-    const answer = await house.send('post', '/api/users').send({
+    const answer = await fixture.send('post', '/api/users').send({
       data: { email: 'a@example.com', secret: 'hush-1', apiKey: ['hush-2'], x: [{ PassWord: 'hush-3' }] },
     });
     expect(answer.text).toContain('hush');
@@ -187,7 +187,7 @@ describe('no secret is recorded:', () => {
   });
 
   test('not in a body whose names are spelled with escapes', async () => {
-    await house
+    await fixture
       .send('post', '/api/users')
       .set('Content-Type', 'application/json')
       .send('{"data":{"se\\u0063ret":"hush"}}');
@@ -195,7 +195,7 @@ describe('no secret is recorded:', () => {
   });
 
   test('not in a body that is broken', async () => {
-    await house
+    await fixture
       .send('post', '/api/users')
       .set('Content-Type', 'application/json')
       .send('{"data":{"secret":"hush"')
@@ -207,18 +207,18 @@ describe('no secret is recorded:', () => {
 
   test('not in a body in another encoding', async () => {
     const body = Buffer.from('{"data":{"secret":"hush"}}', 'utf16le');
-    await house
+    await fixture
       .send('post', '/api/users')
       .set('Content-Type', 'application/json; charset=utf-16le')
       .serialize(() => body as unknown as string)
       .send(body);
-    const [row] = await house.recorded();
+    const [row] = await fixture.recorded();
     expect(row?.requestBody).toEqual({ text: `(left out: ${body.length} bytes of utf-16le)`, cut: false });
   });
 
   test('not in a query', async () => {
-    await house.send('get', '/api/whoami?a=1&access_token=hush&api%4Bey=hush&b=2');
-    const [row] = await house.recorded();
+    await fixture.send('get', '/api/whoami?a=1&access_token=hush&api%4Bey=hush&b=2');
+    const [row] = await fixture.recorded();
     expect(row?.path).toBe('/api/whoami?a=1&access_token=*&api%4Bey=*&b=2');
   });
 });

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../src/travel/json.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { changePastRules } from './past-the-rules.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const textField: JsonObject = { dataType: 'text', name: 'Badge', resourceType: 'user' };
 const optionField: JsonObject = { dataType: 'option', name: 'Team', resourceType: 'user' };
@@ -17,7 +17,9 @@ describe('a custom field', () => {
   test.each(['(', '[z-a]', '(?=x)', '(a)\\1', 'x{1001}', 'a'.repeat(1001)])(
     'refuses %j, which is no RE2 expression or too long',
     async (validationRegexp) => {
-      const answer = await house.send('post', '/custom-fields', { data: { ...textField, validationRegexp } });
+      const answer = await fixture.send('post', '/custom-fields', {
+        data: { ...textField, validationRegexp },
+      });
       expect([answer.status, answer.body.invalid]).toEqual([
         422,
         [expect.objectContaining({ field: 'validationRegexp', code: 'pattern' })],
@@ -26,100 +28,101 @@ describe('a custom field', () => {
   );
 
   test('keeps its kind while it is in use', async () => {
-    const { id } = await house.make('/custom-fields', optionField);
+    const { id } = await fixture.make('/custom-fields', optionField);
     const field = `/custom-fields/${id}`;
-    const free = await house.send('patch', field, { data: { dataType: 'optionsList' } });
+    const free = await fixture.send('patch', field, { data: { dataType: 'optionsList' } });
     expect([free.status, free.body.data.dataType]).toEqual([200, 'optionsList']);
-    const option = await house.make(`${field}/options`, { data: 'red' });
+    const option = await fixture.make(`${field}/options`, { data: 'red' });
     for (const data of [{ dataType: 'text' }, { resourceType: 'tripProject' }]) {
-      const answer = await house.send('patch', field, { data });
+      const answer = await fixture.send('patch', field, { data });
       expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
     }
     expect(
-      (await house.send('patch', field, { data: { name: 'Squad', dataType: 'optionsList' } })).status,
+      (await fixture.send('patch', field, { data: { name: 'Squad', dataType: 'optionsList' } })).status,
     ).toBe(200);
-    await house.send('delete', `${field}/options/${option.id}`);
-    expect((await house.send('patch', field, { data: { dataType: 'text' } })).status).toBe(200);
+    await fixture.send('delete', `${field}/options/${option.id}`);
+    expect((await fixture.send('patch', field, { data: { dataType: 'text' } })).status).toBe(200);
   });
 
   test('with options stays until they are gone', async () => {
-    const { id } = await house.make('/custom-fields', optionField);
-    await house.make(`/custom-fields/${id}/options`, { data: 'red' });
-    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+    const { id } = await fixture.make('/custom-fields', optionField);
+    await fixture.make(`/custom-fields/${id}/options`, { data: 'red' });
+    expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(409);
   });
 
   test.each([
     ['dataType', { ...textField, dataType: 'number' }],
     ['resourceType', { ...textField, resourceType: 'invoice' }],
   ])('has a %s from a closed list', async (field, data) => {
-    const answer = await house.send('post', '/custom-fields', { data });
+    const answer = await fixture.send('post', '/custom-fields', { data });
     expect(answer.body.invalid).toEqual([expect.objectContaining({ field, code: 'enum' })]);
   });
 });
 
 describe('an option', () => {
   test('cannot be made in a text field', async () => {
-    const { id } = await house.make('/custom-fields', textField);
-    const answer = await house.send('post', `/custom-fields/${id}/options`, { data: { data: 'x' } });
+    const { id } = await fixture.make('/custom-fields', textField);
+    const answer = await fixture.send('post', `/custom-fields/${id}/options`, { data: { data: 'x' } });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
   });
 
   test.each(['approverId', 'billingProfileId'])('can have %s in one custom field only', async (name) => {
     const profile = { email: 'b@example.com', lang: 'en', name: 'B' };
-    const target = name === 'approverId' ? house.admin : (await house.make('/billing-profiles', profile)).id;
-    const first = await house.make('/custom-fields', optionField);
-    const second = await house.make('/custom-fields', optionField);
+    const target =
+      name === 'approverId' ? fixture.admin : (await fixture.make('/billing-profiles', profile)).id;
+    const first = await fixture.make('/custom-fields', optionField);
+    const second = await fixture.make('/custom-fields', optionField);
     const options = (id: string) => `/custom-fields/${id}/options`;
-    const one = await house.make(options(first.id), { data: 'a', [name]: target });
-    await house.make(options(first.id), { data: 'b', [name]: target });
-    const plain = await house.make(options(second.id), { data: 'a' });
+    const one = await fixture.make(options(first.id), { data: 'a', [name]: target });
+    await fixture.make(options(first.id), { data: 'b', [name]: target });
+    const plain = await fixture.make(options(second.id), { data: 'a' });
     const refused = [422, [expect.objectContaining({ field: name, code: 'exclusive' })]];
-    const made = await house.send('post', options(second.id), { data: { data: 'b', [name]: target } });
+    const made = await fixture.send('post', options(second.id), { data: { data: 'b', [name]: target } });
     expect([made.status, made.body.invalid]).toEqual(refused);
     const item = `${options(second.id)}/${plain.id}`;
-    const changed = await house.send('patch', item, { data: { [name]: target } });
+    const changed = await fixture.send('patch', item, { data: { [name]: target } });
     expect([changed.status, changed.body.invalid]).toEqual(refused);
 
-    const { data } = (await house.send('get', options(first.id))).body;
+    const { data } = (await fixture.send('get', options(first.id))).body;
     for (const { id } of data)
-      await house.send('patch', `${options(first.id)}/${id}`, { data: { [name]: null } });
-    expect((await house.send('patch', item, { data: { [name]: target } })).status).toBe(200);
-    const late = await house.send('patch', `${options(first.id)}/${one.id}`, { data: { [name]: target } });
+      await fixture.send('patch', `${options(first.id)}/${id}`, { data: { [name]: null } });
+    expect((await fixture.send('patch', item, { data: { [name]: target } })).status).toBe(200);
+    const late = await fixture.send('patch', `${options(first.id)}/${one.id}`, { data: { [name]: target } });
     expect(late.status).toBe(422);
   });
 
   test('has data that no other option of its field has, without case', async () => {
-    const { id } = await house.make('/custom-fields', optionField);
+    const { id } = await fixture.make('/custom-fields', optionField);
     const options = `/custom-fields/${id}/options`;
-    const red = await house.make(options, { data: 'Rouge' });
-    const blue = await house.make(options, { data: 'blue' });
+    const red = await fixture.make(options, { data: 'Rouge' });
+    const blue = await fixture.make(options, { data: 'blue' });
     for (const answer of [
-      await house.send('post', options, { data: { data: 'Rouge' } }),
-      await house.send('post', options, { data: { data: 'ROUGE', displayName: 'Red' } }),
-      await house.send('patch', `${options}/${blue.id}`, { data: { data: 'rouge' } }),
-      await house.send('put', `${options}/${blue.id}`, { data: { data: 'rougE' } }),
+      await fixture.send('post', options, { data: { data: 'Rouge' } }),
+      await fixture.send('post', options, { data: { data: 'ROUGE', displayName: 'Red' } }),
+      await fixture.send('patch', `${options}/${blue.id}`, { data: { data: 'rouge' } }),
+      await fixture.send('put', `${options}/${blue.id}`, { data: { data: 'rougE' } }),
     ])
       expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
     // Its own data in another case, what another field has, and what was given up are free.
-    const renamed = await house.send('patch', `${options}/${red.id}`, { data: { data: 'ROUGE' } });
+    const renamed = await fixture.send('patch', `${options}/${red.id}`, { data: { data: 'ROUGE' } });
     expect([renamed.status, renamed.body.data.data]).toEqual([200, 'ROUGE']);
-    const other = await house.make('/custom-fields', optionField);
-    await house.make(`/custom-fields/${other.id}/options`, { data: 'rouge' });
-    await house.send('delete', `${options}/${red.id}`);
-    expect((await house.send('post', options, { data: { data: 'rouge' } })).status).toBe(201);
+    const other = await fixture.make('/custom-fields', optionField);
+    await fixture.make(`/custom-fields/${other.id}/options`, { data: 'rouge' });
+    await fixture.send('delete', `${options}/${red.id}`);
+    expect((await fixture.send('post', options, { data: { data: 'rouge' } })).status).toBe(201);
   });
 
   test('of several that are made at once with the same data, one is made', async () => {
-    const { id } = await house.make('/custom-fields', optionField);
-    const make = (data: string) => house.send('post', `/custom-fields/${id}/options`, { data: { data } });
+    const { id } = await fixture.make('/custom-fields', optionField);
+    const make = (data: string) => fixture.send('post', `/custom-fields/${id}/options`, { data: { data } });
     const answers = await Promise.all(['r42', 'R42', 'r42', 'R42'].map(make));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
 
   test('is listed under its field in order of creation', async () => {
-    const { id } = await house.make('/custom-fields', optionField);
-    for (const data of ['c', 'a', 'b']) await house.make(`/custom-fields/${id}/options`, { data });
-    const { data, meta } = (await house.send('get', `/custom-fields/${id}/options?limit=2`)).body;
+    const { id } = await fixture.make('/custom-fields', optionField);
+    for (const data of ['c', 'a', 'b']) await fixture.make(`/custom-fields/${id}/options`, { data });
+    const { data, meta } = (await fixture.send('get', `/custom-fields/${id}/options?limit=2`)).body;
     expect([data.map((option: JsonObject) => option['data']), meta.total]).toEqual([['c', 'a'], 3]);
     expect(data[0]).toMatchObject({ customFieldId: id, type: 'customFieldOption' });
   });
@@ -127,32 +130,32 @@ describe('an option', () => {
 
 describe('a travel policy', () => {
   test('that becomes the default takes the mark from the one before', async () => {
-    const first = await house.make('/travel-policies', { ...travelPolicy.example, default: true });
-    house.changes.length = 0;
-    const second = await house.make('/travel-policies', { ...travelPolicy.example, default: true });
-    expect(house.changes).toEqual([`travelPolicy ${first.id}`, `travelPolicy ${second.id}`]);
+    const first = await fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
+    fixture.changes.length = 0;
+    const second = await fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
+    expect(fixture.changes).toEqual([`travelPolicy ${first.id}`, `travelPolicy ${second.id}`]);
     const defaults = async () => {
-      const { data } = (await house.send('get', '/travel-policies')).body;
+      const { data } = (await fixture.send('get', '/travel-policies')).body;
       return data.filter((policy: JsonObject) => policy['default']).map(({ id }: JsonObject) => id);
     };
     expect(await defaults()).toEqual([second.id]);
-    await house.send('patch', `/travel-policies/${first.id}`, { data: { default: true } });
+    await fixture.send('patch', `/travel-policies/${first.id}`, { data: { default: true } });
     expect(await defaults()).toEqual([first.id]);
-    await house.send('put', `/travel-policies/${first.id}`, { data: travelPolicy.example });
+    await fixture.send('put', `/travel-policies/${first.id}`, { data: travelPolicy.example });
     expect(await defaults()).toEqual([]);
   });
 
   test('of two that ask at once, one is the default', async () => {
-    const make = () => house.make('/travel-policies', { ...travelPolicy.example, default: true });
+    const make = () => fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
     await Promise.all([make(), make(), make(), make()]);
-    const { data } = (await house.send('get', '/travel-policies')).body;
+    const { data } = (await fixture.send('get', '/travel-policies')).body;
     expect(data.filter((policy: JsonObject) => policy['default'])).toHaveLength(1);
   });
 
   test('loses its custom budget when that is set to null', async () => {
-    const { id } = await house.make('/travel-policies', travelPolicy.example);
+    const { id } = await fixture.make('/travel-policies', travelPolicy.example);
     const data = { transportBudget: { flight: { custom: null, kind: 'strict' } } };
-    const answer = await house.send('patch', `/travel-policies/${id}`, { data });
+    const answer = await fixture.send('patch', `/travel-policies/${id}`, { data });
     expect(answer.body.data.transportBudget).toEqual({
       common: { flexibilityPercentage: 5 },
       flight: { kind: 'strict' },
@@ -197,11 +200,11 @@ describe('a travel policy', () => {
   test('keeps every setting that the specification names', async () => {
     const policy = {
       ...travelPolicy.example,
-      defaultApproverId: house.admin,
+      defaultApproverId: fixture.admin,
       smartSettings: smart,
       transportBudget,
     };
-    expect(await house.make('/travel-policies', policy)).toMatchObject(policy);
+    expect(await fixture.make('/travel-policies', policy)).toMatchObject(policy);
   });
 
   test.each([
@@ -256,7 +259,7 @@ describe('a travel policy', () => {
       { transportBudget: { flight: { custom: { mediumHaul: { maxDuration: -1 } } } } },
     ],
   ])('refuses %s as %s', async (field, code, data) => {
-    const answer = await house.send('post', '/travel-policies', {
+    const answer = await fixture.send('post', '/travel-policies', {
       data: { ...travelPolicy.example, ...data },
     });
     expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
@@ -268,33 +271,33 @@ test('actions, cabin classes and car categories of a travel policy stay open', a
     smartSettings: { maxCarRentalAcrissCategory: { action: 'askTheBoard', category: 'Spacecraft' } },
     transportBudget: { flight: { custom: { longHaul: { cabinClass: 'cargo' } } } },
   };
-  expect(await house.make('/travel-policies', { ...travelPolicy.example, ...open })).toMatchObject(open);
+  expect(await fixture.make('/travel-policies', { ...travelPolicy.example, ...open })).toMatchObject(open);
 });
 
 describe('a SCIM user mapping', () => {
   test.each(scimAttributes)('takes %s', async (scimAttribute) => {
-    await house.make('/scim-user-mappings', { scimAttribute, userAttribute: 'lastName' });
+    await fixture.make('/scim-user-mappings', { scimAttribute, userAttribute: 'lastName' });
   });
 
   test.each(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber'])(
     'fills %s',
     async (userAttribute) => {
-      await house.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute });
+      await fixture.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute });
     },
   );
 
   test('fills a custom field of users, which stays as long', async () => {
-    const { id } = await house.make('/custom-fields', textField);
-    const mapping = await house.make('/scim-user-mappings', { scimAttribute: 'title', customFieldId: id });
+    const { id } = await fixture.make('/custom-fields', textField);
+    const mapping = await fixture.make('/scim-user-mappings', { scimAttribute: 'title', customFieldId: id });
     expect(mapping).toMatchObject({ scimAttribute: 'title', customFieldId: id });
-    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(409);
-    await house.send('delete', `/scim-user-mappings/${mapping.id}`);
-    expect((await house.send('delete', `/custom-fields/${id}`)).status).toBe(200);
+    expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(409);
+    await fixture.send('delete', `/scim-user-mappings/${mapping.id}`);
+    expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(200);
   });
 
   test('fills nothing else, and exactly one thing', async () => {
-    const trip = await house.make('/custom-fields', { ...textField, resourceType: 'tripProject' });
-    const badge = await house.make('/custom-fields', textField);
+    const trip = await fixture.make('/custom-fields', { ...textField, resourceType: 'tripProject' });
+    const badge = await fixture.make('/custom-fields', textField);
     const cases: [JsonObject, string, string][] = [
       [{}, 'customFieldId', 'required'],
       [{ customFieldId: badge.id, userAttribute: 'email' }, 'userAttribute', 'exclusive'],
@@ -303,7 +306,7 @@ describe('a SCIM user mapping', () => {
       [{ scimAttribute: 'userName', userAttribute: 'email' }, 'scimAttribute', 'enum'],
     ];
     for (const [data, field, code] of cases) {
-      const answer = await house.send('post', '/scim-user-mappings', {
+      const answer = await fixture.send('post', '/scim-user-mappings', {
         data: { scimAttribute: 'title', ...data },
       });
       expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
@@ -311,14 +314,14 @@ describe('a SCIM user mapping', () => {
   });
 
   test('changes its target in one PATCH', async () => {
-    const { id } = await house.make('/custom-fields', textField);
-    const mapping = await house.make('/scim-user-mappings', {
+    const { id } = await fixture.make('/custom-fields', textField);
+    const mapping = await fixture.make('/scim-user-mappings', {
       scimAttribute: 'title',
       userAttribute: 'lastName',
     });
     const item = `/scim-user-mappings/${mapping.id}`;
-    expect((await house.send('patch', item, { data: { customFieldId: id } })).status).toBe(422);
-    const answer = await house.send('patch', item, { data: { customFieldId: id, userAttribute: null } });
+    expect((await fixture.send('patch', item, { data: { customFieldId: id } })).status).toBe(422);
+    const answer = await fixture.send('patch', item, { data: { customFieldId: id, userAttribute: null } });
     expect([answer.status, answer.body.data.customFieldId, answer.body.data.userAttribute]).toEqual([
       200,
       id,
@@ -337,30 +340,30 @@ describe('a billing profile', () => {
     ['name', 'required', { name: '  ' }],
     ['name', 'pattern', { name: 'x'.repeat(256) }],
   ])('refuses %s as %s', async (field, code, data) => {
-    const answer = await house.send('post', '/billing-profiles', { data: { ...profile, ...data } });
+    const answer = await fixture.send('post', '/billing-profiles', { data: { ...profile, ...data } });
     expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
   });
 
   test('shares its email with others, as only users have one of their own', async () => {
-    await house.make('/billing-profiles', profile);
-    await house.make('/billing-profiles', profile);
+    await fixture.make('/billing-profiles', profile);
+    await fixture.make('/billing-profiles', profile);
   });
 });
 
 test('a project code is its own in its own spelling', async () => {
-  await house.make('/project-codes', { code: 'Apollo' });
-  await house.make('/project-codes', { code: 'APOLLO' });
+  await fixture.make('/project-codes', { code: 'Apollo' });
+  await fixture.make('/project-codes', { code: 'APOLLO' });
 });
 
 test('values of a policy that an older version took may stay while others are changed, and are not taken anew', async () => {
-  const { id } = await house.make('/travel-policies', travelPolicy.example);
+  const { id } = await fixture.make('/travel-policies', travelPolicy.example);
   const tripDestination = { denyCountries: ['UK', 'FR'] };
   const smartSettings = { tripDestination, maxTripPrice: { amount: 5, currency: 'ZZZ' } };
-  await changePastRules(house, { resource: travelPolicy, id, changes: { smartSettings } });
+  await changePastRules(fixture, { resource: travelPolicy, id, changes: { smartSettings } });
   const policy = `/travel-policies/${id}`;
-  const renamed = await house.send('patch', policy, { data: { name: 'Renamed' } });
+  const renamed = await fixture.send('patch', policy, { data: { name: 'Renamed' } });
   expect([renamed.status, renamed.body.data]).toMatchObject([200, { name: 'Renamed', smartSettings }]);
-  const moved = await house.send('patch', policy, {
+  const moved = await fixture.send('patch', policy, {
     data: { smartSettings: { tripDestination: { denyCountries: ['FR', 'UK'] } } },
   });
   const field = 'smartSettings.tripDestination.denyCountries.1';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import { Addresses } from '../../src/travel/sample-data/addresses.ts';
-import { Agenda } from '../../src/travel/sample-data/agenda.ts';
-import { identityOf } from '../../src/travel/sample-data/identity.ts';
-import { localTime, timeOf } from '../../src/travel/sample-data/local-time.ts';
-import { timeAfter, workedUntil } from '../../src/travel/sample-data/working-time.ts';
+import { identityOf } from '../../src/sample-data/company.ts';
+import { localTime, timeOf } from '../../src/sample-data/places.ts';
+import { Addresses, Agenda } from '../../src/sample-data/simulation.ts';
+import { timeAfter, workedUntil } from '../../src/sample-data/trips.ts';
 
 it('an agenda gives back what was planned in order of time, then of planning, and nothing at its end or later', () => {
   fc.assert(

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { isPossiblePhoneNumber } from 'libphonenumber-js';
+import { cities } from '../../src/sample-data/places.ts';
+import { type Made, makeSampleData } from '../../src/sample-data/sample-data.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { isObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
-import { cities } from '../../src/travel/sample-data/cities.ts';
-import { type Made, makeSampleData } from '../../src/travel/sample-data/sample-data.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { dumpOf } from './dump.ts';
-import { type House, openHouse } from './house.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const DAY = 86_400_000;
@@ -56,10 +56,10 @@ async function inDatabase<T>(
 }
 
 /** Everything of a collection, page by page, as a client reads it. */
-async function all(house: House, path: string): Promise<Item[]> {
+async function all(fixture: Fixture, path: string): Promise<Item[]> {
   const found: Item[] = [];
   for (let offset = 0; ; offset += 100) {
-    const { body } = await house.send('get', `${path}?limit=100&offset=${offset}`).expect(200);
+    const { body } = await fixture.send('get', `${path}?limit=100&offset=${offset}`).expect(200);
     found.push(...body.data);
     if (offset + 100 >= body.meta.total) return found;
   }
@@ -98,7 +98,7 @@ function instantOf(local: string, place: string): number {
 }
 
 describe('a company, read by its API', () => {
-  let house: House;
+  let fixture: Fixture;
   let ran: Run;
   const lists = new Map<string, Item[]>();
   const list = (path: string) => lists.get(path) ?? [];
@@ -108,11 +108,11 @@ describe('a company, read by its API', () => {
     ...['trip-projects', 'billing-operations', 'invoices', 'refunds', 'disputes', 'events'],
   ];
   beforeAll(async () => {
-    house = await openHouse();
-    ran = await run(house.surroundings.store, { users: 100, trips: 250 });
-    for (const path of paths) lists.set(path, await all(house, `/${path}`));
+    fixture = await openFixture();
+    ran = await run(fixture.runtime.store, { users: 100, trips: 250 });
+    for (const path of paths) lists.set(path, await all(fixture, `/${path}`));
   }, 120_000);
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   const parts = (field: string) =>
     list('trip-projects').flatMap((trip) => (trip[field] ?? []) as unknown as JsonObject[]);
@@ -121,7 +121,7 @@ describe('a company, read by its API', () => {
   it('has as many people and trips as were asked for, and as many of everything as is told', () => {
     const counts = Object.fromEntries(ran.made.counts);
     expect(counts).toMatchObject({ user: 100, tripProject: 250, travelPolicy: 4 });
-    // The admin of the house was there before.
+    // The admin of the fixture was there before.
     expect(list('users')).toHaveLength(101);
     expect(list('events')).toHaveLength((counts['event'] ?? 0) + 1);
     for (const [path, type] of [
@@ -137,7 +137,7 @@ describe('a company, read by its API', () => {
   });
 
   it('has people with plausible data, in a tree of managers', () => {
-    const people = list('users').filter(({ id }) => id !== house.admin);
+    const people = list('users').filter(({ id }) => id !== fixture.admin);
     const known = byId('users');
     for (const person of people) {
       expect(String(person['email'])).toMatch(/^[a-z0-9.-]+@corvanne\.example$/);
@@ -326,7 +326,7 @@ describe('a company, read by its API', () => {
       `/trip-projects/${tripProjectId}/billing-operations`,
       `/invoices/${invoiceId}/billing-operations`,
     ]) {
-      const { body } = await house.send('get', path).expect(200);
+      const { body } = await fixture.send('get', path).expect(200);
       expect({ path, some: body.meta.total > 0 }).toEqual({ path, some: true });
     }
   });
@@ -334,7 +334,7 @@ describe('a company, read by its API', () => {
   it('is accepted by its own API: what is read of a person can be written again', async () => {
     for (const person of list('users').slice(1, 30)) {
       const { id, type: _type, createdAt: _createdAt, ...data } = person;
-      await house.send('put', `/users/${id}`, { data }).expect(200);
+      await fixture.send('put', `/users/${id}`, { data }).expect(200);
     }
   });
 });
@@ -386,15 +386,15 @@ it('another seed adds another company; the same is refused, and so is nothing ch
 }, 120_000);
 
 it('where a custom field is mandatory, sample data has nothing for it and says so', async () => {
-  const house = await openHouse();
+  const fixture = await openFixture();
   try {
     const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
-    await house.make('/custom-fields', field);
-    const before = await house.dump();
-    await expect(run(house.surroundings.store)).rejects.toThrow('The custom field "Badge" is mandatory');
-    expect(await house.dump()).toBe(before);
+    await fixture.make('/custom-fields', field);
+    const before = await fixture.dump();
+    await expect(run(fixture.runtime.store)).rejects.toThrow('The custom field "Badge" is mandatory');
+    expect(await fixture.dump()).toBe(before);
   } finally {
-    await house.close();
+    await fixture.close();
   }
 });
 

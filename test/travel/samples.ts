@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
-import type { House } from './house.ts';
+import type { Fixture } from '../fixtures/travel.ts';
 
 /** As many different samples of one resource as there can be. */
 export const MOST = scimAttributes.length;
@@ -28,10 +28,10 @@ export function sample(resource: Resource, number: number): JsonObject {
 }
 
 /** The path of a collection; where it is nested, its parent is made. */
-export async function collectionOf(house: House, resource: Resource): Promise<string> {
+export async function collectionOf(fixture: Fixture, resource: Resource): Promise<string> {
   if (!resource.parent) return `/${resource.path}`;
   const parent = { dataType: 'option', name: 'Parent', resourceType: 'user' };
-  const { id } = await house.make(`/${resource.parent.path}`, parent);
+  const { id } = await fixture.make(`/${resource.parent.path}`, parent);
   return `/${resource.parent.path}/${id}/${resource.path}`;
 }
 

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../src/travel/json.ts';
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const create = (data: JsonObject) =>
-  house.send('post', '/users', { data: { email: 'a@example.com', ...data } });
+  fixture.send('post', '/users', { data: { email: 'a@example.com', ...data } });
 
 describe('a field of a user', () => {
   const accepted: [string, JsonObject][] = [
@@ -102,8 +102,8 @@ describe('a field of a user', () => {
 
 describe('an email', () => {
   test('belongs to one user, archived users included', async () => {
-    const { id } = await house.make('/users', { email: 'Éva@example.com' });
-    await house.send('patch', `/users/${id}`, { data: { archived: true } });
+    const { id } = await fixture.make('/users', { email: 'Éva@example.com' });
+    await fixture.send('patch', `/users/${id}`, { data: { archived: true } });
     const answer = await create({ email: 'éVA@EXAMPLE.com' });
     expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
   });
@@ -114,22 +114,22 @@ describe('an email', () => {
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array.from({ length: 11 }, () => 409)]);
-    const found = await house.send('get', '/users?emails=race@example.com');
+    const found = await fixture.send('get', '/users?emails=race@example.com');
     expect(found.body.meta.total).toBe(1);
-    expect((await house.send('get', '/users')).body.meta.total).toBe(2);
+    expect((await fixture.send('get', '/users')).body.meta.total).toBe(2);
   });
 });
 
 describe('the filter by emails', () => {
   const list = async (query: string) => {
-    const { body } = await house.send('get', `/users?${query}`);
+    const { body } = await fixture.send('get', `/users?${query}`);
     return [body.meta.total, body.data.map(({ email }: JsonObject) => email)];
   };
   beforeEach(async () => {
     for (const email of ['c@example.com', 'B@example.com', 'a+x@example.com'])
-      await house.make('/users', { email });
-    const [archived] = (await house.send('get', '/users?emails=b@example.com')).body.data;
-    await house.send('patch', `/users/${archived.id}`, { data: { archived: true } });
+      await fixture.make('/users', { email });
+    const [archived] = (await fixture.send('get', '/users?emails=b@example.com')).body.data;
+    await fixture.send('patch', `/users/${archived.id}`, { data: { archived: true } });
   });
 
   test('finds all that are named, without case, archived or not, oldest first', async () => {
@@ -155,15 +155,15 @@ describe('the filter by emails', () => {
     expect(await list('emails=c@example.com%00')).toEqual([0, []]);
     const many = Array.from({ length: 501 }, (_, number) => `${number}@x.fr`);
     expect(await list(`emails=${many.slice(1).join(',')}`)).toEqual([0, []]);
-    const answer = await house.send('get', `/users?emails=${many.join(',')}`);
+    const answer = await fixture.send('get', `/users?emails=${many.join(',')}`);
     expect(answer.body.invalid).toEqual([expect.objectContaining({ field: 'emails', code: 'paramValue' })]);
   });
 });
 
 describe('a manager', () => {
   test('is somebody else', async () => {
-    const { id } = await house.make('/users', { email: 'a@example.com' });
-    const answer = await house.send('patch', `/users/${id}`, { data: { managerId: id } });
+    const { id } = await fixture.make('/users', { email: 'a@example.com' });
+    const answer = await fixture.send('patch', `/users/${id}`, { data: { managerId: id } });
     expect([answer.status, answer.body.invalid]).toEqual([
       422,
       [expect.objectContaining({ field: 'managerId', code: 'reference', value: id })],
@@ -171,51 +171,51 @@ describe('a manager', () => {
   });
 
   test('can be deleted when nobody reports to them any more', async () => {
-    const boss = await house.make('/users', { email: 'boss@example.com' });
-    const report = await house.make('/users', { email: 'a@example.com', managerId: boss.id });
-    expect((await house.send('delete', `/users/${boss.id}`)).status).toBe(409);
-    await house.send('patch', `/users/${report.id}`, { data: { managerId: null } });
-    expect((await house.send('delete', `/users/${boss.id}`)).status).toBe(200);
+    const boss = await fixture.make('/users', { email: 'boss@example.com' });
+    const report = await fixture.make('/users', { email: 'a@example.com', managerId: boss.id });
+    expect((await fixture.send('delete', `/users/${boss.id}`)).status).toBe(409);
+    await fixture.send('patch', `/users/${report.id}`, { data: { managerId: null } });
+    expect((await fixture.send('delete', `/users/${boss.id}`)).status).toBe(200);
   });
 });
 
 describe('the calling admin', () => {
-  const self = () => `/users/${house.admin}`;
+  const self = () => `/users/${fixture.admin}`;
 
   test.each([
     ['be archived', { archived: true }],
     ['lose the role', { roles: ['manager'] }],
     ['lose all roles', { roles: null }],
   ])('cannot %s', async (_what, data) => {
-    const answer = await house.send('patch', self(), { data });
+    const answer = await fixture.send('patch', self(), { data });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
-    expect((await house.send('get', '/whoami')).status).toBe(200);
+    expect((await fixture.send('get', '/whoami')).status).toBe(200);
   });
 
   test('cannot be deleted, nor replaced by somebody who is no admin', async () => {
-    const replaced = await house.send('put', self(), { data: { email: 'admin@example.com' } });
+    const replaced = await fixture.send('put', self(), { data: { email: 'admin@example.com' } });
     expect([replaced.status, replaced.body.code]).toEqual([403, 'forbidden']);
-    const deleted = await house.send('delete', self());
+    const deleted = await fixture.send('delete', self());
     expect([deleted.status, deleted.body.code]).toEqual([403, 'forbidden']);
   });
 
   test('can change anything else, and another admin can do all that', async () => {
-    const other = await house.make('/users', { email: 'other@example.com', roles: ['admin'] });
-    const changed = await house.send('patch', self(), {
+    const other = await fixture.make('/users', { email: 'other@example.com', roles: ['admin'] });
+    const changed = await fixture.send('patch', self(), {
       data: { lastName: 'Root', roles: ['admin', 'premium'] },
     });
     expect([changed.status, changed.body.data.lastName]).toEqual([200, 'Root']);
-    expect((await house.send('delete', `/users/${other.id}`)).status).toBe(200);
+    expect((await fixture.send('delete', `/users/${other.id}`)).status).toBe(200);
   });
 });
 
 test('PATCH merges into the address, and removes it with its last part', async () => {
-  const { id } = await house.make('/users', {
+  const { id } = await fixture.make('/users', {
     email: 'a@example.com',
     address: { city: 'Paris', region: 'IDF' },
   });
   const merge = async (address: JsonObject | null) =>
-    (await house.send('patch', `/users/${id}`, { data: { address } })).body.data.address;
+    (await fixture.send('patch', `/users/${id}`, { data: { address } })).body.data.address;
   expect(await merge({ city: 'Lyon', postalCode: '69001' })).toEqual({
     city: 'Lyon',
     postalCode: '69001',
@@ -226,20 +226,20 @@ test('PATCH merges into the address, and removes it with its last part', async (
 });
 
 test('PATCH replaces arrays whole, and a role is kept once', async () => {
-  const { id } = await house.make('/users', { email: 'a@example.com', roles: ['guest', 'premium'] });
-  const answer = await house.send('patch', `/users/${id}`, { data: { roles: ['manager', 'manager'] } });
+  const { id } = await fixture.make('/users', { email: 'a@example.com', roles: ['guest', 'premium'] });
+  const answer = await fixture.send('patch', `/users/${id}`, { data: { roles: ['manager', 'manager'] } });
   expect(answer.body.data.roles).toEqual(['manager']);
 });
 
 test('many patches of one user at once are all kept', async () => {
-  const { id } = await house.make('/users', { email: 'a@example.com' });
+  const { id } = await fixture.make('/users', { email: 'a@example.com' });
   const fields = ['firstName', 'lastName', 'currency', 'lang', 'dateOfBirth', 'gender'];
   const values = ['Ada', 'Lovelace', 'EUR', 'en', '1815-12-10', 'female'];
   await Promise.all(
     fields.map((field, position) =>
-      house.send('patch', `/users/${id}`, { data: { [field]: values[position] } }),
+      fixture.send('patch', `/users/${id}`, { data: { [field]: values[position] } }),
     ),
   );
-  const { data } = (await house.send('get', `/users/${id}`)).body;
+  const { data } = (await fixture.send('get', `/users/${id}`)).body;
   expect(fields.map((field) => data[field])).toEqual(values);
 });

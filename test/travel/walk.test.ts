@@ -1,12 +1,12 @@
-import { type House, openHouse } from './house.ts';
+import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 const EVENTS = 100_000;
 const IN_ONE_TRANSACTION = 5_000;
 
-let house: House;
+let fixture: Fixture;
 beforeAll(async () => {
-  house = await openHouse();
-  const { store, now } = house.surroundings;
+  fixture = await openFixture();
+  const { store, now } = fixture.runtime;
   for (let first = 1; first < EVENTS; first += IN_ONE_TRANSACTION) {
     const end = Math.min(EVENTS, first + IN_ONE_TRANSACTION);
     await store.write([], async (within) => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     });
   }
 }, 120_000);
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 interface Walked {
   /** Every item that was shown, as often as it was. */
@@ -35,7 +35,7 @@ interface Walked {
 }
 
 async function page(query: string) {
-  return (await house.send('get', `/events?pageKind=cursor&${query}`)).body;
+  return (await fixture.send('get', `/events?pageKind=cursor&${query}`)).body;
 }
 
 /** Walks on from a cursor, none: from the beginning, as far as the pages name another. */

@@ -1,7 +1,7 @@
-import { batches } from '../batches.ts';
 import type { Database } from '../database.ts';
 import { forgetErased } from '../erased-travelers.ts';
 import { unlink } from '../identity-changes.ts';
+import { batches } from '../statements.ts';
 import type { Place } from './identities.ts';
 
 /** Whether all of these identities are as they were judged, and their leases are still held. */

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
-import { liveOf, recount } from '../census.ts';
+import { wakeWaiting } from '../connections.ts';
+import { liveOf, recount } from '../counters.ts';
 import type { Database } from '../database.ts';
+import { leaveGroups } from '../delete-identities.ts';
 import { noteErased } from '../erased-travelers.ts';
-import { wakeWaiting } from '../forget.ts';
 import { leases } from '../leases.ts';
-import { leaveGroups } from '../memberships.ts';
 import type { Tables } from '../tables.ts';
 import type { Mentions } from './mentions.ts';
 import { type Known, leaveAllGroups, type Referred, removeReferences } from './other-people.ts';

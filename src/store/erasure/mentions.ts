@@ -1,4 +1,4 @@
-import { foldCase } from '../../schema/fold.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
 
 /** The texts by which records of others name a person. */

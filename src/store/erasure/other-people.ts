@@ -1,11 +1,10 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import { foldCase } from '../../schema/fold.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
-import { batches } from '../batches.ts';
 import type { Database } from '../database.ts';
 import { desiredColumns } from '../identity-row.ts';
-import { fromText, toText } from '../json.ts';
 import { keyOf } from '../keys.ts';
+import { batches, fromText, toText } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { isManagerMember, type Mentions, type Naming, struck, withoutReferences } from './mentions.ts';
 import { connectionsOf } from './shared-names.ts';

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Identity } from '../../bridge/identity.ts';
+import type { Identity } from '../../provisioning/identity.ts';
 import type { Database } from '../database.ts';
 import { toIdentity } from '../identity-row.ts';
 import { exactKey, keyOf } from '../keys.ts';

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../database.ts';
-import { placeOf } from '../request-log-page.ts';
+import { placeOf } from '../request-log.ts';
 import type { Tables } from '../tables.ts';
 import type { Mentions } from './mentions.ts';
 

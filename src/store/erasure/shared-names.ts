@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { batches } from '../batches.ts';
 import type { Database } from '../database.ts';
 import { exactKey, keyOf } from '../keys.ts';
+import { batches } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 
 /** The names of a person, and where they are looked for. */

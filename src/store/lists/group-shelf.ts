@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { GroupField, GroupOrder } from '../../bridge/list-query.ts';
-import type { Group, ListedGroup } from '../../bridge/ports.ts';
-import { fromText } from '../json.ts';
-import { tallied } from '../tally.ts';
+import type { GroupField, GroupOrder } from '../../provisioning/list-query.ts';
+import type { Group, ListedGroup } from '../../provisioning/ports.ts';
+import { counted } from '../counters.ts';
+import { fromText } from '../statements.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
 import type { Shelf } from './shelf.ts';
@@ -39,7 +39,7 @@ export const groupShelf: Shelf<GroupField, GroupOrder, ListedGroup> = {
   },
   total: async ({ db, connection }, where) => {
     if (conjunctsOf(where)?.length !== 0) return undefined;
-    return (await tallied(db, connection, 'group')).count;
+    return (await counted(db, connection, 'group')).count;
   },
   // Groups are thousands, not millions: to go along the index costs little.
   jump: async (_place, _where, offset) => ({ position: 0, skip: offset }),

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { Listed, ListQuery, UserField, UserOrder } from '../../bridge/list-query.ts';
-import type { ListedIdentity } from '../../bridge/ports.ts';
-import { prepared } from '../prepared.ts';
+import type { Listed, ListQuery, UserField, UserOrder } from '../../provisioning/list-query.ts';
+import type { ListedIdentity } from '../../provisioning/ports.ts';
+import { compiledQuery } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';
 
@@ -22,7 +22,7 @@ const finders = {
 
 /** Two are enough to know that it is more than one. */
 function finder(before: string, after = '') {
-  return prepared((db, { connection, key }: Sought) => {
+  return compiledQuery((db, { connection, key }: Sought) => {
     const query = sql<ShownColumns>`
       select ${shownColumns} from identity
       where connection_id = ${connection} and deleted_at is null and ${sql.raw(before)}${key}${sql.raw(after)}

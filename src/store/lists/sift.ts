@@ -1,4 +1,4 @@
-import { batches } from '../batches.ts';
+import { batches } from '../statements.ts';
 import { type Leg, orderOf, rowsIn, sortValue } from './course.ts';
 import { type Gather, gather } from './gather.ts';
 import type { Route } from './route.ts';

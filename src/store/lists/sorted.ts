@@ -1,5 +1,5 @@
-import type { Listed } from '../../bridge/list-query.ts';
-import { batches } from '../batches.ts';
+import type { Listed } from '../../provisioning/list-query.ts';
+import { batches } from '../statements.ts';
 import type { Found } from './few.ts';
 import { gather, gathering, pageOf } from './gather.ts';
 import { comparing } from './order.ts';

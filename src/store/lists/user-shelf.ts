@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import type { Identity } from '../../bridge/identity.ts';
-import type { UserField, UserOrder, Where } from '../../bridge/list-query.ts';
-import type { ListedIdentity, ShownIdentity } from '../../bridge/ports.ts';
-import type { IdentityTable } from '../bridge-tables.ts';
-import { BLOCK } from '../census.ts';
+import type { Identity } from '../../provisioning/identity.ts';
+import type { UserField, UserOrder, Where } from '../../provisioning/list-query.ts';
+import type { ListedIdentity, ShownIdentity } from '../../provisioning/ports.ts';
+import { BLOCK, counted } from '../counters.ts';
 import { toIdentity } from '../identity-row.ts';
-import { tallied } from '../tally.ts';
+import type { IdentityTable } from '../tables.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
 import type { Place, Shelf, Sql } from './shelf.ts';
@@ -110,7 +109,7 @@ function toRow<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
 async function total({ db, connection }: Place, where: Where<UserField>): Promise<number | undefined> {
   const activity = activityOf(where);
   if (activity === undefined) return undefined;
-  const { count, active } = await tallied(db, connection, 'live');
+  const { count, active } = await counted(db, connection, 'live');
   return { everybody: count, active, inactive: count - active }[activity];
 }
 

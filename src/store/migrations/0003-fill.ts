@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { desiredColumns } from '../identity-row.ts';
-import { fromText } from '../json.ts';
+import { fromText } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCH = 500;

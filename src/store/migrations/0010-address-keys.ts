@@ -1,9 +1,9 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 import type { JsonObject } from '../../schema/resource.ts';
-import { addEmails } from '../identity-emails.ts';
+import { addEmails } from '../identity-changes.ts';
 import { observedColumns } from '../identity-row.ts';
-import { fromText } from '../json.ts';
 import { keyOf, keyOfAttribute } from '../keys.ts';
+import { fromText } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { recomputeTravelKeys } from './0010-travel-keys.ts';
 import { assignUniqueKeys, former, type Rekeyed } from './0010-unique-keys.ts';

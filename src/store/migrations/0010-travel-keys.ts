@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
-import { foldCase } from '../../schema/fold.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import { fromText } from '../json.ts';
+import { fromText } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { addIndex, indexOf, leaveLists } from '../travel-index.ts';
 import type { Row } from '../travel-rows.ts';

@@ -1,6 +1,4 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { membersOf, objectIn, objectsIn, resolved, textIn } from './contract.ts';
-import { html, type Markup, worded } from './markup.ts';
 
 /** The fields of a resource, nested ones below their own, with who gives them and when they are answered. */
 export function fieldsTable(document: JsonObject, type: string): Markup {
@@ -111,4 +109,112 @@ function isBound(maximum: Json | undefined): boolean {
 
 function isShort(pattern: Json | undefined): pattern is string {
   return typeof pattern === 'string' && pattern.length <= 40;
+}
+
+/** An operation of the contract, as the page reads it. */
+export interface ReadOperation {
+  path: string;
+  method: string;
+  id: string;
+  summary: string;
+  description: string | undefined;
+  tag: string;
+  parameters: JsonObject[];
+  /** An example of the body that is sent. */
+  request: Json | undefined;
+  answers: { status: string; description: string; example: Json | undefined }[];
+}
+
+/** Every operation of an OpenAPI document, in its order. */
+export function operationsIn(document: JsonObject): ReadOperation[] {
+  return membersOf(document['paths']).flatMap(([path, methods]) =>
+    membersOf(methods).map(([method, operation]) => readOperation(document, { path, method, operation })),
+  );
+}
+
+/** The part of a document that a reference points at; anything else is answered as it is. */
+export function resolved(document: JsonObject, part: Json | undefined): JsonObject {
+  const reference = isObject(part) ? part['$ref'] : undefined;
+  if (typeof reference !== 'string') return objectIn(part);
+  const words = reference.slice('#/'.length).split('/');
+  return objectIn(words.reduce<Json | undefined>((value, word) => objectIn(value)[word], document));
+}
+
+/** The members of an object; none of anything else. */
+export function membersOf(value: Json | undefined): [string, Json][] {
+  return Object.entries(objectIn(value));
+}
+
+/** The object, or an empty one in place of anything else. */
+export function objectIn(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The objects of a list. */
+export function objectsIn(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The text, or none in place of anything else. */
+export function textIn(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function readOperation(
+  document: JsonObject,
+  { path, method, operation }: { path: string; method: string; operation: Json },
+): ReadOperation {
+  const { operationId, summary, description, tags, parameters, requestBody, responses } = objectIn(operation);
+  return {
+    path,
+    method: method.toUpperCase(),
+    id: textIn(operationId) ?? '',
+    summary: textIn(summary) ?? '',
+    description: textIn(description),
+    tag: Array.isArray(tags) ? String(tags[0]) : '',
+    parameters: objectsIn(parameters),
+    request: exampleIn(objectIn(requestBody)),
+    answers: membersOf(responses).map(([status, response]) => {
+      const answer = resolved(document, response);
+      return { status, description: textIn(answer['description']) ?? '', example: exampleIn(answer) };
+    }),
+  };
+}
+
+/** The first example of a request body or an answer. */
+export function exampleIn({ content }: JsonObject): Json | undefined {
+  const { examples } = objectIn(objectIn(content)['application/json']);
+  const [first] = membersOf(examples);
+  return first && objectIn(first[1])['value'];
+}
+
+/** A piece of HTML, in which every text is escaped. */
+export interface Markup {
+  readonly html: string;
+}
+
+type Part = Markup | string | number | Part[];
+
+/** Markup from a template: what is put in is escaped, unless it is markup itself; undefined and false are left out. */
+export function html(pieces: TemplateStringsArray, ...parts: (Part | undefined | false)[]): Markup {
+  const text = pieces.map((piece, position) => {
+    const part = parts[position];
+    return part === undefined || part === false ? piece : piece + rendered(part);
+  });
+  return { html: text.join('') };
+}
+
+/** A text of the contract: what stands between backticks is code. */
+export function worded(text: string): Markup[] {
+  const parts = text.split('`');
+  return parts.map((part, position) => (position % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+}
+
+function rendered(part: Part): string {
+  if (Array.isArray(part)) return part.map(rendered).join('');
+  return typeof part === 'object' ? part.html : escaped(String(part));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,9 +1,20 @@
-import type { JsonObject } from '../json.ts';
-import { objectIn, objectsIn, operationsIn, type ReadOperation, textIn } from './contract.ts';
-import { deliveriesSection } from './deliveries.ts';
-import { fieldsTable } from './fields.ts';
-import { html, type Markup, worded } from './markup.ts';
-import { answerDetails, operationSection } from './operation.ts';
+import type { Json, JsonObject } from '../json.ts';
+import {
+  exampleIn,
+  fieldsTable,
+  html,
+  type Markup,
+  membersOf,
+  notesOf,
+  objectIn,
+  objectsIn,
+  operationsIn,
+  type ReadOperation,
+  spaced,
+  textIn,
+  typeOf,
+  worded,
+} from './fields.ts';
 import { style } from './style.ts';
 
 /** A contract as a page to be read: without scripts, and with nothing from elsewhere. */
@@ -103,4 +114,96 @@ ${once.map((one) => html`<div id="status-${one.status}">${answerDetails(one)}</d
 
 function paragraphs(text: string): Markup[] {
   return text.split('\n').map((line) => html`<p>${worded(line)}</p>`);
+}
+
+/** One operation: how it is called, with what, and what comes back. */
+export function operationSection(operation: ReadOperation): Markup {
+  const { id, method, path, summary, description, parameters, answers } = operation;
+  const [success, ...failures] = answers;
+  return html`<section class="operation" id="${id}">
+<h3><a href="#${id}">${summary}</a></h3>
+<p class="call"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
+${description !== undefined && html`<p>${worded(description)}</p>`}
+${parameters.length > 0 && parametersTable(parameters)}
+<pre class="curl"><code>${curlLine(operation)}</code></pre>
+${answerDetails(success)}
+<p class="failures">Failures: ${failures.map((failure) => failureWord(failure))}</p>
+</section>
+`;
+}
+
+/** A call that can be pasted into a shell; the variables are those of the README. */
+export function curlLine({ method, path, parameters, request }: ReadOperation): string {
+  const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => variableOf(parameters, name));
+  const words = [
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$JETBRIDGE${place}"`,
+    '-H "Authorization: Bearer $TRAVEL_API_KEY"',
+    ...(request === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(request)}`]),
+  ];
+  return words.join(' \\\n  ');
+}
+
+/** An answer with its example, to be unfolded; nothing where there is none. */
+export function answerDetails(answer: ReadOperation['answers'][number] | undefined): Markup {
+  if (!answer) return html``;
+  const { status, description, example } = answer;
+  return html`<details><summary><span class="status">${status}</span> ${worded(description)}</summary>
+${example !== undefined && html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`}</details>`;
+}
+
+function failureWord({ status, description }: ReadOperation['answers'][number]): Markup {
+  return html`<a href="#status-${status}" title="${description}">${status}</a> `;
+}
+
+function parametersTable(parameters: JsonObject[]): Markup {
+  return html`<table>
+<thead><tr><th>Parameter</th><th>In</th><th>Type</th><th>Notes</th></tr></thead>
+<tbody>${parameters.map(parameterRow)}</tbody>
+</table>`;
+}
+
+function parameterRow(parameter: JsonObject): Markup {
+  const { name, description } = parameter;
+  const schema = objectIn(parameter['schema']);
+  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(parameter['in'])}</td><td>${typeOf(schema)}</td><td>${worded(textIn(description) ?? '')} ${spaced(notesOf(schema))}</td></tr>`;
+}
+
+/** `id` becomes `$USER_ID`: what is to be filled in is seen, and the shell says so when it is not. */
+function variableOf(parameters: JsonObject[], name: string): string {
+  const { description } = parameters.find((parameter) => parameter['name'] === name) ?? {};
+  const what = (textIn(description) ?? name).replace(/^The id of the |\.$/g, '');
+  return `$${what.replaceAll(' ', '_').toUpperCase()}_ID`;
+}
+
+function quoted(body: Json): string {
+  return `'${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
+}
+
+/** What webhooks are sent, kind by kind; nothing where there are no webhooks. */
+export function deliveriesSection({ webhooks }: JsonObject): Markup {
+  const kinds = membersOf(webhooks).map(([kind, methods]): [string, JsonObject] => [
+    kind,
+    objectIn(objectIn(methods)['post']),
+  ]);
+  const [[, first] = []] = kinds;
+  if (!first) return html``;
+  return html`<section id="deliveries-sent">
+<h2><a href="#deliveries-sent">What a webhook is sent</a></h2>
+<p>A POST of the event, as it can be retrieved. An answer of 200 to 299 says that it has arrived; anything else, or none, is delivered again.</p>
+<table>
+<thead><tr><th>Header</th><th>Notes</th></tr></thead>
+<tbody>${objectsIn(first['parameters']).map(headerRow)}</tbody>
+</table>
+${kinds.map(([kind, delivery]) => kindDetails(kind, exampleIn(objectIn(delivery['requestBody']))))}
+</section>
+`;
+}
+
+function headerRow({ name, description }: JsonObject): Markup {
+  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(description)}.</td></tr>`;
+}
+
+function kindDetails(kind: string, example: Json | undefined): Markup {
+  return html`<details><summary><code>${kind}</code></summary>
+<pre><code>${JSON.stringify(example, null, 2)}</code></pre></details>`;
 }

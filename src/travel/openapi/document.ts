@@ -1,12 +1,24 @@
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
-import { errorSchema, failureResponses, invalidSchema } from './answers.ts';
-import { eventWebhooks } from './events.ts';
-import { extraOperations } from './extras.ts';
-import { itemOperations } from './items.ts';
-import { listOperation, metaSchemas, subListOperation } from './lists.ts';
-import { type Described, type Documented, tagOf } from './operation.ts';
-import { shapeNames, shapesOf } from './shapes.ts';
+import { eventKinds } from '../resources/event.ts';
+import { itemOperations, listOperation, metaSchemas, subListOperation } from './collections.ts';
+import {
+  answerOf,
+  type Described,
+  type Documented,
+  enveloped,
+  errorSchema,
+  type Failure,
+  failureReferences,
+  failureResponses,
+  invalidSchema,
+  jsonContent,
+  pathParameter,
+  reference,
+  revealingAnswer,
+  tagOf,
+} from './operations.ts';
+import { answeredExample, capitalized, idSchema, shapeNames, shapesOf } from './schemas.ts';
 
 /** The version of the contract, which is not that of the program: it is raised when what clients rely on changes. */
 const VERSION = '1.0.0';
@@ -77,4 +89,158 @@ function paths(described: Described[]): JsonObject {
     all[path] = { ...all[path], [method]: operation };
   }
   return all;
+}
+
+/** The operations that no declaration stands for. */
+export function extraOperations(documented: Documented[], tag: string): Described[] {
+  const user = documented.find(({ resource }) => resource.type === 'user');
+  if (!user) return [];
+  return [
+    {
+      path: '/api/whoami',
+      method: 'get',
+      operation: {
+        operationId: 'whoami',
+        summary: 'Retrieve the user of the credential',
+        tags: [tag],
+        responses: { 200: answerOf(user, 'The user'), ...failureReferences([400, 401, 500, 503]) },
+      },
+    },
+    ...webhookOperations(documented),
+  ];
+}
+
+/** What webhooks are sent, by kind of event; undefined where there are none. */
+export function eventWebhooks(documented: Documented[], schemas: JsonObject): JsonObject | undefined {
+  if (!documented.some(({ resource }) => resource.type === 'webhook')) return undefined;
+  const answered = documented.map(({ resource, shape }) => answeredExample(resource, shape));
+  const examples = [...answered, ...Object.values(schemas).flatMap(ownExamples)];
+  return Object.fromEntries(eventKinds.map((kind) => [kind, { post: delivery(kind, examples) }]));
+}
+
+function delivery(kind: string, examples: Json[]): JsonObject {
+  // `tripProject.booking.failed` embeds a booking, `user.created` a user.
+  const embedded = kind.split('.').at(-2) ?? '';
+  const parts = { kind: { const: kind }, data: reference(capitalized(embedded)) };
+  return {
+    operationId: `on${kind.split('.').map(capitalized).join('')}`,
+    summary: kind,
+    security: [],
+    parameters: headers,
+    requestBody: {
+      required: true,
+      content: jsonContent(
+        { allOf: [reference('Event'), { properties: parts }] },
+        exampleOf(kind, embedded, examples),
+      ),
+    },
+    responses: {
+      '2XX': { description: 'Received' },
+      default: { description: 'Delivered again later; 410 disables the webhook' },
+    },
+  };
+}
+
+const headers = [
+  { name: 'webhook-id', about: 'The id of the event, the same at each attempt' },
+  { name: 'webhook-timestamp', about: 'When this attempt was made, in seconds since 1970' },
+  { name: 'webhook-signature', about: 'Signatures of the id, the time and the body (Standard Webhooks)' },
+].map(({ name, about }) => ({
+  ...{ name, in: 'header', required: true, description: about },
+  schema: { type: 'string' },
+}));
+
+/** The event with what an example has of this type; none where no example has it. */
+function exampleOf(kind: string, type: string, examples: Json[]): Record<string, JsonObject> {
+  const event = partOf(examples, 'event');
+  const data = partOf(examples, type);
+  if (!event || !data) return {};
+  const { id, createdAt } = event;
+  return { example: { id: id ?? '', type: 'event', createdAt: createdAt ?? '', data, kind } };
+}
+
+function ownExamples(schema: Json): Json[] {
+  const { examples } = isObject(schema) ? schema : {};
+  return Array.isArray(examples) ? examples : [];
+}
+
+/** The first object of this type anywhere in a value. */
+function partOf(value: Json, type: string): JsonObject | undefined {
+  if (isObject(value) && value['type'] === type && 'id' in value) return value;
+  const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  for (const part of parts) {
+    const found = partOf(part, type);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** What one can do with a webhook besides what its declaration stands for. */
+export function webhookOperations(documented: Documented[]): Described[] {
+  const find = (wanted: string) => documented.find(({ resource }) => resource.type === wanted);
+  const [webhook, delivery] = [find('webhook'), find('webhookDelivery')];
+  if (!webhook || !delivery) return [];
+  return [replaceSecret(webhook), testWebhook(webhook), redeliver(delivery)];
+}
+
+const webhookId = pathParameter('id', idSchema('A'), 'webhook');
+const deliveryId = pathParameter('deliveryId', idSchema('A'), 'webhook delivery');
+
+function failures(more: Failure[] = []) {
+  return failureReferences([400, 401, 404, ...more, 500, 503]);
+}
+
+function replaceSecret(webhook: Documented): Described {
+  return {
+    path: '/api/webhooks/{id}/secret',
+    method: 'post',
+    operation: {
+      operationId: 'replaceWebhookSecret',
+      summary: 'Make a new secret for a webhook',
+      description: 'For 24 hours both secrets sign, so that the receiver can be changed without a gap.',
+      tags: [tagOf(webhook.resource)],
+      parameters: [webhookId],
+      responses: { 200: revealingAnswer(webhook, 'The webhook with its new secret'), ...failures() },
+    },
+  };
+}
+
+function testWebhook(webhook: Documented): Described {
+  const example = { data: { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 } };
+  return {
+    path: '/api/webhooks/{id}/test',
+    method: 'post',
+    operation: {
+      operationId: 'testWebhook',
+      summary: 'Send a test event to a webhook',
+      description: [
+        'An event of the kind `webhook.updated` by which nothing changed. It is sent now, once, even while the webhook',
+        'is disabled, and is neither in the list of events nor in that of deliveries.',
+      ].join('\n'),
+      tags: [tagOf(webhook.resource)],
+      parameters: [webhookId],
+      responses: {
+        200: {
+          description: 'What came back; it arrived if there is no `error`',
+          content: jsonContent(enveloped(reference('WebhookAttempt')), { example }),
+        },
+        ...failures(),
+      },
+    },
+  };
+}
+
+function redeliver(delivery: Documented): Described {
+  return {
+    path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
+    method: 'post',
+    operation: {
+      operationId: 'redeliver',
+      summary: 'Deliver the event of a delivery again',
+      description: 'A new delivery, at once, which does not wait for others.',
+      tags: [tagOf(delivery.resource)],
+      parameters: [webhookId, deliveryId],
+      responses: { 201: answerOf(delivery, 'The new delivery'), ...failures([409]) },
+    },
+  };
 }

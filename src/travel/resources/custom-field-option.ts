@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foldCase } from '../../schema/fold.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import { ApiError, type Invalid } from '../errors.ts';
 import { flag, label, text } from '../fields.ts';
 import { type JsonObject, textOf } from '../json.ts';

@@ -4,7 +4,7 @@ import { checked, flag, oneOf, text } from '../fields.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { type Change, defineResource } from '../resource.ts';
 import { item } from '../validation.ts';
-import { isPrivateHost } from '../webhooks/address.ts';
+import { isPrivateHost } from '../webhooks/address-guard.ts';
 import { webhookSecret } from '../webhooks/secret.ts';
 import { eventKinds } from './event.ts';
 

@@ -1,7 +1,8 @@
 import { type Request, type Response, Router } from 'express';
+import { forbidden, withoutQuery } from '../app.ts';
 import { callerOf } from '../authentication.ts';
 import { newSecret } from '../changes.ts';
-import { existing, present, retrieve, type Surroundings, type Target } from '../collection.ts';
+import { existing, present, type Runtime, retrieve, type Target } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { readOne } from '../ports.ts';
@@ -9,7 +10,6 @@ import { recorded } from '../record.ts';
 import { event } from '../resources/event.ts';
 import { webhook } from '../resources/webhook.ts';
 import { presentedAttempt, webhookDelivery } from '../resources/webhook-delivery.ts';
-import { forbidden, withoutQuery } from '../router.ts';
 import { type AttemptGround, attemptDelivery } from './attempt.ts';
 import type { WebhookRecords } from './ports.ts';
 import { webhookSecret } from './secret.ts';
@@ -20,7 +20,7 @@ const BOTH_SIGN_MS = 24 * 60 * 60_000;
 
 /** What the operations on webhooks take of the world. */
 export interface WebhookDesk extends AttemptGround {
-  surroundings: Surroundings;
+  runtime: Runtime;
   records: WebhookRecords;
   /** Told when something is to be delivered. */
   ring(): void;
@@ -46,10 +46,10 @@ function targetOf({ params }: Request, response: Response): Target {
   return { parentId: String(parentId), id: String(id), caller: callerOf(response) };
 }
 
-async function replaceSecret({ surroundings }: WebhookDesk, target: Target): Promise<JsonObject> {
-  return recorded(surroundings, [webhook.type], async (recorder) => {
+async function replaceSecret({ runtime }: WebhookDesk, target: Target): Promise<JsonObject> {
+  return recorded(runtime, [webhook.type], async (recorder) => {
     const stored = await existing(webhook, recorder.within, target);
-    const lastEnds = surroundings.now() + BOTH_SIGN_MS;
+    const lastEnds = runtime.now() + BOTH_SIGN_MS;
     const secret = await newSecret(webhookSecret, recorder, stored, lastEnds);
     return { ...(await present(webhook, stored, recorder.within)), ...secret };
   });
@@ -57,7 +57,7 @@ async function replaceSecret({ surroundings }: WebhookDesk, target: Target): Pro
 
 /** Tells what became of an event that is in no feed: that the webhook was updated, and that nothing changed. */
 async function test(desk: WebhookDesk, target: Target): Promise<JsonObject> {
-  const { surroundings, store } = desk;
+  const { runtime, store } = desk;
   const stored = await existing(webhook, store, target);
   const doc = {
     data: await present(webhook, stored, store),
@@ -66,9 +66,9 @@ async function test(desk: WebhookDesk, target: Target): Promise<JsonObject> {
   };
   const made = {
     type: event.type,
-    id: surroundings.newId('A'),
+    id: runtime.newId('A'),
     parentId: '',
-    createdAt: surroundings.now(),
+    createdAt: runtime.now(),
     doc,
   };
   const open = connections();
@@ -88,16 +88,16 @@ async function test(desk: WebhookDesk, target: Target): Promise<JsonObject> {
 }
 
 async function redeliver(desk: WebhookDesk, target: Target): Promise<JsonObject> {
-  const { surroundings, store, records } = desk;
+  const { runtime, store, records } = desk;
   const delivery = await existing(webhookDelivery, store, target);
   const to = await existing(webhook, store, { ...target, parentId: '', id: target.parentId });
   if (to.doc['disabled'] === true) throw new ApiError('conflict', 'The webhook is disabled.');
   const { eventId, kind } = delivery.doc;
   if (!(await readOne(store, event.type, String(eventId))))
     throw new ApiError('conflict', 'The event is not kept any more.');
-  const id = surroundings.newId('A');
+  const id = runtime.newId('A');
   const asked = { webhookId: to.id, eventId: String(eventId), kind: String(kind) };
-  await records.redeliver({ ...asked, id, createdAt: surroundings.now() });
+  await records.redeliver({ ...asked, id, createdAt: runtime.now() });
   desk.ring();
-  return retrieve({ resource: webhookDelivery, surroundings }, { ...target, id });
+  return retrieve({ resource: webhookDelivery, runtime }, { ...target, id });
 }

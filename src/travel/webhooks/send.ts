@@ -1,9 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { codeOf } from './error-code.ts';
-import { failureText, TooManyInterim } from './failure-text.ts';
-import { guarded } from './guard.ts';
-import type { Resolve } from './lookup.ts';
+import { codeOf, failureText, guarded, type Resolve, TooManyInterim } from './address-guard.ts';
 
 /** "a reasonable timeout (15-30s)" is the most that Standard Webhooks asks for; here it is for everything, the name look-up included. */
 const TIMEOUT_MS = 10_000;

@@ -1,15 +1,14 @@
 import type { Router } from 'express';
-import type { Surroundings } from '../collection.ts';
+import type { Runtime } from '../collection.ts';
 import type { Log } from '../ports.ts';
-import { type Dispatcher, dispatcher } from './dispatcher.ts';
-import type { PlaceKind } from './places.ts';
+import { type Dispatcher, dispatcher, type PlaceKind } from './dispatcher.ts';
 import type { DeliveryQueue, WebhookRecords } from './ports.ts';
 import { webhookRoutes } from './routes.ts';
 import type { SendingGround } from './send.ts';
 
 /** What webhooks take of the world. */
 export interface WebhookGround extends SendingGround {
-  surroundings: Surroundings;
+  runtime: Runtime;
   queue: DeliveryQueue;
   records: WebhookRecords;
   random(): number;
@@ -25,7 +24,7 @@ export interface Webhooks extends Pick<Dispatcher, 'ring' | 'settle' | 'look' | 
 
 /** Puts together what delivers and what is asked for. */
 export function webhooks(ground: WebhookGround): Webhooks {
-  const { store } = ground.surroundings;
+  const { store } = ground.runtime;
   const delivering = dispatcher({ ...ground, store });
   const routes = webhookRoutes({ ...ground, store, ring: () => delivering.ring('', '') });
   return { ...delivering, routes };

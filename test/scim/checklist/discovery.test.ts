@@ -1,5 +1,5 @@
 import { urns } from '../../../src/schema/resource.ts';
-import { type ScimService, scimService } from '../../support/scim-service.ts';
+import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
 
 let scim: ScimService;
 beforeEach(async () => {

@@ -1,10 +1,10 @@
-import { BridgeError } from '../../../src/bridge/errors.ts';
-import { readSettings } from '../../../src/config.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { ProvisioningError } from '../../../src/provisioning/errors.ts';
 import { urns } from '../../../src/schema/resource.ts';
-import { folder } from '../../support/jetbridge.ts';
-import type { ScimAnswer } from '../../support/scim-client.ts';
-import { patchOp, scimHouse } from '../../support/scim-house.ts';
-import { type ScimService, scimService } from '../../support/scim-service.ts';
+import { folder } from '../../fixtures/jetbridge.ts';
+import { patchOp, scimFixture } from '../../fixtures/scim.ts';
+import type { ScimAnswer } from '../../fixtures/scim-client.ts';
+import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
 
 let scim: ScimService;
 beforeEach(async () => {
@@ -198,12 +198,12 @@ test('66. too much is 413, nothing is 429, and 500 and 503 have an error body', 
   expectError(await scim.send('POST', '/Users', large), 413);
   const burst = await Promise.all(Array.from({ length: 200 }, () => scim.send('GET', '/Users?count=1')));
   expect(burst.every(({ status }) => status === 200)).toBe(true);
-  const house = await scimHouse();
-  house.bridge.failWith(new Error('a secret of ours'));
-  expectError(await house.send('GET', '/Users/u1'), 500);
-  house.bridge.failWith(new BridgeError('unavailable', 'Busy.'));
-  const busy = await house.send('GET', '/Users/u1');
+  const fixture = await scimFixture();
+  fixture.bridge.failWith(new Error('a secret of ours'));
+  expectError(await fixture.send('GET', '/Users/u1'), 500);
+  fixture.bridge.failWith(new ProvisioningError('unavailable', 'Busy.'));
+  const busy = await fixture.send('GET', '/Users/u1');
   expectError(busy, 503);
   expect(busy.headers.get('retry-after')).toMatch(/^\d+$/);
-  await house.close();
+  await fixture.close();
 });

@@ -1,8 +1,8 @@
 import { urns } from '../../../src/schema/resource.ts';
-import { scimClient } from '../../support/scim-client.ts';
-import { patchOp } from '../../support/scim-house.ts';
-import { type ScimService, scimService } from '../../support/scim-service.ts';
-import { settingsFile } from '../../support/settings-file.ts';
+import { patchOp } from '../../fixtures/scim.ts';
+import { scimClient } from '../../fixtures/scim-client.ts';
+import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
+import { settingsFile } from '../../fixtures/settings-file.ts';
 
 let scim: ScimService;
 beforeEach(async () => {

@@ -1,11 +1,11 @@
-import type { IdentityChange } from '../../../src/bridge/ports.ts';
-import { house, imported, linked, NOW, type Open, person, team, traveler } from './house.ts';
+import type { IdentityChange } from '../../../src/provisioning/ports.ts';
+import { fixture, imported, linked, NOW, type Open, person, team, traveler } from '../../fixtures/store.ts';
 
 /** What a commit does and leaves alone, on any database. */
 export function describeCommit(open: Open): void {
   describe('a commit', () => {
     it('refuses a userName that a live identity of the connection has, in any case', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('a', { desired: { userName: 'ÉVA' } }));
       const twin = person('b', { desired: { userName: 'éva' } });
       expect(await identities.commit('okta', [{ kind: 'insert', identity: twin }])).toBe('duplicate');
@@ -14,7 +14,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('refuses an update to a userName that another has', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(person('a'), person('b'));
       const renamed = { ...person('b'), desired: person('a').desired, version: 2 };
       expect(await identities.commit('okta', [{ kind: 'update', identity: renamed, expected: 1 }])).toBe(
@@ -24,7 +24,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('lets a userName be taken again once its owner is gone', async () => {
-      const { add } = await house(open);
+      const { add } = await fixture(open);
       const { desired } = person('a');
       await add(
         person('a', { deletedAt: NOW }),
@@ -34,7 +34,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('lets exactly one of many with the same userName through', async () => {
-      const { identities } = await house(open);
+      const { identities } = await fixture(open);
       const { desired } = person('x');
       const results = await Promise.all(
         ['a', 'b', 'c', 'd', 'e'].map((id) =>
@@ -47,7 +47,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('lets exactly one of many updates of one version through', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('a'));
       const results = await Promise.all(
         [1, 2, 3].map(() =>
@@ -60,7 +60,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('does all or nothing', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(person('a'), imported('b', 't1'));
       const changes: IdentityChange[] = [
         { kind: 'erase', id: 'b' },
@@ -75,14 +75,14 @@ export function describeCommit(open: Open): void {
     });
 
     it('is stale, not a matter of names, when the traveler was linked meanwhile', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       const late = person('b', { connection: 'entra', travelId: 't1' });
       expect(await identities.commit('entra', [{ kind: 'insert', identity: late }])).toBe('stale');
     });
 
     it('is stale when the identity is gone', async () => {
-      const { identities } = await house(open);
+      const { identities } = await fixture(open);
       expect(await identities.commit('okta', [{ kind: 'update', identity: person('x'), expected: 1 }])).toBe(
         'stale',
       );
@@ -97,7 +97,7 @@ export function describeCommit(open: Open): void {
 
   describe('an update', () => {
     it("writes the IdP's side only, and raises the revision", async () => {
-      const { add, identities, leases, read } = await house(open);
+      const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }));
@@ -126,7 +126,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('keeps what emails are found by in step', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('a', { desired: { userName: 'a', emails: [{ value: '1@x' }, { value: '2@x' }] } }));
       const desired = { userName: 'a', emails: [{ value: '2@X' }, { value: '3@x' }, { value: '3@X' }] };
       const identity = person('a', { desired, version: 2 });
@@ -136,7 +136,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('leaves the lease to its holder', async () => {
-      const { add, identities, leases } = await house(open);
+      const { add, identities, leases } = await fixture(open);
       await add(person('a'));
       await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
       await identities.commit('okta', [
@@ -146,7 +146,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('brings what is applied along only when it claims', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(imported('a', 't1'));
       const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
       const claim = person('a', { version: 2, applied });
@@ -163,7 +163,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('that claims takes the traveler from view in the other connections of the account', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(
         imported('a', 't1'),
         imported('b', 't1', { connection: 'entra' }),
@@ -180,7 +180,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('that deletes takes the user out of all groups', async () => {
-      const { add, identities, groups } = await house(open);
+      const { add, identities, groups } = await fixture(open);
       await add(person('a'), person('b'));
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const dead = person('a', { version: 2, deletedAt: NOW });
@@ -192,7 +192,7 @@ export function describeCommit(open: Open): void {
 
   describe('an insert', () => {
     it('that is claimed gives the traveler one identity in the account', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(imported('a', 't1'), imported('b', 't1', { connection: 'entra' }));
       await add(person('new', { travelId: 't1' }));
       expect(await identities.byId('okta', 'a')).toBeUndefined();
@@ -201,7 +201,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('in the place of an erased one may have its userName', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(imported('a', 't1'));
       const identity = person('new', { desired: person('a').desired, travelId: 't1' });
       expect(
@@ -216,7 +216,7 @@ export function describeCommit(open: Open): void {
 
   describe('a release', () => {
     it('takes the traveler and all work from a tombstone, so that a return can have it', async () => {
-      const { add, identities, leases, read } = await house(open);
+      const { add, identities, leases, read } = await fixture(open);
       const observed = traveler('t1', 'a@x');
       const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
       await add(
@@ -249,7 +249,7 @@ export function describeCommit(open: Open): void {
     it.each([undefined, NOW + 8])(
       'is stale when the lease was %s when it was read, and is another',
       async (leasedUntil) => {
-        const { add, identities, leases, read } = await house(open);
+        const { add, identities, leases, read } = await fixture(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
         await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
         expect(
@@ -268,7 +268,7 @@ export function describeCommit(open: Open): void {
     );
 
     it('does nothing when work ended since it was read, and what it inherits is another', async () => {
-      const { add, identities, leases, read } = await house(open);
+      const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
       await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'old', 'k', 1, linked('t1', 'old@x'));
@@ -280,7 +280,7 @@ export function describeCommit(open: Open): void {
     });
 
     it('does nothing to the living', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       expect(
         await identities.commit('okta', [
@@ -293,14 +293,14 @@ export function describeCommit(open: Open): void {
 
   describe('an erase', () => {
     it('never removes what an IdP has written', async () => {
-      const { add, identities, read } = await house(open);
+      const { add, identities, read } = await fixture(open);
       await add(person('a'));
       expect(await identities.commit('okta', [{ kind: 'erase', id: 'a' }])).toBe('stale');
       expect((await read('a')).claimed).toBe(true);
     });
 
     it('leaves nothing behind that could be found', async () => {
-      const { add, identities, references, groups } = await house(open);
+      const { add, identities, references, groups } = await fixture(open);
       await add(imported('a', 't1'));
       await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);
       await groups.insert(team('g'), [{ value: 'a' }]);

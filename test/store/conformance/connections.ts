@@ -1,16 +1,23 @@
 import { sql } from 'kysely';
-import { ensureConnection } from '../../../src/store/connections.ts';
-import { forgetConnection, keptConnections } from '../../../src/store/forget.ts';
-import { oauthClients } from '../../../src/store/oauth-clients.ts';
-import { oauthTokens } from '../../../src/store/oauth-tokens.ts';
-import { tokens } from '../../../src/store/tokens.ts';
-import { alone, house, imported, linked, NOW, type Open, part, person, team } from './house.ts';
+import { ensureConnection, forgetConnection, keptConnections } from '../../../src/store/connections.ts';
+import { oauthClients, oauthTokens, tokens } from '../../../src/store/credentials.ts';
+import {
+  alone,
+  fixture,
+  imported,
+  linked,
+  NOW,
+  type Open,
+  part,
+  person,
+  team,
+} from '../../fixtures/store.ts';
 
 /** How connections are listed and forgotten, on any database. */
 export function describeConnections(open: Open): void {
   /** Okta with people of every kind and all that can hang on a connection, and Entra beside it in the same account. */
   async function filled() {
-    const one = await house(open);
+    const one = await fixture(open);
     const { database, add, groups, holds, references } = one;
     await add(
       person('ada', linked('t1', 'ada@x')),
@@ -36,7 +43,7 @@ export function describeConnections(open: Open): void {
   }
 
   /** How many rows each table has that names a connection, for this one. */
-  async function rowsOf({ database: { db } }: Awaited<ReturnType<typeof house>>, connection: string) {
+  async function rowsOf({ database: { db } }: Awaited<ReturnType<typeof fixture>>, connection: string) {
     const rows: Record<string, number> = {};
     for (const { name, columns } of await db.introspection.getTables()) {
       if (!columns.some((column) => column.name === 'connection_id')) continue;
@@ -86,10 +93,10 @@ export function describeConnections(open: Open): void {
     });
 
     it('that are forgotten let others of the account link their travelers, and wake who waits for an address', async () => {
-      const { database, add, agenda, read } = await filled();
+      const { database, add, reconcileQueue, read } = await filled();
       await forgetConnection(database, 'okta');
       await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
-      expect(await agenda.due(NOW, 10, ['entra'])).toEqual([{ connection: 'entra', id: 'waiting' }]);
+      expect(await reconcileQueue.due(NOW, 10, ['entra'])).toEqual([{ connection: 'entra', id: 'waiting' }]);
       expect((await read('other', 'entra')).state).toBe('synced');
     });
 
@@ -103,7 +110,7 @@ export function describeConnections(open: Open): void {
     });
 
     it('of many people are forgotten in many steps', async () => {
-      const { database, identities, groups } = await house(open);
+      const { database, identities, groups } = await fixture(open);
       const people = Array.from({ length: 1_100 }, (_, at) => person(`p${at}`));
       const changes = people.map((identity) => ({ kind: 'insert', identity }) as const);
       expect(await identities.commit('okta', changes)).toBe('done');

@@ -1,15 +1,13 @@
 import type { Clients } from '../../../src/oauth/ports.ts';
-import { apiKeys } from '../../../src/store/api-keys.ts';
-import { oauthClients } from '../../../src/store/oauth-clients.ts';
-import { oauthAssertions, oauthTokens } from '../../../src/store/oauth-tokens.ts';
+import { apiKeys, oauthAssertions, oauthClients, oauthTokens } from '../../../src/store/credentials.ts';
 import { travelResources } from '../../../src/store/travel-resources.ts';
-import { house, NOW, type Open } from './house.ts';
+import { fixture, NOW, type Open } from '../../fixtures/store.ts';
 
 /** The travel service's API keys and the tables of OAuth, on any database. */
 export function describeCredentials(open: Open): void {
   /** A store with the users u and v, and the connection okta. */
-  const credentialHouse = async () => {
-    const { database } = await house(open);
+  const credentialFixture = async () => {
+    const { database } = await fixture(open);
     const store = travelResources(database);
     const keys = { archived: false, unique: [], index: [], references: [] };
     for (const id of ['u', 'v']) {
@@ -29,7 +27,7 @@ export function describeCredentials(open: Open): void {
     const key = { id: '1', hash: 'h1', name: 'first', userId: 'u', createdAt: NOW };
 
     it('belongs to its user, and stays theirs', async () => {
-      const { keys } = await credentialHouse();
+      const { keys } = await credentialFixture();
       await keys.add(key);
       await keys.add({ ...key, id: '2', userId: 'v' });
       expect(await keys.active('h1')).toEqual({ id: '1', userId: 'u', lastUsedAt: undefined });
@@ -38,7 +36,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('needs a user, and goes with them', async () => {
-      const { keys, deleteUser } = await credentialHouse();
+      const { keys, deleteUser } = await credentialFixture();
       await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
       await keys.add(key);
       await deleteUser('u');
@@ -47,7 +45,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('is nobody’s once it is revoked, and is never revived', async () => {
-      const { keys } = await credentialHouse();
+      const { keys } = await credentialFixture();
       await keys.add(key);
       expect(await keys.revoke('1', NOW + 1)).toBe(true);
       expect(await keys.revoke('1', NOW + 2)).toBe(false);
@@ -58,7 +56,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('is listed without its hash, with when it was last used', async () => {
-      const { keys } = await credentialHouse();
+      const { keys } = await credentialFixture();
       await keys.add({ ...key, id: '2', hash: 'h2', createdAt: NOW + 1, userId: 'v' });
       await keys.add(key);
       await keys.used('1', NOW + 5);
@@ -94,7 +92,7 @@ export function describeCredentials(open: Open): void {
       { ...scim, proof: { kind: 'jwks', jwks: { keys: [{ kty: 'OKP' }] } } },
       { ...travel, proof: { kind: 'jwksUri', uri: 'https://idp.example/keys' } },
     ] satisfies NewClient[])('is read as it was added: $grant.kind, $proof.kind', async (client) => {
-      const { clients } = await credentialHouse();
+      const { clients } = await credentialFixture();
       await clients.add(client);
       const { id, grant, proof } = client;
       expect(await clients.active(id)).toEqual({ id, grant, proof });
@@ -103,7 +101,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('opens nothing once it is revoked, nor do its tokens', async () => {
-      const { clients, tokens } = await credentialHouse();
+      const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
       expect(await clients.revoke('c1', NOW)).toBe(true);
@@ -115,7 +113,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('goes with its user, tokens and all', async () => {
-      const { clients, tokens, assertions, deleteUser } = await credentialHouse();
+      const { clients, tokens, assertions, deleteUser } = await credentialFixture();
       await clients.add(travel);
       await tokens.keep({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
       await assertions.useOnce({ clientId: 'c2', key: 'k', expiresAt: NOW + 10 }, NOW);
@@ -125,7 +123,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('needs a connection or a user that is there', async () => {
-      const { clients } = await credentialHouse();
+      const { clients } = await credentialFixture();
       const nowhere = { ...scim, grant: { kind: 'scim', connection: 'nowhere' } } satisfies NewClient;
       const nobody = { ...travel, grant: { kind: 'travel', userId: 'nobody' } } satisfies NewClient;
       await expect(clients.add(nowhere)).rejects.toThrow();
@@ -133,7 +131,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('has tokens that open what it may open, until they expire', async () => {
-      const { clients, tokens } = await credentialHouse();
+      const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
       await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
@@ -149,7 +147,7 @@ export function describeCredentials(open: Open): void {
     });
 
     it('uses an assertion once, and another client may have one of the same name', async () => {
-      const { clients, assertions } = await credentialHouse();
+      const { clients, assertions } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
       const use = { clientId: 'c1', key: 'k', expiresAt: NOW + 10 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
-import { sealing } from '../../../src/store/sealed.ts';
+import { encryption } from '../../../src/store/encryption.ts';
 import { travelResources } from '../../../src/store/travel-resources.ts';
+import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
 import { webhookRecords } from '../../../src/store/webhook-records.ts';
 import type { Keys, StoredResource } from '../../../src/travel/ports.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type DeliveryStatus,
   deliveryStatuses,
 } from '../../../src/travel/webhooks/ports.ts';
-import { NOW, type Open } from './house.ts';
+import { NOW, type Open } from '../../fixtures/store.ts';
 
 const HOUR = 3_600_000;
 const bare: Keys = { archived: false, unique: [], index: [], references: [] };
@@ -22,7 +22,7 @@ function resource(type: string, id: string): StoredResource {
 /** A store in which events can happen that webhooks select. */
 async function office(open: Open) {
   const database = await open();
-  const sealed = sealing(randomBytes(32));
+  const sealed = encryption(randomBytes(32));
   const store = travelResources(database, sealed);
   const queue = deliveryQueue(database);
   let ids = 0;

@@ -1,6 +1,6 @@
-import type { GroupField, Where } from '../../../src/bridge/list-query.ts';
-import type { Member, MemberChange } from '../../../src/bridge/ports.ts';
-import { alone, has, house, NOW, type Open, part, person, team } from './house.ts';
+import type { GroupField, Where } from '../../../src/provisioning/list-query.ts';
+import type { Member, MemberChange } from '../../../src/provisioning/ports.ts';
+import { alone, fixture, has, NOW, type Open, part, person, team } from '../../fixtures/store.ts';
 
 /** Groups and their members, on any database. */
 export function describeGroups(open: Open): void {
@@ -9,7 +9,7 @@ export function describeGroups(open: Open): void {
 
   describe('groups', () => {
     it('come back as they were kept, with their members in order', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       const group = team('g', { attributes: { displayName: 'Élan', externalId: 'e' } });
       const members = [
         { value: 'z', display: 'Zed', type: 'User' },
@@ -24,7 +24,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('have a displayName that is unique without case in the connection', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'Élan' } }), []);
       const twin = team('h', { attributes: { displayName: 'éLAN' } });
       expect(await groups.insert(twin, many(1))).toBe('duplicate');
@@ -37,7 +37,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('are listed in the order of their creation, exactly counted', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       for (const id of ['d', 'c', 'a', 'b']) await groups.insert(team(id), []);
       const page = await groups.list('okta', part({ all: [] }, 1, 2), alone);
       expect(page.total).toBe(4);
@@ -48,7 +48,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('are found by what an index answers, all of it together', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'Sales', externalId: 'E1' } }), [
         { value: 'ada' },
       ]);
@@ -72,7 +72,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('tell of each member what its id names: a live user, a group, or nothing', async () => {
-      const { groups, identities } = await house(open);
+      const { groups, identities } = await fixture(open);
       for (const [id, deletedAt] of [['live'], ['dead', NOW]] as const)
         await identities.commit('okta', [{ kind: 'insert', identity: person(id, { deletedAt }) }]);
       await groups.insert(team('inner'), []);
@@ -91,7 +91,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('of users are told with their names', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'Sales' } }), [{ value: 'ada' }]);
       await groups.insert(team('h', { createdAt: NOW + 1 }), [{ value: 'ada' }, { value: 'bob' }]);
       const of = await groups.groupsOf('okta', ['ada', 'bob', 'eve']);
@@ -109,7 +109,7 @@ export function describeGroups(open: Open): void {
     const after = team('g', { version: 2, lastModified: NOW + 5 });
 
     it('applies at the expected version only', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), []);
       const change = { attributes: { displayName: 'new' }, members: [] };
       expect(await groups.change(after, 7, change)).toBe('stale');
@@ -119,7 +119,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('makes the member steps in order', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const members: MemberChange[] = [
         { kind: 'add', members: [{ value: 'c' }, { value: 'd' }] },
@@ -132,7 +132,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('replaces members: who stays keeps the place', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }, { value: 'c', display: 'C' }]);
       const members: MemberChange[] = [
         { kind: 'replace', members: [{ value: 'd' }, { value: 'b' }, { value: 'c', display: 'See' }] },
@@ -165,7 +165,7 @@ export function describeGroups(open: Open): void {
         ],
       ],
     ])('that changes nothing, by %s, leaves it as it is', async (_, members) => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'g', externalId: 'e' } }), [
         { value: 'a' },
         { value: 'b' },
@@ -177,7 +177,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('that removes and adds the same member with another display is one', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a', display: 'A' }]);
       const members: MemberChange[] = [
         { kind: 'remove', values: ['a'] },
@@ -188,7 +188,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('that requires members is refused unless one of each list is one', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const requiring = (...lists: string[][]) => {
         const members: MemberChange[] = [
@@ -205,7 +205,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('handles more members than a statement takes', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), many(1200));
       const values = many(1200).map(({ value }) => value);
       const members: MemberChange[] = [{ kind: 'remove', values: values.slice(1) }];
@@ -214,7 +214,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('lets exactly one of two that expect the same version through', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), []);
       const add = (value: string) => ({ kind: 'add' as const, members: [{ value }] });
       const results = await Promise.all(
@@ -227,7 +227,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('that removes it removes it from the groups that contain it', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'outer' }]);
       await groups.insert(team('outer'), [{ value: 'g' }, { value: 'a' }, { value: 'outer' }]);
       await groups.insert(team('other'), [{ value: 'a' }]);
@@ -241,7 +241,7 @@ export function describeGroups(open: Open): void {
     });
 
     it('may be its removal, with its members', async () => {
-      const { groups } = await house(open);
+      const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'ada' }]);
       expect(await groups.change(team('g'), 7, 'delete')).toBe('stale');
       expect(await groups.change(team('g'), 1, 'delete')).toBe('done');

@@ -1,6 +1,6 @@
-import type { HoldCause, Identity } from '../../../src/bridge/identity.ts';
-import type { SafetyValve } from '../../../src/bridge/policies.ts';
-import { house, imported, NOW, type Open, person } from './house.ts';
+import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
+import type { SafetyValve } from '../../../src/provisioning/policies.ts';
+import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
 
 const valve: SafetyValve = { share: 0.1, minimum: 2, windowMs: 3_600_000 };
 
@@ -18,7 +18,7 @@ function many(count: number, of: (id: string) => Identity): Identity[] {
 export function describeHolds(open: Open): void {
   describe('people who are held', () => {
     it('are listed by cause and connection, the longest waiting first', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       await add(
         held('late', 'safetyValve', { hold: { cause: 'safetyValve', since: NOW + 5 } }),
         held('early', 'safetyValve', { version: 3 }),
@@ -51,7 +51,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('are dirty at once when an admin decides, whatever the answer, and wait for no admin any more', async () => {
-      const { add, holds, agenda, read } = await house(open);
+      const { add, holds, reconcileQueue, read } = await fixture(open);
       await add(
         held('a', 'safetyValve', { version: 4 }),
         held('b', 'safetyValve'),
@@ -67,7 +67,7 @@ export function describeHolds(open: Open): void {
       });
       expect(await read('free')).toMatchObject({ decision: undefined, state: 'synced' });
       expect(await holds.decide('okta', { ids: ['b'] }, 'discarded', NOW)).toBe(1);
-      expect(await agenda.due(NOW, 10, ['okta'])).toHaveLength(2);
+      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(2);
       expect((await holds.list({ limit: 10 })).map(({ id }) => id)).toEqual(['c']);
       expect(await holds.counts()).toEqual([
         { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
@@ -75,7 +75,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('are decided about by cause, and those who were answered are not asked about again', async () => {
-      const { add, holds, read } = await house(open);
+      const { add, holds, read } = await fixture(open);
       await add(
         held('a', 'safetyValve'),
         held('no', 'safetyValve', { decision: { cause: 'safetyValve', answer: 'discarded', version: 1 } }),
@@ -90,7 +90,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('are asked about again when the IdP has written since, or when they wait for something else', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       await add(
         held('written', 'guarded', {
           version: 2,
@@ -103,7 +103,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('are decided about in crowds', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       await add(...many(1_100, (id) => held(id, 'safetyValve')));
       expect(await holds.list({ limit: 600 })).toHaveLength(600);
       expect(await holds.decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
@@ -113,7 +113,7 @@ export function describeHolds(open: Open): void {
 
   describe('the safety valve', () => {
     it('lets so many leave in any case, each counted once', async () => {
-      const { holds } = await house(open);
+      const { holds } = await fixture(open);
       const admit = (id: string, connection = 'okta') => holds.admitDeparture(connection, id, valve, NOW);
       expect([await admit('a'), await admit('b'), await admit('c')]).toEqual([true, true, false]);
       expect([await admit('a'), await admit('c')]).toEqual([true, false]);
@@ -121,7 +121,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('counts a share of the people who were active when the window began', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       await add(...many(26, (id) => person(id)), imported('u', 't-1'));
       await add(held('h1', 'safetyValve'), held('h2', 'safetyValve'), held('else', 'guarded'));
       const admit = (id: string) => holds.admitDeparture('okta', id, valve, NOW);
@@ -133,7 +133,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('forgets who left before the window, even when the clock was set back', async () => {
-      const { holds } = await house(open);
+      const { holds } = await fixture(open);
       const admit = (id: string, now: number) => holds.admitDeparture('okta', id, valve, now);
       expect([await admit('a', NOW), await admit('b', NOW + 10)]).toEqual([true, true]);
       expect(await admit('c', NOW + valve.windowMs - 1)).toBe(false);
@@ -145,7 +145,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('lets exactly so many pass when all leave at once', async () => {
-      const { holds } = await house(open);
+      const { holds } = await fixture(open);
       const five = { ...valve, minimum: 5 };
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, n) => holds.admitDeparture('okta', `p${n}`, five, NOW)),
@@ -158,7 +158,7 @@ export function describeHolds(open: Open): void {
     const change = { connection: 'okta', version: 'rules-2', people: 101, since: NOW, answer: undefined };
 
     it('waits for an admin, and counts as the people whom it concerns', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       expect(await holds.heldRules('okta')).toBeUndefined();
       await holds.holdRules({ ...change, version: 'rules-0', people: 500 });
       await holds.holdRules(change);
@@ -172,7 +172,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('is followed by everybody when it is approved', async () => {
-      const { add, holds, read } = await house(open);
+      const { add, holds, read } = await fixture(open);
       await add(
         ...many(1_100, (id) => person(id, { state: 'synced', rulesVersion: 'rules-1' })),
         person('new', { state: 'synced', rulesVersion: 'rules-2' }),
@@ -190,7 +190,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('touches nobody but those who are held when it is discarded, and can be approved later', async () => {
-      const { add, holds, read } = await house(open);
+      const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesVersion: 'rules-1' }), held('h', 'rules'));
       await holds.holdRules(change);
       expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
@@ -207,7 +207,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('that needs no admin frees those who were held because of the one before', async () => {
-      const { add, holds, read } = await house(open);
+      const { add, holds, read } = await fixture(open);
       await holds.holdRules(change);
       await add(held('h', 'rules'), held('valve', 'safetyValve'));
       await holds.holdRules({ ...change, version: 'rules-3', people: 4, answer: 'approved' });
@@ -220,7 +220,7 @@ export function describeHolds(open: Open): void {
     });
 
     it('concerns who is claimed, lives, and was translated before with other rules', async () => {
-      const { add, holds } = await house(open);
+      const { add, holds } = await fixture(open);
       const otherwise = (after = '', limit = 10) =>
         holds
           .translatedOtherwise('okta', 'rules-2', { after, limit })

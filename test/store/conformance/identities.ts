@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { areSameWithoutCase, twoSpellings } from '../../support/unicode.ts';
-import { house, imported, linked, NOW, type Open, person, traveler } from './house.ts';
+import { fixture, imported, linked, NOW, type Open, person, traveler } from '../../fixtures/store.ts';
+import { areSameWithoutCase, twoSpellings } from '../../fixtures/unicode.ts';
 
 /** How identities are read, on any database. */
 export function describeIdentities(open: Open): void {
   describe('identities', () => {
     it('come back as they were committed', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const full = person('ada', {
         state: 'refused',
         rulesVersion: 'rules-7',
@@ -26,7 +26,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('keep any text and JSON as they are', async () => {
-      const { identities } = await house(open);
+      const { identities } = await fixture(open);
       let count = 0;
       const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
       await fc.assert(
@@ -43,7 +43,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('are seen by no other connection', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('ada', { desired: { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] } }));
       expect(await identities.byId('entra', 'ada')).toBeUndefined();
       for (const match of [
@@ -64,7 +64,7 @@ export function describeIdentities(open: Open): void {
       ['ＡＢＣ', 'ａｂｃ'],
       ['Åsa', 'Åsa'.normalize('NFD')],
     ])('find the userName and the emails of %s without case, as %s', async (kept, asked) => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: kept, emails: [{ value: kept }, { value: 'b@x' }] } }));
       expect(await identities.find('okta', { by: 'userName', value: asked })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'email', value: asked })).toHaveLength(1);
@@ -72,7 +72,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('take names and addresses for the same that are so as NFC in lower case, and no others', async () => {
-      const { identities, leases, add } = await house(open);
+      const { identities, leases, add } = await fixture(open);
       let count = 0;
       await fc.assert(
         fc.asyncProperty(twoSpellings, async ([one, other]) => {
@@ -106,7 +106,7 @@ export function describeIdentities(open: Open): void {
       ['ﬁona@corp.example', 'fiona@corp.example'],
       ['ＡＢＣ', 'abc'],
     ])('do not take %s for %s', async (kept, asked) => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: kept, emails: [{ value: kept }] } }));
       await add(person('q', { desired: { userName: asked, emails: [{ value: asked }] } }));
       for (const by of ['userName', 'email'] as const)
@@ -114,14 +114,14 @@ export function describeIdentities(open: Open): void {
     });
 
     it('find an externalId exactly', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: 'p', externalId: 'Abc' } }));
       expect(await identities.find('okta', { by: 'externalId', value: 'Abc' })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'externalId', value: 'abc' })).toEqual([]);
     });
 
     it('find names that are longer than an index takes', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const long = 'X'.repeat(100_000);
       await add(person('p', { desired: { userName: `${long}1`, externalId: `${long}1` } }));
       expect(await identities.find('okta', { by: 'userName', value: `${long.toLowerCase()}1` })).toHaveLength(
@@ -132,7 +132,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('find the living and the dead, the newest first', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const desired = { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] };
       await add(
         person('old', { desired, createdAt: NOW, deletedAt: NOW + 1 }),
@@ -148,7 +148,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('find by traveler, and by the address of the traveler as last seen', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(imported('ada', 't1'), imported('bob', 't2'));
       expect((await identities.find('okta', { by: 'travelId', value: 't1' })).map(({ id }) => id)).toEqual([
         'ada',
@@ -160,7 +160,7 @@ export function describeIdentities(open: Open): void {
 
   describe('a page of identities', () => {
     it('shows whole people first, then as they came; the dead never', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const bare = { userName: 'bare' };
       await add(
         person('bare', { desired: bare }),
@@ -176,7 +176,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('keeps everybody in their place for life', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('bare', { desired: { userName: 'bare' }, createdAt: NOW - 5 }), person('whole'));
       const completed = { ...person('bare'), version: 2, createdAt: NOW - 5 };
       await identities.commit('okta', [{ kind: 'update', identity: completed, expected: 1 }]);
@@ -185,7 +185,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('counts exactly, whatever offset and limit', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(...['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
       expect(await identities.page('okta', 0, 0)).toEqual({ total: 5, identities: [] });
       expect(await identities.page('okta', 9, 2)).toEqual({ total: 5, identities: [] });
@@ -194,7 +194,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('counts with every birth, death and return', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const total = async () => (await identities.page('okta', 0, 0)).total;
       await add(person('a'), imported('b', 't1'), imported('c', 't2'));
       const dead = { ...person('a'), version: 2, deletedAt: NOW };
@@ -210,7 +210,7 @@ export function describeIdentities(open: Open): void {
 
   describe('the holder of a traveler', () => {
     it('is the claimed identity of any connection of the account', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }), imported('bob', 't2'));
       expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
       expect((await identities.holder('acme', { travelEmail: 'ADA@x' }))?.id).toBe('ada');
@@ -220,13 +220,13 @@ export function describeIdentities(open: Open): void {
     });
 
     it('may be a tombstone', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(person('ada', { travelId: 't1', deletedAt: NOW }));
       expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
     });
 
     it('by address is the living one, where the dead one was seen with it too', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       await add(
         person('live', { travelId: 't1', observed: traveler('t1', 'a@x') }),
         person('dead', {
@@ -240,7 +240,7 @@ export function describeIdentities(open: Open): void {
     });
 
     it('follows what a reconciliation saw', async () => {
-      const { add, identities, leases } = await house(open);
+      const { add, identities, leases } = await fixture(open);
       await add(person('ada'));
       await leases.take('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'ada', 'k', 1, linked('t1', 'Ada@X'));

@@ -1,4 +1,4 @@
-import { house, imported, linked, NOW, type Open, person, team, traveler } from './house.ts';
+import { fixture, imported, linked, NOW, type Open, person, team, traveler } from '../../fixtures/store.ts';
 
 /** What imports know and keep, on any database. */
 export function describeImports(open: Open): void {
@@ -6,7 +6,7 @@ export function describeImports(open: Open): void {
 
   describe('an import knows', () => {
     it('the identities of the connection for travelers, claimed or not, dead or alive', async () => {
-      const { add, imports } = await house(open);
+      const { add, imports } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
         imported('b', 't2'),
@@ -18,7 +18,7 @@ export function describeImports(open: Open): void {
     });
 
     it('the travelers that another connection of the account has claimed', async () => {
-      const { add, imports } = await house(open);
+      const { add, imports } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
         person('b', { travelId: 't2', connection: 'entra' }),
@@ -34,7 +34,7 @@ export function describeImports(open: Open): void {
 
   describe('saving unclaimed identities', () => {
     it('adds those that are new, findable and counted', async () => {
-      const { identities, imports } = await house(open);
+      const { identities, imports } = await fixture(open);
       const many = Array.from({ length: 250 }, (_, index) => imported(`p${index}`, `t${index}`));
       await imports.saveUnclaimed(many, at);
       expect((await identities.page('okta', 0, 0)).total).toBe(250);
@@ -43,7 +43,7 @@ export function describeImports(open: Open): void {
     });
 
     it('passes over whose userName is taken', async () => {
-      const { add, identities, imports } = await house(open);
+      const { add, identities, imports } = await fixture(open);
       await add(person('a'));
       const twin = imported('b', 't1', { desired: person('a').desired });
       await imports.saveUnclaimed([twin, imported('c', 't2')], at);
@@ -53,7 +53,7 @@ export function describeImports(open: Open): void {
     });
 
     it('passes over a traveler that is linked in the account, tombstones included, or just being made', async () => {
-      const { add, identities, imports, leases } = await house(open);
+      const { add, identities, imports, leases } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
         person('b', { travelId: 't2', connection: 'entra' }),
@@ -78,7 +78,7 @@ export function describeImports(open: Open): void {
     });
 
     it('lets a known one follow its traveler, and raises the version only when the person changed', async () => {
-      const { identities, imports, read } = await house(open);
+      const { identities, imports, read } = await fixture(open);
       await imports.saveUnclaimed([imported('a', 't1')], at);
       const again = imported('other-id', 't1', {
         desired: person('a').desired,
@@ -96,7 +96,7 @@ export function describeImports(open: Open): void {
     });
 
     it('keeps a known one under its old name while somebody else has the new one', async () => {
-      const { add, imports, read } = await house(open);
+      const { add, imports, read } = await fixture(open);
       await add(person('a'), imported('b', 't1'));
       const observed = traveler('t1', 'a@corp.example');
       await imports.saveUnclaimed([imported('x', 't1', { desired: person('a').desired, observed })], at);
@@ -104,7 +104,7 @@ export function describeImports(open: Open): void {
     });
 
     it('never touches one that an IdP has claimed', async () => {
-      const { add, imports, read } = await house(open);
+      const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await imports.saveUnclaimed([imported('x', 't1')], at);
       expect(await read('a')).toEqual(person('a', { travelId: 't1' }));
@@ -113,7 +113,7 @@ export function describeImports(open: Open): void {
 
   describe('observing', () => {
     it('keeps what was seen, and leaves version and revision alone', async () => {
-      const { add, identities, imports, read } = await house(open);
+      const { add, identities, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       const observed = traveler('t1', 'B@x');
       await imports.observe('okta', [{ id: 'a', observed }], at);
@@ -124,18 +124,18 @@ export function describeImports(open: Open): void {
     });
 
     it('knows nothing any more of whom somebody holds, also after an attempt that was touched', async () => {
-      const { add, agenda, imports, leases, read } = await house(open);
+      const { add, reconcileQueue, imports, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
       await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
-      await agenda.touch('okta', ['a'], NOW);
+      await reconcileQueue.markDirty('okta', ['a'], NOW);
       await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'));
       expect((await read('a')).observed).toBeUndefined();
     });
 
     it('knows nothing any more of who is not as before the look', async () => {
-      const { add, imports, read } = await house(open);
+      const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'newer@x') }));
       const look = { id: 'a', observed: traveler('t1', 'b@x'), before: traveler('t1', 'a@x') };
       await imports.observe('okta', [look], at);
@@ -145,7 +145,7 @@ export function describeImports(open: Open): void {
 
   describe('a sweep', () => {
     it('removes the unclaimed who were not seen, and answers the linked who were not', async () => {
-      const { add, identities, imports, groups } = await house(open);
+      const { add, identities, imports, groups } = await fixture(open);
       await add(
         imported('gone', 't1'),
         person('missing', { travelId: 't2' }),
@@ -170,7 +170,7 @@ export function describeImports(open: Open): void {
     });
 
     it('leaves alone who was marked as seen, claimed or not', async () => {
-      const { add, identities, imports } = await house(open);
+      const { add, identities, imports } = await fixture(open);
       await add(imported('a', 't1'), person('b', { travelId: 't2' }), imported('c', 't3'));
       await imports.markSeen('okta', ['a', 'b'], at);
       expect((await imports.missing('okta', at)).map(({ id }) => id)).toEqual(['c']);
@@ -181,7 +181,7 @@ export function describeImports(open: Open): void {
     });
 
     it('leaves alone who was written since the import began', async () => {
-      const { add, imports, leases } = await house(open);
+      const { add, imports, leases } = await fixture(open);
       await add(person('new', { createdAt: at, lastModified: at }), person('old', { lastModified: at + 1 }));
       for (const [id, travelId] of [
         ['new', 't1'],
@@ -194,7 +194,7 @@ export function describeImports(open: Open): void {
     });
 
     it('goes by the clock of the process, whatever the wall clock said at a write', async () => {
-      const { add, imports, identities } = await house(open);
+      const { add, imports, identities } = await fixture(open);
       const before = person('before', { travelId: 't1', lastModified: at + 86_400_000, writtenAt: NOW });
       const since = person('since', { travelId: 't2', lastModified: NOW - 86_400_000, writtenAt: at });
       const changed = person('changed', { travelId: 't3', writtenAt: NOW });
@@ -205,7 +205,7 @@ export function describeImports(open: Open): void {
     });
 
     it('keeps what was seen later than a write', async () => {
-      const { add, imports, identities } = await house(open);
+      const { add, imports, identities } = await fixture(open);
       const a = person('a', { travelId: 't1' });
       await add(a);
       await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
@@ -214,7 +214,7 @@ export function describeImports(open: Open): void {
     });
 
     it('counts who is held as seen', async () => {
-      const { add, imports, leases } = await house(open);
+      const { add, imports, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
       await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);

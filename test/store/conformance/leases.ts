@@ -1,4 +1,4 @@
-import { house, imported, linked, NOW, type Open, person, traveler } from './house.ts';
+import { fixture, imported, linked, NOW, type Open, person, traveler } from '../../fixtures/store.ts';
 
 /** The reconciler's hold on an identity, on any database. */
 export function describeLeases(open: Open): void {
@@ -6,7 +6,7 @@ export function describeLeases(open: Open): void {
 
   describe('a lease', () => {
     it('is given to one at a time, with the identity', async () => {
-      const { add, leases } = await house(open);
+      const { add, leases } = await fixture(open);
       await add(person('a'));
       expect(await leases.take('okta', 'a', lease('k1'))).toEqual({
         ...person('a'),
@@ -16,7 +16,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('is given to exactly one of those who ask at once', async () => {
-      const { add, leases } = await house(open);
+      const { add, leases } = await fixture(open);
       await add(person('a'));
       const taken = await Promise.all(
         ['k1', 'k2', 'k3'].map((token) => leases.take('okta', 'a', lease(token))),
@@ -25,7 +25,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('runs out, and is worth nothing to its old holder then', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.take('okta', 'a', lease('k1'));
       expect(await leases.take('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
@@ -40,7 +40,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('after one whose holder died tells that the traveler must be read: nobody knows what was sent', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.take('okta', 'a', lease('k1'));
       await leases.release('okta', 'a', 'k1');
@@ -50,7 +50,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('of a dead process that is ended at start leaves the traveler to be read, too', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(
         person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
         person('b', { travelId: 't2', observed: traveler('t2', 'b@x') }),
@@ -62,18 +62,18 @@ export function describeLeases(open: Open): void {
     });
 
     it('lets its holder wait for an address, and nobody else', async () => {
-      const { add, agenda, leases, read } = await house(open);
+      const { add, reconcileQueue, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }));
       await leases.take('okta', 'a', lease('k1'));
       await leases.waitFor('okta', 'a', 'k0', 'not@x');
       expect((await read('a')).waitingFor).toBeUndefined();
       await leases.waitFor('okta', 'a', 'k1', 'Éva@X');
-      await agenda.touchWaiting('acme', 'ÉVA@x', NOW);
+      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@x', NOW);
       expect(await read('a')).toMatchObject({ waitingFor: 'éva@x', state: 'dirty', revision: 2 });
     });
 
     it('keep what it waits for through any number of outcomes, where lower-casing leaves no NFC', async () => {
-      const { add, agenda, identities, leases, read } = await house(open);
+      const { add, reconcileQueue, identities, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }), person('b', linked('t1', 'J\u030c@x')));
       await leases.take('okta', 'a', lease('k1'));
       await leases.waitFor('okta', 'a', 'k1', 'J\u030c@X');
@@ -85,12 +85,12 @@ export function describeLeases(open: Open): void {
       }
       const travelEmailKey = String((await read('a')).waitingFor);
       expect((await identities.holder('acme', { travelEmailKey }))?.id).toBe('b');
-      await agenda.touchWaiting('acme', 'J\u030c@x', NOW);
+      await reconcileQueue.markWaitingDirty('acme', 'J\u030c@x', NOW);
       expect((await read('a')).state).toBe('dirty');
     });
 
     it('can be given back, and all can be ended at once', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(person('a'), person('b'));
       await leases.take('okta', 'a', lease('k1'));
       await leases.release('okta', 'a', 'k1');
@@ -104,7 +104,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('of somebody who is not there is not given', async () => {
-      const { add, leases } = await house(open);
+      const { add, leases } = await fixture(open);
       await add(person('a'));
       expect(await leases.take('entra', 'a', lease('k'))).toBeUndefined();
       expect(await leases.take('okta', 'x', lease('k'))).toBeUndefined();
@@ -113,7 +113,7 @@ export function describeLeases(open: Open): void {
 
   describe('an announced create', () => {
     it('is kept as spelled, and known to the account without case', async () => {
-      const { add, leases, imports, read } = await house(open);
+      const { add, leases, imports, read } = await fixture(open);
       await add(person('a'));
       await leases.take('okta', 'a', lease('k'));
       expect(await leases.announce('okta', 'a', 'k', { creating: 'Éva@X' })).toBe('done');
@@ -127,7 +127,7 @@ export function describeLeases(open: Open): void {
 
   describe('an outcome', () => {
     it('is kept whole, and gives the lease back', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(person('a'));
       const before = await leases.take('okta', 'a', lease('k'));
       const outcome = linked('t1', 'a@x', {
@@ -139,7 +139,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('reached under an older revision is kept, and there is work again at once', async () => {
-      const { add, identities, leases, read } = await house(open);
+      const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.take('okta', 'a', lease('k'));
       const write = person('a', { desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 });
@@ -154,7 +154,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('that links the traveler of another identity of the account keeps nothing', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
       await leases.take('entra', 'b', lease('k'));
       expect(await leases.finish('entra', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('taken');
@@ -167,14 +167,14 @@ export function describeLeases(open: Open): void {
     });
 
     it('that links the same traveler in another account is no matter', async () => {
-      const { add, leases } = await house(open);
+      const { add, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
       await leases.take('other', 'b', lease('k'));
       expect(await leases.finish('other', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
     });
 
     it('that links a traveler takes the unclaimed identities of the traveler away', async () => {
-      const { add, identities, leases } = await house(open);
+      const { add, identities, leases } = await fixture(open);
       await add(
         imported('here', 't1'),
         imported('there', 't1', { connection: 'entra' }),
@@ -190,7 +190,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('lets exactly one of two link a traveler', async () => {
-      const { add, leases } = await house(open);
+      const { add, leases } = await fixture(open);
       await add(person('a'), person('b', { connection: 'entra' }));
       await leases.take('okta', 'a', lease('k1'));
       await leases.take('entra', 'b', lease('k2'));
@@ -202,7 +202,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('of an unclaimed identity leaves it there', async () => {
-      const { add, leases, read } = await house(open);
+      const { add, leases, read } = await fixture(open);
       await add(imported('a', 't1'));
       await leases.take('okta', 'a', lease('k'));
       expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
@@ -210,7 +210,7 @@ export function describeLeases(open: Open): void {
     });
 
     it('that unlinks frees the traveler and its address', async () => {
-      const { add, identities, leases } = await house(open);
+      const { add, identities, leases } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }), person('b'));
       await leases.take('okta', 'a', lease('k'));
       const outcome = { ...linked('t1', 'a@x'), travelId: undefined, observed: undefined };

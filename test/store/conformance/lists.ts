@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Identity } from '../../../src/bridge/identity.ts';
-import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/bridge/list-query.ts';
-import type { Identities, ListedIdentity } from '../../../src/bridge/ports.ts';
-import { foldCase } from '../../../src/schema/fold.ts';
-import { alone, house, imported, NOW, type Open, person } from './house.ts';
+import type { Identity } from '../../../src/provisioning/identity.ts';
+import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/provisioning/list-query.ts';
+import type { Identities, ListedIdentity } from '../../../src/provisioning/ports.ts';
+import { foldCase } from '../../../src/schema/case-fold.ts';
+import { alone, fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
 
 type Query = ListQuery<UserField, UserOrder>;
 
@@ -11,7 +11,7 @@ type Query = ListQuery<UserField, UserOrder>;
 export function describeLists(open: Open): void {
   describe('a list of identities', () => {
     it('is what looking at everybody gives, for any condition, order and part', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const people = fc.sample(anybody, { numRuns: 70, seed: 7 }).map(toIdentity);
       await add(...people);
       await fc.assert(
@@ -31,7 +31,7 @@ export function describeLists(open: Open): void {
 
     describe('of thousands', () => {
       const thousands = async () => {
-        const { identities, imports } = await house(open);
+        const { identities, imports } = await fixture(open);
         const people = Array.from({ length: 2600 }, (_, at) => member(at));
         await imports.saveUnclaimed(people, NOW);
         // Those who are gone leave gaps in the blocks that are counted.
@@ -158,7 +158,7 @@ export function describeLists(open: Open): void {
     });
 
     it('counts everybody and the active with every birth, switch, death, return and erasure', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const totals = async () =>
         Promise.all(
           [{ all: [] }, eq('active', true), eq('active', false)].map(async (where: Where<UserField>) => {
@@ -190,7 +190,7 @@ export function describeLists(open: Open): void {
     });
 
     it('shows what is kept, as text, with the extensions in it', async () => {
-      const { add, identities } = await house(open);
+      const { add, identities } = await fixture(open);
       const desired = { userName: 'ada', 'urn:x:y:2.0:User': { z: 1 }, active: true };
       await add(person('ada', { desired, travelId: 't1' }));
       const shown = await identities.shown('okta', 'ada');

@@ -1,4 +1,4 @@
-import { house, imported, type Open, person } from './house.ts';
+import { fixture, imported, type Open, person } from '../../fixtures/store.ts';
 
 /** References between identities, on any database. */
 export function describeReferences(open: Open): void {
@@ -6,7 +6,7 @@ export function describeReferences(open: Open): void {
 
   describe('references', () => {
     it('come back in their order, and are replaced as a whole', async () => {
-      const { add, references } = await house(open);
+      const { add, references } = await fixture(open);
       await add(person('a'));
       expect(await references.of('okta', 'a')).toEqual([]);
       await references.save('okta', 'a', [row('Boss@X', 'b', 't1'), row('aunt')]);
@@ -18,7 +18,7 @@ export function describeReferences(open: Open): void {
     });
 
     it('are found by target or by any value without case, each referrer once, in the connection only', async () => {
-      const { add, references } = await house(open);
+      const { add, references } = await fixture(open);
       await add(person('a'), person('b'), person('c'), person('d', { connection: 'entra' }));
       await references.save('okta', 'a', [row('boss-id', 'boss'), row('ÉVA@X')]);
       await references.save('okta', 'b', [row('éva@x')]);
@@ -30,7 +30,7 @@ export function describeReferences(open: Open): void {
     });
 
     it('are decided about and saved in one step: of many who decide at once, each sees what the others saved', async () => {
-      const { add, references } = await house(open);
+      const { add, references } = await fixture(open);
       const ids = ['a', 'b', 'c', 'd'];
       await add(...ids.map((id) => person(id)));
       const decided = await Promise.all(
@@ -52,7 +52,7 @@ export function describeReferences(open: Open): void {
     });
 
     it('are as before when the decision fails', async () => {
-      const { add, references } = await house(open);
+      const { add, references } = await fixture(open);
       await add(person('a'));
       await references.save('okta', 'a', [row('boss', 'x', 't1')]);
       const decision = references.decide('okta', 'a', () => Promise.reject(new Error('no')));
@@ -61,7 +61,7 @@ export function describeReferences(open: Open): void {
     });
 
     it('of somebody who was erased meanwhile are not kept', async () => {
-      const { add, identities, references } = await house(open);
+      const { add, identities, references } = await fixture(open);
       await add(imported('a', 't1'));
       await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
       await references.save('okta', 'a', [row('boss')]);

@@ -1,6 +1,6 @@
 import { requestLog } from '../../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../../../src/travel/ports.ts';
-import { NOW, type Open } from './house.ts';
+import { NOW, type Open } from '../../fixtures/store.ts';
 
 /** A request that was answered. */
 export function logged(requestId: string, data: Partial<LoggedRequest> = {}): LoggedRequest {

@@ -1,4 +1,4 @@
-import { house, NOW, type Open, person } from './house.ts';
+import { fixture, NOW, type Open, person } from '../../fixtures/store.ts';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -9,7 +9,7 @@ export function describeRetention(open: Open): void {
     const bounds = { before: NOW - 400 * DAY, now: NOW, limit: 10 };
 
     it('ends old tombstones of the connection that have nothing left to do, and no others', async () => {
-      const { add, retention, identities, leases } = await house(open);
+      const { add, retention, identities, leases } = await fixture(open);
       const late = { progress: { late: { checkAt: NOW + 1, sent: {}, creates: [] } } };
       await add(
         person('old', old),
@@ -32,7 +32,7 @@ export function describeRetention(open: Open): void {
     });
 
     it('ends them in parts, the oldest first, and counts them out', async () => {
-      const { add, retention, identities, database } = await house(open);
+      const { add, retention, identities, database } = await fixture(open);
       for (let n = 0; n < 5; n += 1) await add(person(`p${n}`, { ...old, deletedAt: old.deletedAt + n }));
       const dead = async () =>
         (
@@ -54,7 +54,7 @@ export function describeRetention(open: Open): void {
     });
 
     it('makes those dirty who wait for the address of a traveler that belongs to nobody now', async () => {
-      const { add, read, retention } = await house(open);
+      const { add, read, retention } = await fixture(open);
       const observed = { id: 't1', email: 'ada@corp.example', archived: true, createdAt: '' };
       await add(
         person('gone', { ...old, travelId: 't1', observed }),

@@ -1,6 +1,6 @@
 import { ensureConnection } from '../../../src/store/connections.ts';
-import { tokens } from '../../../src/store/tokens.ts';
-import { house, NOW, type Open, person } from './house.ts';
+import { tokens } from '../../../src/store/credentials.ts';
+import { fixture, NOW, type Open, person } from '../../fixtures/store.ts';
 
 /** Connections and the tokens that open them, on any database. */
 export function describeTokens(open: Open): void {
@@ -15,7 +15,7 @@ export function describeTokens(open: Open): void {
 
   describe('a token', () => {
     it('opens its connection, and no other hash does', async () => {
-      const store = tokens((await house(open)).database);
+      const store = tokens((await fixture(open)).database);
       await store.create(token);
       expect(await store.active('h1', NOW)).toEqual({ id: '1', connection: 'okta' });
       expect(await store.active('h2', NOW)).toBeUndefined();
@@ -23,14 +23,14 @@ export function describeTokens(open: Open): void {
     });
 
     it('opens nothing from the moment it expires', async () => {
-      const store = tokens((await house(open)).database);
+      const store = tokens((await fixture(open)).database);
       await store.create({ ...token, expiresAt: NOW + 5 });
       expect(await store.active('h1', NOW + 4)).toEqual({ id: '1', connection: 'okta' });
       expect(await store.active('h1', NOW + 5)).toBeUndefined();
     });
 
     it('opens nothing once it is revoked, and is never revived', async () => {
-      const store = tokens((await house(open)).database);
+      const store = tokens((await fixture(open)).database);
       await store.create(token);
       await store.create({ ...token, id: '2', hash: 'h2' });
       expect(await store.revoke('1', NOW)).toBe(true);
@@ -42,7 +42,7 @@ export function describeTokens(open: Open): void {
     });
 
     it('is listed without its hash', async () => {
-      const store = tokens((await house(open)).database);
+      const store = tokens((await fixture(open)).database);
       await store.create({
         ...token,
         id: '2',
@@ -70,14 +70,14 @@ export function describeTokens(open: Open): void {
 
   describe('a connection', () => {
     it('can be ensured any number of times', async () => {
-      const { add, database, identities } = await house(open);
+      const { add, database, identities } = await fixture(open);
       await add(person('a'));
       await ensureConnection(database, { id: 'okta', account: 'acme' });
       expect((await identities.page('okta', 0, 10)).total).toBe(1);
     });
 
     it('takes its identities along to another travel account', async () => {
-      const { add, database, identities } = await house(open);
+      const { add, database, identities } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await ensureConnection(database, { id: 'okta', account: 'initech' });
       expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
-import { seeded } from '../../support/seeded.ts';
-import { NOW, type Open } from './house.ts';
+import { seeded } from '../../fixtures/seeded.ts';
+import { NOW, type Open } from '../../fixtures/store.ts';
 
 const bare: Keys = { archived: false, unique: [], index: [], references: [] };
 const all: ListQuery = { type: 'thing', parentId: '', order: 'asc', limit: 100 };

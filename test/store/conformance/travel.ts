@@ -1,6 +1,6 @@
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import type { Keys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
-import { NOW, type Open } from './house.ts';
+import { NOW, type Open } from '../../fixtures/store.ts';
 
 /** A resource of a type that only the tests know. */
 function thing(id: string, data: Partial<StoredResource> = {}): StoredResource {
@@ -11,7 +11,7 @@ const bare: Keys = { archived: false, unique: [], index: [], references: [] };
 const named = (value: string) => [{ name: 'name', value }];
 const all: PageQuery = { type: 'thing', parentId: '', order: 'asc', offset: 0, limit: 100 };
 
-async function house(open: Open) {
+async function fixture(open: Open) {
   const database = await open();
   const store = travelResources(database);
   return {
@@ -30,7 +30,7 @@ async function house(open: Open) {
 export function describeTravel(open: Open): void {
   describe('a travel resource', () => {
     it('is read as it was written', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       const doc = { name: 'É"🛫\\', nested: { list: [1, true, 'x'], empty: {} } };
       await add(thing('a', { doc, parentId: 'p' }));
       expect(await store.read([{ type: 'thing', id: 'a' }])).toEqual([thing('a', { doc, parentId: 'p' })]);
@@ -39,7 +39,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('is found by what it is indexed by, oldest first, until that changes', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       for (const id of ['b', 'a', 'c']) await add(thing(id), { index: named('same') });
       const find = async (values: string[], limit?: number) => {
         const match = { type: 'thing', name: 'name', values };
@@ -56,7 +56,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('is found among thousands of values and ids', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       await add(thing('a'), { index: named('a') });
       const values = Array.from({ length: 2000 }, (_, number) => `${number}`);
       expect(await store.find({ type: 'thing', name: 'name', values: [...values, 'a'] })).toEqual([
@@ -67,7 +67,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('has unique values alone, and gives them back', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       const unique = named('one');
       expect(await add(thing('a'), { unique })).toBeUndefined();
       expect(await add(thing('x', { type: 'other' }), { unique })).toBeUndefined();
@@ -82,7 +82,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('stays while another refers to it, whoever tries', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       await add(thing('a'));
       await add(thing('b'), { references: [thing('a'), thing('a')] });
       const isReferredTo = (id: string) => store.write(['thing'], (within) => within.isReferredTo(thing(id)));
@@ -96,7 +96,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('may refer to itself and go', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       await add(thing('a'));
       await store.write(['thing'], (within) =>
         within.replace(thing('a'), { ...bare, references: [thing('a')] }),
@@ -105,7 +105,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('leaves nothing behind when the work fails', async () => {
-      const { store, ids } = await house(open);
+      const { store, ids } = await fixture(open);
       const failing = store.write(['thing'], async (within) => {
         await within.insert(thing('a'), { ...bare, unique: named('a'), index: named('a') });
         throw new Error('changed my mind');
@@ -116,7 +116,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('is changed by one at a time: what was read in a write is still so at its end', async () => {
-      const { store, add } = await house(open);
+      const { store, add } = await fixture(open);
       await add(thing('a', { doc: { count: 0 } }));
       const count = () =>
         store.write(['thing'], async (within) => {
@@ -130,7 +130,7 @@ export function describeTravel(open: Open): void {
 
   describe('a page of travel resources', () => {
     it('is in order of creation, then of insertion, and backwards in exactly the other order', async () => {
-      const { add, ids } = await house(open);
+      const { add, ids } = await fixture(open);
       for (const id of ['d', 'c', 'b']) await add(thing(id));
       await add(thing('earlier', { createdAt: NOW - 1 }));
       expect((await ids()).ids).toEqual(['earlier', 'd', 'c', 'b']);
@@ -140,7 +140,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('is sorted by an index, equals in order of insertion', async () => {
-      const { add, ids } = await house(open);
+      const { add, ids } = await fixture(open);
       for (const [id, name] of [
         ['d', 'x'],
         ['c', 'é'],
@@ -154,7 +154,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('keeps an exact total through every change, for each parent, archived or not', async () => {
-      const { store, add, ids } = await house(open);
+      const { store, add, ids } = await fixture(open);
       for (const id of ['a', 'b', 'c']) await add(thing(id), { index: named(id) });
       await add(thing('child', { parentId: 'p' }));
       await add(thing('other', { type: 'other' }));
@@ -174,7 +174,7 @@ export function describeTravel(open: Open): void {
     });
 
     it('of a match has its own total', async () => {
-      const { add, ids } = await house(open);
+      const { add, ids } = await fixture(open);
       for (const id of ['b', 'a', 'c']) await add(thing(id), { index: named(id), archived: id === 'c' });
       const match = { name: 'name', values: ['a', 'b', 'c', 'd'] };
       expect(await ids({ match })).toEqual({ total: 3, ids: ['b', 'a', 'c'] });

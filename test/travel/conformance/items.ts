@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
-import { type Method, NOON } from '../house.ts';
+import { type Method, NOON } from '../../fixtures/travel.ts';
 import { flags, hasNull, requiredFields, sample, without } from '../samples.ts';
 import { fault, refused, viewOf } from './view.ts';
 
@@ -19,7 +19,7 @@ export function items(resource: Resource): void {
     expect(createdAt).toBe('2026-11-20T12:00:00Z');
     expect(doc).toMatchObject(resource.example);
     expect(hasNull(answer.body)).toBe(false);
-    expect(view.house.changes).toEqual([`${resource.type} ${id}`]);
+    expect(view.fixture.changes).toEqual([`${resource.type} ${id}`]);
   });
 
   test('answers every boolean that is false by default', async () => {
@@ -32,7 +32,7 @@ export function items(resource: Resource): void {
 
   test('is retrieved as it was answered when created', async () => {
     const created = await make();
-    const answer = await view.house.send('get', `${view.path}/${created.id}`);
+    const answer = await view.fixture.send('get', `${view.path}/${created.id}`);
     expect([answer.status, answer.body]).toEqual([200, { data: created }]);
   });
 
@@ -40,7 +40,7 @@ export function items(resource: Resource): void {
     const unknown =
       resource.idForm === 'A' ? 'abcdefabcdefabcdefabcdef' : '3f0c2a1e-0000-4000-8000-000000000000';
     for (const id of [unknown, 'nobody', '%00', `${'x'.repeat(51)}`, '__proto__']) {
-      const answer = await view.house.send(
+      const answer = await view.fixture.send(
         method,
         `${view.path}/${id}`,
         method === 'get' ? undefined : { data: {} },
@@ -57,8 +57,8 @@ export function items(resource: Resource): void {
     for (const answer of [
       await post(lacking),
       await post({ ...lacking, [field]: null }),
-      await view.house.send('put', item, { data: lacking }),
-      await view.house.send('patch', item, { data: { [field]: null } }),
+      await view.fixture.send('put', item, { data: lacking }),
+      await view.fixture.send('patch', item, { data: { [field]: null } }),
     ]) {
       expect([answer.status, answer.body]).toEqual([422, faults]);
     }
@@ -80,9 +80,9 @@ export function items(resource: Resource): void {
     const { id } = await make();
     const unknown = refused('validationFailed', [fault('surprise', 'unknown')]);
     expect((await post({ ...sample(resource, 1), surprise: 'x' })).body).toEqual(unknown);
-    expect((await view.house.send('patch', `${view.path}/${id}`, { data: { surprise: null } })).body).toEqual(
-      unknown,
-    );
+    expect(
+      (await view.fixture.send('patch', `${view.path}/${id}`, { data: { surprise: null } })).body,
+    ).toEqual(unknown);
     if (!deep) return;
     const [name, value] = deep;
     const answer = await post({
@@ -100,8 +100,8 @@ export function items(resource: Resource): void {
     const value = created[field] ?? 'x';
     for (const answer of [
       await post({ ...sample(resource, 1), [field]: value }),
-      await view.house.send('patch', `${view.path}/${created.id}`, { data: { [field]: value } }),
-      await view.house.send('put', `${view.path}/${created.id}`, {
+      await view.fixture.send('patch', `${view.path}/${created.id}`, { data: { [field]: value } }),
+      await view.fixture.send('put', `${view.path}/${created.id}`, {
         data: { ...sample(resource, 0), [field]: value },
       }),
     ]) {
@@ -115,40 +115,40 @@ export function items(resource: Resource): void {
     let expected: JsonObject = created;
     const optional = Object.keys(resource.example).filter((name) => !requiredFields(resource).includes(name));
     for (const name of optional.filter((field) => field !== 'userAttribute')) {
-      const answer = await view.house.send('patch', item, { data: { [name]: null } });
+      const answer = await view.fixture.send('patch', item, { data: { [name]: null } });
       expected = flags(resource).includes(name) ? { ...expected, [name]: false } : without(expected, name);
       expect([answer.status, answer.body]).toEqual([200, { data: expected }]);
     }
-    const back = await view.house.send('patch', item, { data: sample(resource, 1) });
+    const back = await view.fixture.send('patch', item, { data: sample(resource, 1) });
     expect(back.body.data).toMatchObject(sample(resource, 1));
-    expect((await view.house.send('get', item)).body).toEqual(back.body);
+    expect((await view.fixture.send('get', item)).body).toEqual(back.body);
   });
 
   test('PATCH and PUT that change nothing answer 200 and tell nobody', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
-    view.house.changes.length = 0;
+    view.fixture.changes.length = 0;
     for (const [method, data] of [
       ['patch', {}],
       ['patch', sample(resource, 0)],
       ['put', sample(resource, 0)],
     ] as const) {
-      const answer = await view.house.send(method, item, { data });
+      const answer = await view.fixture.send(method, item, { data });
       expect([answer.status, answer.body]).toEqual([200, { data: created }]);
     }
-    expect(view.house.changes).toEqual([]);
+    expect(view.fixture.changes).toEqual([]);
   });
 
   test('PUT replaces: what it does not name is removed, except `archived`, which stays', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
     const archives = 'archived' in resource.schema.shape;
-    if (archives) await view.house.send('patch', item, { data: { archived: true } });
+    if (archives) await view.fixture.send('patch', item, { data: { archived: true } });
     const needed = [...requiredFields(resource), 'userAttribute'];
     const least = Object.fromEntries(
       Object.entries(sample(resource, 1)).filter(([name]) => needed.includes(name)),
     );
-    const answer = await view.house.send('put', item, { data: least });
+    const answer = await view.fixture.send('put', item, { data: least });
     const { id, type, createdAt } = created;
     const falses = Object.fromEntries(flags(resource).map((flag) => [flag, false]));
     const expected = { id, type, createdAt, ...falses, ...least, ...(archives ? { archived: true } : {}) };
@@ -161,17 +161,17 @@ export function items(resource: Resource): void {
   test('DELETE answers the resource as it was, and it is gone', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
-    const before = (await view.house.send('get', view.path)).body.meta.total;
-    view.house.changes.length = 0;
-    const answer = await view.house.send('delete', item);
+    const before = (await view.fixture.send('get', view.path)).body.meta.total;
+    view.fixture.changes.length = 0;
+    const answer = await view.fixture.send('delete', item);
     expect([answer.status, answer.body]).toEqual([200, { data: created }]);
-    expect(view.house.changes).toEqual([`${resource.type} ${created.id}`]);
+    expect(view.fixture.changes).toEqual([`${resource.type} ${created.id}`]);
     for (const method of ['get', 'patch', 'put', 'delete'] as const) {
-      expect((await view.house.send(method, item, method === 'get' ? undefined : { data: {} })).status).toBe(
-        404,
-      );
+      expect(
+        (await view.fixture.send(method, item, method === 'get' ? undefined : { data: {} })).status,
+      ).toBe(404);
     }
-    expect((await view.house.send('get', view.path)).body.meta.total).toBe(before - 1);
+    expect((await view.fixture.send('get', view.path)).body.meta.total).toBe(before - 1);
   });
 
   test('forbids the methods it does not support', async () => {
@@ -183,7 +183,7 @@ export function items(resource: Resource): void {
       ['post', `${view.path}/${id}`],
     ];
     for (const [method, url] of cases) {
-      const answer = await view.house.send(method, url, { data: {} });
+      const answer = await view.fixture.send(method, url, { data: {} });
       expect([answer.status, answer.body]).toEqual([403, refused('forbidden')]);
     }
   });
@@ -203,7 +203,7 @@ export function items(resource: Resource): void {
         ['patch', `${view.path}/${id}`],
         ['put', `${view.path}/${id}`],
       ] as const) {
-        const answer = await view.house.send(method, url, body);
+        const answer = await view.fixture.send(method, url, body);
         expect([answer.status, answer.body]).toEqual([400, refused('badRequest')]);
       }
     }
@@ -219,14 +219,14 @@ export function items(resource: Resource): void {
       ['put', `${view.path}/${id}`],
       ['delete', `${view.path}/${id}`],
     ] as const) {
-      const answer = await view.house.send(method, url).set('Authorization', 'Bearer nobody');
+      const answer = await view.fixture.send(method, url).set('Authorization', 'Bearer nobody');
       expect([answer.status, answer.text]).toEqual([401, '']);
     }
-    expect((await view.house.send('get', `${view.path}/${id}`)).status).toBe(200);
+    expect((await view.fixture.send('get', `${view.path}/${id}`)).status).toBe(200);
   });
 
   test('tells when it was created to the second', async () => {
-    view.house.pass(86_400_000);
+    view.fixture.pass(86_400_000);
     const { createdAt } = await make();
     expect(Date.parse(String(createdAt))).toBe(NOON - 789 + 86_400_000);
   });

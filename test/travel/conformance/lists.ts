@@ -8,13 +8,13 @@ export function lists(resource: Resource): void {
   const view = viewOf(resource);
   const { make } = view;
 
-  const get = async (query = '') => view.house.send('get', `${view.path}${query}`);
+  const get = async (query = '') => view.fixture.send('get', `${view.path}${query}`);
   const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
   const fill = async (): Promise<{ total: number; made: (JsonObject & { id: string })[] }> => {
     const made = [];
     for (let number = 0; number < MOST; number++) {
       // A few in one second, so that the order within a second is tried too.
-      if (number % 3 === 0) view.house.pass(1000);
+      if (number % 3 === 0) view.fixture.pass(1000);
       made.push(await make(number));
     }
     return { made, total: (await get()).body.meta.total };
@@ -67,7 +67,7 @@ export function lists(resource: Resource): void {
     const [field] = resource.sortBy;
     if (!field) return;
     const value = field === 'email' ? '0@example.com' : '0';
-    await view.house.send('patch', `${view.path}/${made[4]?.id}`, { data: { [field]: value } });
+    await view.fixture.send('patch', `${view.path}/${made[4]?.id}`, { data: { [field]: value } });
     expect(ids(await get(`?limit=1&sortBy=${field}`))).toEqual([made[4]?.id]);
   });
 
@@ -116,7 +116,7 @@ export function lists(resource: Resource): void {
       const { made, total } = await fill();
       const gone = made.filter((_one, position) => position % 4 === 0);
       for (const { id } of gone)
-        await view.house.send('patch', `${view.path}/${id}`, { data: { archived: true } });
+        await view.fixture.send('patch', `${view.path}/${id}`, { data: { archived: true } });
       const archived = await get('?archived=true&limit=2');
       expect(ids(archived)).toEqual(gone.slice(0, 2).map(({ id }) => id));
       expect(archived.body.meta.total).toBe(gone.length);
@@ -126,7 +126,7 @@ export function lists(resource: Resource): void {
       const [field] = resource.sortBy;
       const sorted = ids(await get(`?archived=true&sortBy=${field}&order=desc`));
       expect(new Set(sorted)).toEqual(new Set(gone.map(({ id }) => id)));
-      await view.house.send('delete', `${view.path}/${gone[0]?.id}`);
+      await view.fixture.send('delete', `${view.path}/${gone[0]?.id}`);
       expect((await get('?archived=true')).body.meta.total).toBe(gone.length - 1);
       expect((await get()).body.meta.total).toBe(total - 1);
     });

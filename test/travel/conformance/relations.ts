@@ -16,22 +16,24 @@ export function relations(resource: Resource): void {
       const clash = [409, refused('conflict')];
       const double = await post({ ...sample(resource, 2), [field]: taken });
       expect([double.status, double.body]).toEqual(clash);
-      const moved = await view.house.send('patch', `${view.path}/${second.id}`, { data: { [field]: taken } });
+      const moved = await view.fixture.send('patch', `${view.path}/${second.id}`, {
+        data: { [field]: taken },
+      });
       expect([moved.status, moved.body]).toEqual(clash);
-      const replaced = await view.house.send('put', `${view.path}/${second.id}`, {
+      const replaced = await view.fixture.send('put', `${view.path}/${second.id}`, {
         data: { ...sample(resource, 1), [field]: taken },
       });
       expect([replaced.status, replaced.body]).toEqual(clash);
-      expect((await view.house.send('get', `${view.path}/${second.id}`)).body.data).toEqual(second);
+      expect((await view.fixture.send('get', `${view.path}/${second.id}`)).body.data).toEqual(second);
       if (fold) {
         const other = await post({ ...sample(resource, 2), [field]: taken.toUpperCase() });
         expect([other.status, other.body]).toEqual(clash);
-        const own = await view.house.send('patch', `${view.path}/${first.id}`, {
+        const own = await view.fixture.send('patch', `${view.path}/${first.id}`, {
           data: { [field]: taken.toUpperCase() },
         });
         expect([own.status, own.body.data[field]]).toEqual([200, taken.toUpperCase()]);
       }
-      await view.house.send('delete', `${view.path}/${first.id}`);
+      await view.fixture.send('delete', `${view.path}/${first.id}`);
       expect((await post(sample(resource, 0))).status).toBe(201);
     });
   }
@@ -39,38 +41,38 @@ export function relations(resource: Resource): void {
   for (const { field, to } of resource.references ?? []) {
     test(`refers by ${field} to a ${to}, which stays as long`, async () => {
       const target = catalog.find(({ type }) => type === to) ?? resource;
-      const made = await view.house.make(await collectionOf(view.house, target), sample(target, 5));
+      const made = await view.fixture.make(await collectionOf(view.fixture, target), sample(target, 5));
       // A mapping has one target only.
       const body = without(sample(resource, 0), 'userAttribute');
       const nothing = await post({ ...body, [field]: 'abcdefabcdefabcdefabcdef' });
       const dangling = [422, refused('validationFailed', [fault(field, 'reference')])];
       expect([nothing.status, nothing.body]).toEqual(dangling);
-      const referrer = await view.house.make(view.path, { ...body, [field]: made.id });
+      const referrer = await view.fixture.make(view.path, { ...body, [field]: made.id });
       expect(referrer[field]).toBe(made.id);
       const item = `${view.path}/${referrer.id}`;
-      const lost = await view.house.send('patch', item, { data: { [field]: 'nothing' } });
+      const lost = await view.fixture.send('patch', item, { data: { [field]: 'nothing' } });
       expect([lost.status, lost.body]).toEqual(dangling);
-      const held = await view.house.send('delete', `/${target.path}/${made.id}`);
+      const held = await view.fixture.send('delete', `/${target.path}/${made.id}`);
       expect([held.status, held.body]).toEqual([409, refused('conflict')]);
-      await view.house.send('delete', item);
-      expect((await view.house.send('delete', `/${target.path}/${made.id}`)).status).toBe(200);
+      await view.fixture.send('delete', item);
+      expect((await view.fixture.send('delete', `/${target.path}/${made.id}`)).status).toBe(200);
     });
   }
 
   if (resource.parent) {
     test('is found under its own parent only', async () => {
       const { id } = await make();
-      const elsewhere = await collectionOf(view.house, resource);
+      const elsewhere = await collectionOf(view.fixture, resource);
       const nowhere = view.path.replace(/[0-9a-f]{24}/, 'abcdefabcdefabcdefabcdef');
       for (const wrong of [elsewhere, nowhere]) {
         for (const method of ['get', 'patch', 'put', 'delete'] as const) {
           const body = method === 'get' ? undefined : { data: sample(resource, 0) };
-          expect((await view.house.send(method, `${wrong}/${id}`, body)).status).toBe(404);
+          expect((await view.fixture.send(method, `${wrong}/${id}`, body)).status).toBe(404);
         }
       }
-      expect((await view.house.send('get', nowhere)).status).toBe(404);
-      expect((await view.house.send('post', nowhere, { data: sample(resource, 0) })).status).toBe(404);
-      expect((await view.house.send('get', elsewhere)).body.data).toEqual([]);
+      expect((await view.fixture.send('get', nowhere)).status).toBe(404);
+      expect((await view.fixture.send('post', nowhere, { data: sample(resource, 0) })).status).toBe(404);
+      expect((await view.fixture.send('get', elsewhere)).body.data).toEqual([]);
     });
   }
 }

@@ -1,38 +1,38 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 
-/** The house of the test that runs, with the collection of one resource in view. */
+/** The fixture of the test that runs, with the collection of one resource in view. */
 export interface View {
-  readonly house: House;
+  readonly fixture: Fixture;
   /** The path of the collection. */
   readonly path: string;
-  post(data: unknown): ReturnType<House['send']>;
+  post(data: unknown): ReturnType<Fixture['send']>;
   /** Creates the sample of this number. */
   make(number?: number): Promise<JsonObject & { id: string }>;
 }
 
-/** Gives every test of a suite a house of its own. */
+/** Gives every test of a suite a fixture of its own. */
 export function viewOf(resource: Resource): View {
-  let house: House;
+  let fixture: Fixture;
   let path: string;
   beforeEach(async () => {
-    house = await openHouse();
-    path = await collectionOf(house, resource);
-    house.changes.length = 0;
+    fixture = await openFixture();
+    path = await collectionOf(fixture, resource);
+    fixture.changes.length = 0;
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
   return {
-    get house() {
-      return house;
+    get fixture() {
+      return fixture;
     },
     get path() {
       return path;
     },
-    post: (data) => house.send('post', path, { data }),
+    post: (data) => fixture.send('post', path, { data }),
     make: async (number = 0) => {
-      const made = await house.make(path, sample(resource, number));
+      const made = await fixture.make(path, sample(resource, number));
       // A secret is told once: no later answer has it.
       return resource.secret ? { ...without(made, resource.secret.field), id: made.id } : made;
     },

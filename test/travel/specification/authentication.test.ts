@@ -1,50 +1,50 @@
 import request from 'supertest';
-import { oauthClient } from '../../support/oauth-client.ts';
-import { type RunningService, startService } from '../../support/service.ts';
-import { type House, openHouse } from '../house.ts';
+import { oauthClient } from '../../fixtures/oauth-client.ts';
+import { type RunningService, startService } from '../../fixtures/service.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const whoami = (authorization: string) =>
-  request(house.app).get('/api/whoami').set('Authorization', authorization);
+  request(fixture.app).get('/api/whoami').set('Authorization', authorization);
 
 function isRefused({ status, text, headers }: request.Response): void {
   expect([status, text, headers['content-type']]).toEqual([401, '', undefined]);
 }
 
 test('2. the credential is sent as `Authorization: Bearer <ACCESS_TOKEN>`', async () => {
-  expect((await whoami(`Bearer ${house.key}`)).status).toBe(200);
-  for (const wrong of [house.key, `Basic ${house.key}`, `Token ${house.key}`, 'Bearer']) {
+  expect((await whoami(`Bearer ${fixture.key}`)).status).toBe(200);
+  for (const wrong of [fixture.key, `Basic ${fixture.key}`, `Token ${fixture.key}`, 'Bearer']) {
     isRefused(await whoami(wrong));
   }
 });
 
 test('3. the credential must belong to a user with the `admin` role, on whose behalf each call runs', async () => {
-  const { id } = await house.make('/users', { email: 'ada@example.com', roles: ['admin'] });
-  const bearer = `Bearer ${await house.keyFor(id)}`;
+  const { id } = await fixture.make('/users', { email: 'ada@example.com', roles: ['admin'] });
+  const bearer = `Bearer ${await fixture.keyFor(id)}`;
   expect((await whoami(bearer)).body.data.id).toBe(id);
   const ownRoles = { data: { roles: ['accountant', 'authAdmin', 'manager'] } };
-  await house.send('patch', `/users/${id}`, ownRoles);
+  await fixture.send('patch', `/users/${id}`, ownRoles);
   isRefused(await whoami(bearer));
 });
 
 test('8. a request without a valid credential gets 401 with an empty body (no JSON)', async () => {
-  for (const wrong of ['Bearer nobody', 'Bearer ', `Bearer ${house.key}x`]) isRefused(await whoami(wrong));
+  for (const wrong of ['Bearer nobody', 'Bearer ', `Bearer ${fixture.key}x`]) isRefused(await whoami(wrong));
   for (const method of ['get', 'post', 'patch', 'put', 'delete'] as const) {
-    for (const path of ['/api/users', '/api/nothing', `/api/users/${house.admin}`]) {
-      isRefused(await request(house.app)[method](path).set('Authorization', 'Bearer nobody'));
+    for (const path of ['/api/users', '/api/nothing', `/api/users/${fixture.admin}`]) {
+      isRefused(await request(fixture.app)[method](path).set('Authorization', 'Bearer nobody'));
     }
   }
 });
 
 test('8. a request without authentication is also answered with 401', async () => {
-  isRefused(await request(house.app).get('/api/whoami'));
+  isRefused(await request(fixture.app).get('/api/whoami'));
   isRefused(
-    await request(house.app)
+    await request(fixture.app)
       .post('/api/users')
       .send({ data: { email: 'ada@example.com' } }),
   );
@@ -53,9 +53,9 @@ test('8. a request without authentication is also answered with 401', async () =
 test('9. requests that the server refuses to process for the authenticated user give 403 `forbidden`', async () => {
   const refusal = [403, { code: 'forbidden', message: expect.any(String) }];
   for (const answer of [
-    await house.send('delete', `/users/${house.admin}`),
-    await house.send('patch', `/users/${house.admin}`, { data: { archived: true } }),
-    await house.send('patch', `/users/${house.admin}`, { data: { roles: null } }),
+    await fixture.send('delete', `/users/${fixture.admin}`),
+    await fixture.send('patch', `/users/${fixture.admin}`, { data: { archived: true } }),
+    await fixture.send('patch', `/users/${fixture.admin}`, { data: { roles: null } }),
   ]) {
     expect([answer.status, answer.body]).toEqual(refusal);
   }

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { bookedTrip, type Company, fullYear, hotel, openCompany } from './world.ts';
 
-let house: House;
+let fixture: Fixture;
 let company: Company;
 beforeEach(async () => {
-  house = await openHouse();
-  company = await openCompany(house);
+  fixture = await openFixture();
+  company = await openCompany(fixture);
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
-const get = async (path: string) => (await house.send('get', path)).body.data;
+const get = async (path: string) => (await fixture.send('get', path)).body.data;
 const list = async (path: string): Promise<(JsonObject & { id: string })[]> => get(`${path}?limit=100`);
 const eur = (total: number) => ({ currency: 'EUR', total });
 
@@ -164,23 +164,23 @@ test('dispute: there is a dispute resource, `refundId` is filled, it does not ap
 });
 
 test('bookingSnapshot: information at booking time, present only for booking-related operations', async () => {
-  await house.close();
-  house = await openHouse();
-  const { ada } = await fullYear(house);
+  await fixture.close();
+  fixture = await openFixture();
+  const { ada } = await fullYear(fixture);
   const before = await list('/billing-operations');
   for (const one of before) {
     const isBooking = ['booking', 'car', 'flight', 'hotel', 'rail'].includes(String(one['operationType']));
     const expected = isBooking && one['transactionKind'] !== 'dispute';
     expect([one['description'], 'bookingSnapshot' in one]).toEqual([one['description'], expected]);
   }
-  await house.send('patch', `/users/${ada}`, { data: { email: 'new@example.com', firstName: 'Augusta' } });
+  await fixture.send('patch', `/users/${ada}`, { data: { email: 'new@example.com', firstName: 'Augusta' } });
   expect(await list('/billing-operations')).toEqual(before);
 });
 
 test('tripProjectId: present only for bookings made through the online channel', async () => {
-  await house.close();
-  house = await openHouse();
-  await fullYear(house);
+  await fixture.close();
+  fixture = await openFixture();
+  await fullYear(fixture);
   const operations = await list('/billing-operations');
   const channels = operations.map((one) => Object(one['bookingSnapshot'])['channel']);
   expect(new Set(channels)).toEqual(new Set(['online', 'offline', undefined]));

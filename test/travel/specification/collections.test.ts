@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { everything } from './everything.ts';
 import { sectionsOf } from './statements.ts';
 
@@ -17,13 +17,13 @@ const lists = sectionsOf<Partial<List>>('collections.test.ts')
   .filter((one): one is List => one.path !== undefined);
 
 /** One account for all tests: nobody changes it. */
-let house: House;
+let fixture: Fixture;
 let at: (path: string) => string;
 beforeAll(async () => {
-  house = await openHouse();
-  at = await everything(house);
+  fixture = await openFixture();
+  at = await everything(fixture);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 const refusal = (field: string) => [
   400,
@@ -35,7 +35,7 @@ const refusal = (field: string) => [
 ];
 
 test.each(lists)('$statement', async (list) => {
-  const get = (query: string) => house.send('get', `${at(list.path)}?${query}`);
+  const get = (query: string) => fixture.send('get', `${at(list.path)}?${query}`);
   const { status, body } = await get('limit=100');
   expect([status, Object.keys(body)]).toEqual([200, ['data', 'meta']]);
   expect(body.meta).toMatchObject({ pageKind: 'offset', sortBy: 'createdAt', total: body.data.length });
@@ -51,23 +51,23 @@ test.each(lists)('$statement', async (list) => {
 });
 
 test('sub-collections hold what belongs to their item: all of it, and nothing else', async () => {
-  const every = (await house.send('get', '/billing-operations?limit=100')).body.data;
+  const every = (await fixture.send('get', '/billing-operations?limit=100')).body.data;
   for (const [path, field] of [
     ['invoices', 'invoiceId'],
     ['trip-projects', 'tripProjectId'],
   ]) {
-    for (const { id } of (await house.send('get', `/${path}?limit=100`)).body.data) {
-      const { data } = (await house.send('get', `/${path}/${id}/billing-operations?limit=100`)).body;
+    for (const { id } of (await fixture.send('get', `/${path}?limit=100`)).body.data) {
+      const { data } = (await fixture.send('get', `/${path}/${id}/billing-operations?limit=100`)).body;
       expect(data).toEqual(every.filter((one: JsonObject) => one[field ?? ''] === id));
     }
   }
-  for (const { id, travelerIds } of (await house.send('get', '/trip-projects')).body.data) {
-    const { data } = (await house.send('get', `/trip-projects/${id}/users`)).body;
+  for (const { id, travelerIds } of (await fixture.send('get', '/trip-projects')).body.data) {
+    const { data } = (await fixture.send('get', `/trip-projects/${id}/users`)).body;
     expect(ids(data).sort()).toEqual([...travelerIds].sort());
   }
 });
 
-type Get = (query: string) => ReturnType<House['send']>;
+type Get = (query: string) => ReturnType<Fixture['send']>;
 
 const seen = ({ status, body }: { status: number; body: unknown }) => [status, body];
 const ids = (data: JsonObject[]) => data.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { hasNull } from '../samples.ts';
 import { everything } from './everything.ts';
 import { formOf } from './forms.ts';
@@ -13,15 +13,15 @@ const paths = [
 ];
 
 /** One account for all tests: nobody changes it. */
-let house: House;
+let fixture: Fixture;
 let all: (JsonObject & { type: string })[];
 beforeAll(async () => {
-  house = await openHouse();
-  const at = await everything(house);
+  fixture = await openFixture();
+  const at = await everything(fixture);
   all = [];
-  for (const path of paths) all.push(...(await house.send('get', `${at(path)}?limit=100`)).body.data);
+  for (const path of paths) all.push(...(await fixture.send('get', `${at(path)}?limit=100`)).body.data);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 const has = (form: string, value: Json | undefined) =>
   formOf({ statement: '', field: '', form })?.isAnswered(value);
@@ -43,11 +43,11 @@ test('null and omitted values: an attribute without a value is omitted from resp
   // A merge patch removes by null (RFC 7396), and `previousAttributes` is one.
   const attributes = all.map(({ previousAttributes: _patch, ...one }) => one);
   expect(attributes.filter(hasNull)).toEqual([]);
-  const { id } = await house.make('/users', { email: 'bare@example.com', firstName: null, roles: [] });
-  const { data } = (await house.send('get', `/users/${id}`)).body;
+  const { id } = await fixture.make('/users', { email: 'bare@example.com', firstName: null, roles: [] });
+  const { data } = (await fixture.send('get', `/users/${id}`)).body;
   const always = ['id', 'type', 'createdAt', 'archived', 'email', 'separateIcsEmails'];
   expect(Object.keys(data).sort()).toEqual(always.sort());
-  await house.send('delete', `/users/${id}`);
+  await fixture.send('delete', `/users/${id}`);
 });
 
 test.each([
@@ -88,7 +88,7 @@ test('id form B: at most 50 letters, digits, underscore, @, ~, hyphen and dot, f
 test('path `id` parameters: labelled uuid for every resource, including those of id form A', async () => {
   for (const path of ['users', 'cost-centers', 'events', 'trip-projects']) {
     for (const id of ['3f0c2a1e-0000-4000-8000-000000000000', 'abcdefabcdefabcdefabcdef', 'x@y.z~_-']) {
-      const { status, body } = await house.send('get', `/${path}/${id}`);
+      const { status, body } = await fixture.send('get', `/${path}/${id}`);
       expect([path, id, status, body.code]).toEqual([path, id, 404, 'notFound']);
     }
   }
@@ -104,11 +104,11 @@ test('amount object: `base`, `currency`, `tax`, `taxRate` (percentage), `total`;
 test('write-request objects: a create or replace shape, and a patch shape with the fields to change', async () => {
   const lacking = { data: { lang: 'fr', name: 'Headquarters' } };
   const whole = { data: { ...lacking.data, email: 'b@example.com' } };
-  expect((await house.send('post', '/billing-profiles', lacking)).status).toBe(422);
-  const created = await house.send('post', '/billing-profiles', whole);
+  expect((await fixture.send('post', '/billing-profiles', lacking)).status).toBe(422);
+  const created = await fixture.send('post', '/billing-profiles', whole);
   const item = `/billing-profiles/${created.body.data.id}`;
-  expect((await house.send('put', item, lacking)).status).toBe(422);
-  expect((await house.send('put', item, whole)).status).toBe(200);
-  expect((await house.send('patch', item, lacking)).status).toBe(200);
-  await house.send('delete', item);
+  expect((await fixture.send('put', item, lacking)).status).toBe(422);
+  expect((await fixture.send('put', item, whole)).status).toBe(200);
+  expect((await fixture.send('patch', item, lacking)).status).toBe(200);
+  await fixture.send('delete', item);
 });

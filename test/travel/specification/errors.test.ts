@@ -1,23 +1,23 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 const unknown = 'abcdefabcdefabcdefabcdef';
-const post = (path: string, data: JsonObject) => house.send('post', path, { data });
+const post = (path: string, data: JsonObject) => fixture.send('post', path, { data });
 
 /** A failure of every code that a client can bring about. */
 async function failures() {
-  await house.make('/project-codes', { code: 'A' });
+  await fixture.make('/project-codes', { code: 'A' });
   return {
-    badRequest: await house.send('post', '/users', {}),
-    invalidParam: await house.send('get', '/users?limit=0'),
-    forbidden: await house.send('post', '/invoices', { data: {} }),
-    notFound: await house.send('get', `/users/${unknown}`),
+    badRequest: await fixture.send('post', '/users', {}),
+    invalidParam: await fixture.send('get', '/users?limit=0'),
+    forbidden: await fixture.send('post', '/invoices', { data: {} }),
+    notFound: await fixture.send('get', `/users/${unknown}`),
     conflict: await post('/project-codes', { code: 'A' }),
     validationFailed: await post('/users', { email: 'nobody' }),
   };
@@ -31,8 +31,8 @@ test('failures return an HTTP status; the body may be a JSON object (content typ
 
 test('code: `badRequest`, `conflict`, `forbidden`, `internalError`, `invalidParam`, `notFound`, `notImpl`, `validationFailed`', async () => {
   for (const [code, { body }] of Object.entries(await failures())) expect(body.code).toBe(code);
-  house.breakStore();
-  expect((await house.send('get', '/users')).body.code).toBe('internalError');
+  fixture.breakStore();
+  expect((await fixture.send('get', '/users')).body.code).toBe('internalError');
 });
 
 test('message: short human-readable summary, always there', async () => {
@@ -63,8 +63,8 @@ test('`value` is the value received, either a string or a number', async () => {
   const echoOf = async (name: JsonObject[string]) =>
     (await post('/cost-centers', { name })).body.invalid[0].value;
   expect([await echoOf(7), await echoOf(true), await echoOf(['x'])]).toEqual([7, 'true', '["x"]']);
-  expect((await house.send('get', '/users?limit=101')).body.invalid[0].value).toBe(101);
-  expect((await house.send('get', '/users?order=up')).body.invalid[0].value).toBe('up');
+  expect((await fixture.send('get', '/users?limit=101')).body.invalid[0].value).toBe(101);
+  expect((await fixture.send('get', '/users?order=up')).body.invalid[0].value).toBe('up');
 });
 
 test('validation codes seen: `email`, `lang`, `country`, `required`, `paramValue`', async () => {
@@ -77,41 +77,41 @@ test('validation codes seen: `email`, `lang`, `country`, `required`, `paramValue
     lang: 'lang',
     name: 'required',
   });
-  expect((await house.send('get', '/users?limit=x')).body.invalid[0].code).toBe('paramValue');
+  expect((await fixture.send('get', '/users?limit=x')).body.invalid[0].code).toBe('paramValue');
 });
 
 test('resource validation failed on create, PATCH or PUT: 422 `validationFailed`', async () => {
-  const { id } = await house.make('/users', { email: 'ada@example.com' });
+  const { id } = await fixture.make('/users', { email: 'ada@example.com' });
   for (const [method, path] of [
     ['post', '/users'],
     ['patch', `/users/${id}`],
     ['put', `/users/${id}`],
   ] as const) {
-    const { status, body } = await house.send(method, path, { data: { email: 'nobody' } });
+    const { status, body } = await fixture.send(method, path, { data: { email: 'nobody' } });
     expect([status, body]).toMatchObject([422, { code: 'validationFailed', invalid: [{ field: 'email' }] }]);
   }
 });
 
 test('resource requested, updated or deleted does not exist: 404 `notFound`', async () => {
   for (const method of ['get', 'patch', 'put', 'delete'] as const) {
-    const { status, body } = await house.send(method, `/cost-centers/${unknown}`, { data: { name: 'x' } });
+    const { status, body } = await fixture.send(method, `/cost-centers/${unknown}`, { data: { name: 'x' } });
     expect([status, body.code]).toEqual([404, 'notFound']);
   }
 });
 
 test('server error: 5xx', async () => {
-  house.breakStore();
-  const { status, body, text } = await house.send('get', '/users');
+  fixture.breakStore();
+  const { status, body, text } = await fixture.send('get', '/users');
   expect([status, body]).toEqual([500, { code: 'internalError', message: expect.any(String) }]);
   expect(text).not.toContain('disk');
 });
 
 test('the status that goes with `conflict`: not shown', async () => {
-  const { id } = await house.make('/cost-centers', { name: 'Research' });
-  await house.make('/users', { email: 'ada@example.com', costCenterId: id });
+  const { id } = await fixture.make('/cost-centers', { name: 'Research' });
+  await fixture.make('/users', { email: 'ada@example.com', costCenterId: id });
   for (const answer of [
     await post('/users', { email: 'ADA@example.com' }),
-    await house.send('delete', `/cost-centers/${id}`),
+    await fixture.send('delete', `/cost-centers/${id}`),
   ]) {
     expect([answer.status, answer.body]).toEqual([409, { code: 'conflict', message: expect.any(String) }]);
   }

@@ -1,6 +1,6 @@
+import { upkeepJobs } from '../../../src/travel/cleanup.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { upkeepJobs } from '../../../src/travel/upkeep.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
 import { declared } from './reached.ts';
 import { sectionsOf } from './statements.ts';
@@ -12,16 +12,16 @@ const kindsByResource = sectionsOf<{ kinds?: string[] }>('events.test.ts')
   .flatMap(({ statements }) => statements)
   .filter((one): one is typeof one & { kinds: string[] } => one.kinds !== undefined);
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 async function events(): Promise<Event[]> {
   const all: Event[] = [];
   for (let total = 1; all.length < total; ) {
-    const { data, meta } = (await house.send('get', `/events?limit=100&offset=${all.length}`)).body;
+    const { data, meta } = (await fixture.send('get', `/events?limit=100&offset=${all.length}`)).body;
     all.push(...data);
     total = meta.total;
   }
@@ -39,16 +39,16 @@ async function writeEverything(): Promise<void> {
     webhook: { disabled: true },
   })) {
     const resource = declared(type);
-    const { id } = await house.make(`/${resource.path}`, sample(resource, 5));
-    const { status } = await house.send('patch', `/${resource.path}/${id}`, { data: change });
+    const { id } = await fixture.make(`/${resource.path}`, sample(resource, 5));
+    const { status } = await fixture.send('patch', `/${resource.path}/${id}`, { data: change });
     expect([type, status]).toEqual([type, 200]);
-    await house.send('delete', `/${resource.path}/${id}`);
+    await fixture.send('delete', `/${resource.path}/${id}`);
   }
 }
 
 describe('in a year in which everything happens', () => {
   beforeEach(async () => {
-    await fullYear(house);
+    await fullYear(fixture);
     await writeEverything();
   });
 
@@ -77,19 +77,19 @@ describe('in a year in which everything happens', () => {
       ['refund.', '/refunds'],
     ]) {
       const last = all.findLast(({ kind }) => kind.startsWith(start ?? ''));
-      expect((await house.send('get', `${path}/${last?.data['id']}`)).body.data).toEqual(last?.data);
+      expect((await fixture.send('get', `${path}/${last?.data['id']}`)).body.data).toEqual(last?.data);
     }
     const failed = all.find(({ kind }) => kind === 'tripProject.booking.failed');
-    const trip = (await house.send('get', `/trip-projects/${failed?.data['tripProjectId']}`)).body.data;
+    const trip = (await fixture.send('get', `/trip-projects/${failed?.data['tripProjectId']}`)).body.data;
     expect(trip.bookings).toContainEqual(failed?.data);
   });
 });
 
 test('an event embeds the state of the resource at the time of the change in `data`', async () => {
-  const created = await house.make('/cost-centers', { name: 'Research' });
+  const created = await fixture.make('/cost-centers', { name: 'Research' });
   const item = `/cost-centers/${created.id}`;
-  const updated = (await house.send('patch', item, { data: { name: 'Laboratory' } })).body.data;
-  const deleted = (await house.send('delete', item)).body.data;
+  const updated = (await fixture.send('patch', item, { data: { name: 'Laboratory' } })).body.data;
+  const deleted = (await fixture.send('delete', item)).body.data;
   const told = (await events()).slice(-3).map(({ kind, data }) => [kind, data]);
   expect(told).toEqual([
     ['costCenter.created', created],
@@ -99,17 +99,17 @@ test('an event embeds the state of the resource at the time of the change in `da
 });
 
 test('events can be fetched by API', async () => {
-  const { id } = await house.make('/cost-centers', { name: 'Research' });
+  const { id } = await fixture.make('/cost-centers', { name: 'Research' });
   const event = (await events()).at(-1);
   expect(event).toMatchObject({ type: 'event', kind: 'costCenter.created', data: { id } });
 });
 
 test('previousAttributes: names of the changed attributes and their previous values, with update events', async () => {
   const address = { city: 'Paris', postalCode: '75002' };
-  const { id } = await house.make('/users', { email: 'ada@example.com', firstName: 'Ada', address });
+  const { id } = await fixture.make('/users', { email: 'ada@example.com', firstName: 'Ada', address });
   const data = { address: { city: 'Lyon' }, firstName: 'Augusta', lastName: 'King' };
-  await house.send('patch', `/users/${id}`, { data });
-  await house.send('delete', `/users/${id}`);
+  await fixture.send('patch', `/users/${id}`, { data });
+  await fixture.send('delete', `/users/${id}`);
   const [created, updated, deleted] = (await events()).slice(-3);
   expect(updated?.['previousAttributes']).toEqual({
     address: { city: 'Paris' },
@@ -121,28 +121,28 @@ test('previousAttributes: names of the changed attributes and their previous val
 
 test('3. access to events through the API is guaranteed only for 30 days', async () => {
   const DAY = 86_400_000;
-  const { store, now } = house.surroundings;
+  const { store, now } = fixture.runtime;
   const tidy = async () => {
-    for (const job of upkeepJobs({ store, records: house.records, now })) await job.run();
+    for (const job of upkeepJobs({ store, records: fixture.records, now })) await job.run();
   };
-  await house.make('/cost-centers', { name: 'Research' });
+  await fixture.make('/cost-centers', { name: 'Research' });
   const [first, ...others] = await events();
-  house.pass(30 * DAY - 1000);
+  fixture.pass(30 * DAY - 1000);
   await tidy();
   expect(await events()).toEqual([first, ...others]);
-  house.pass(2000);
-  await house.make('/cost-centers', { name: 'Laboratory' });
+  fixture.pass(2000);
+  await fixture.make('/cost-centers', { name: 'Laboratory' });
   await tidy();
   expect((await events()).map(({ data }) => data['name'])).toEqual(['Laboratory']);
-  expect((await house.send('get', `/events/${first?.id}`)).status).toBe(404);
+  expect((await fixture.send('get', `/events/${first?.id}`)).status).toBe(404);
 });
 
 test('4. list events supports cursor pagination; an event is retrieved by id', async () => {
   await writeEverything();
   const all = await events();
-  const { body } = await house.send('get', '/events?pageKind=cursor&limit=100');
+  const { body } = await fixture.send('get', '/events?pageKind=cursor&limit=100');
   expect([body.meta.pageKind, body.data]).toEqual(['cursor', all]);
   for (const event of all) {
-    expect((await house.send('get', `/events/${event.id}`)).body).toEqual({ data: event });
+    expect((await fixture.send('get', `/events/${event.id}`)).body).toEqual({ data: event });
   }
 });

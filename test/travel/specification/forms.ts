@@ -8,7 +8,7 @@ export interface Form {
   isAnswered(value: unknown): boolean;
 }
 
-/** The form of a row's values; undefined for those that only a house can tell. */
+/** The form of a row's values; undefined for those that only a fixture can tell. */
 export function formOf({ form, values = [] }: Row): Form | undefined {
   return new Map<string, Form>([
     ...Object.entries(plain),

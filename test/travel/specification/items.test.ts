@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
 import { everything } from './everything.ts';
 import { declared } from './reached.ts';
@@ -17,13 +17,13 @@ const items = sectionsOf<Partial<Item>>('items.test.ts')
   .flatMap(({ statements }) => statements)
   .filter((one): one is Item => one.path !== undefined);
 
-let house: House;
+let fixture: Fixture;
 let at: (path: string) => string;
 beforeAll(async () => {
-  house = await openHouse();
-  at = await everything(house);
+  fixture = await openFixture();
+  at = await everything(fixture);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 const refusal = (status: number, code: string) => [status, { code, message: expect.any(String) }];
 const seen = ({ status, body }: { status: number; body: unknown }) => [status, body];
@@ -33,7 +33,7 @@ test.each(items)('$statement', async ({ path, writable, type }) => {
   const collection = at(path);
   await isRetrieved(collection);
   for (const [method, url] of writable ? unsupported(collection) : written(collection)) {
-    const answer = await house.send(method, url, { data: {} });
+    const answer = await fixture.send(method, url, { data: {} });
     expect([method, url, ...seen(answer)]).toEqual([method, url, ...refusal(403, 'forbidden')]);
   }
   if (writable) await isWritten(collection, type);
@@ -41,27 +41,27 @@ test.each(items)('$statement', async ({ path, writable, type }) => {
 
 test('custom field options are nested under their custom field: `id` is the custom field, `optionId` the option', async () => {
   const options = at('custom-fields/{customField}/options');
-  const created = await house.make(options, { data: 'green' });
+  const created = await fixture.make(options, { data: 'green' });
   expect(created['customFieldId']).toBe(options.split('/')[2]);
   const item = `${options}/${created.id}`;
-  expect((await house.send('get', item)).body).toEqual({ data: created });
+  expect((await fixture.send('get', item)).body).toEqual({ data: created });
   const nowhere = options.replace(/[0-9a-f]{24}/, unknown);
   const paths = [`/options/${created.id}`, nowhere, `${nowhere}/${created.id}`];
   const gets = paths.map((path) => ['get', path] as const);
   for (const [method, url] of [...gets, ...written(nowhere)]) {
-    const answer = await house.send(method, url, { data: { data: 'x' } });
+    const answer = await fixture.send(method, url, { data: { data: 'x' } });
     expect([method, seen(answer)]).toEqual([method, refusal(404, 'notFound')]);
   }
-  expect((await house.send('delete', item)).body).toEqual({ data: created });
+  expect((await fixture.send('delete', item)).body).toEqual({ data: created });
 });
 
 async function isRetrieved(collection: string): Promise<void> {
-  const { data } = (await house.send('get', collection)).body;
+  const { data } = (await fixture.send('get', collection)).body;
   for (const one of data.slice(0, 3)) {
-    expect(seen(await house.send('get', `${collection}/${one.id}`))).toEqual([200, { data: one }]);
+    expect(seen(await fixture.send('get', `${collection}/${one.id}`))).toEqual([200, { data: one }]);
   }
   for (const id of [unknown, 'nobody', 'x'.repeat(51)]) {
-    expect(seen(await house.send('get', `${collection}/${id}`))).toEqual(refusal(404, 'notFound'));
+    expect(seen(await fixture.send('get', `${collection}/${id}`))).toEqual(refusal(404, 'notFound'));
   }
 }
 
@@ -89,7 +89,7 @@ async function isWritten(collection: string, type: string): Promise<void> {
   const required = Object.entries(resource.schema.shape).find(
     ([, field]) => !field.safeParse(undefined).success,
   );
-  const created = await house.send('post', collection, { data: sample(resource, 5) });
+  const created = await fixture.send('post', collection, { data: sample(resource, 5) });
   expect([created.status, created.body.data]).toMatchObject([201, { type }]);
   const item = `${collection}/${created.body.data.id}`;
   const invalid: JsonObject = { [required?.[0] ?? '']: 7 };
@@ -98,16 +98,16 @@ async function isWritten(collection: string, type: string): Promise<void> {
     ['patch', item],
     ['put', item],
   ] as const) {
-    const answer = await house.send(method, url, { data: invalid });
+    const answer = await fixture.send(method, url, { data: invalid });
     expect([method, answer.status, answer.body.code]).toEqual([method, 422, 'validationFailed']);
   }
-  const patched = await house.send('patch', item, { data: sample(resource, 6) });
-  const replaced = await house.send('put', item, { data: sample(resource, 6) });
+  const patched = await fixture.send('patch', item, { data: sample(resource, 6) });
+  const replaced = await fixture.send('put', item, { data: sample(resource, 6) });
   expect([patched.status, replaced.status, replaced.body]).toEqual([200, 200, patched.body]);
-  expect(seen(await house.send('get', item))).toEqual([200, replaced.body]);
-  expect(seen(await house.send('delete', item))).toEqual([200, replaced.body]);
+  expect(seen(await fixture.send('get', item))).toEqual([200, replaced.body]);
+  expect(seen(await fixture.send('delete', item))).toEqual([200, replaced.body]);
   for (const [method] of written(collection).slice(1)) {
-    const answer = await house.send(method, item, { data: {} });
+    const answer = await fixture.send(method, item, { data: {} });
     expect([method, seen(answer)]).toEqual([method, refusal(404, 'notFound')]);
   }
 }

@@ -1,27 +1,27 @@
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { bookedTrip, openCompany } from './world.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
-const get = async (path: string) => (await house.send('get', path)).body;
+const get = async (path: string) => (await fixture.send('get', path)).body;
 const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 
 /** Makes cost centers, one a second, and answers their ids. */
 async function centers(count: number): Promise<string[]> {
   const made = [];
   for (let number = 0; number < count; number++) {
-    house.pass(1000);
-    made.push((await house.make('/cost-centers', { name: `center ${number}` })).id);
+    fixture.pass(1000);
+    made.push((await fixture.make('/cost-centers', { name: `center ${number}` })).id);
   }
   return made;
 }
 
 async function isRefused(path: string, field: string): Promise<void> {
-  const answer = await house.send('get', path);
+  const answer = await fixture.send('get', path);
   const invalid = [expect.objectContaining({ field, code: 'paramValue', message: expect.any(String) })];
   const body = { code: 'invalidParam', message: expect.any(String), invalid };
   expect([path, answer.status, answer.body]).toEqual([path, 400, body]);
@@ -116,8 +116,8 @@ test('order: `asc` by default, or `desc`', async () => {
 });
 
 test('sortBy: `createdAt` by default; the allowed values depend on the endpoint', async () => {
-  await house.make('/cost-centers', { name: 'beta' });
-  await house.make('/cost-centers', { name: 'Alpha' });
+  await fixture.make('/cost-centers', { name: 'beta' });
+  await fixture.make('/cost-centers', { name: 'Alpha' });
   expect((await get('/cost-centers')).meta.sortBy).toBe('createdAt');
   const names = ({ data }: { data: { name: string }[] }) => data.map(({ name }) => name);
   expect(names(await get('/cost-centers?sortBy=createdAt'))).toEqual(['beta', 'Alpha']);
@@ -129,7 +129,7 @@ test('sortBy: `createdAt` by default; the allowed values depend on the endpoint'
 
 test('archived: only archived or only non-archived resources', async () => {
   const [first = '', ...others] = await centers(4);
-  await house.send('patch', `/cost-centers/${first}`, { data: { archived: true } });
+  await fixture.send('patch', `/cost-centers/${first}`, { data: { archived: true } });
   const gone = await get('/cost-centers?archived=true');
   expect([ids(gone), gone.meta.total]).toEqual([[first], 1]);
   const here = await get('/cost-centers?archived=false&limit=2');
@@ -141,12 +141,12 @@ test('archived: only archived or only non-archived resources', async () => {
 test('emails: users only; a comma-separated list of addresses, only matching users', async () => {
   const made = [];
   for (const name of ['ada', 'bob', 'eve']) {
-    made.push((await house.make('/users', { email: `${name}@example.com` })).id);
+    made.push((await fixture.make('/users', { email: `${name}@example.com` })).id);
   }
   const page = await get('/users?emails=eve@example.com,ADA@example.com,nobody@example.com');
   expect([ids(page), page.meta.total]).toEqual([[made[0], made[2]], 2]);
   expect((await get('/users?emails=nobody@example.com')).data).toEqual([]);
-  const { id: tagged } = await house.make('/users', { email: 'ada+travel@example.com' });
+  const { id: tagged } = await fixture.make('/users', { email: 'ada+travel@example.com' });
   for (const plus of ['+', '%2B']) {
     expect(ids(await get(`/users?emails=eve@example.com,%20ada${plus}travel@example.com`))).toEqual([
       made[2],
@@ -164,7 +164,7 @@ test('meta of an offset page: `pageKind` (`offset`), `limit`, `offset`, `total` 
 });
 
 test('meta of a cursor page: `pageKind` (`cursor`), `limit`, `after`, `before`, `nextAfter`, `prevBefore`, `order`, `sortBy`', async () => {
-  const company = await openCompany(house);
+  const company = await openCompany(fixture);
   await company.office((stories) => bookedTrip(stories, company));
   const path = '/billing-operations?pageKind=cursor&sortBy=date&limit=1';
   const { meta: first } = await get(path);
@@ -186,7 +186,7 @@ test('meta of events and invoices by cursor shows `order` without `sortBy`', asy
 
 test('the default order is oldest first by creation time', async () => {
   const made = await centers(4);
-  await house.send('patch', `/cost-centers/${made[0]}`, { data: { name: 'changed last' } });
+  await fixture.send('patch', `/cost-centers/${made[0]}`, { data: { name: 'changed last' } });
   const { data } = await get('/cost-centers');
   expect(ids({ data })).toEqual(made);
   const times = data.map(({ createdAt }: { createdAt: string }) => createdAt);

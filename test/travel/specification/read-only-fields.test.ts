@@ -1,23 +1,23 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { formOf } from './forms.ts';
 import { leavesOf, valuesAt } from './reached.ts';
 import { rowsOf, type Section, sectionsOf } from './statements.ts';
 import { fullYear } from './world.ts';
 
 /** One year for all tests: nobody changes it. */
-let house: House;
+let fixture: Fixture;
 beforeAll(async () => {
-  house = await openHouse();
-  await fullYear(house);
+  fixture = await openFixture();
+  await fullYear(fixture);
 });
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 /** Everything of a section's type, as it is listed. */
 async function all({ path }: Section): Promise<(JsonObject & { id: string })[]> {
   const listed: (JsonObject & { id: string })[] = [];
   for (let total = 1; listed.length < total; ) {
-    const { data, meta } = (await house.send('get', `/${path}?limit=100&offset=${listed.length}`)).body;
+    const { data, meta } = (await fixture.send('get', `/${path}?limit=100&offset=${listed.length}`)).body;
     listed.push(...data);
     total = meta.total;
   }
@@ -38,7 +38,7 @@ describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
   test('nothing is answered that the table does not name, and an item is as it is listed', async () => {
     for (const resource of await all(section)) {
       expect(leavesOf(resource).filter((leaf) => !isNamed(leaf, section))).toEqual([]);
-      expect((await house.send('get', `/${section.path}/${resource.id}`)).body).toEqual({ data: resource });
+      expect((await fixture.send('get', `/${section.path}/${resource.id}`)).body).toEqual({ data: resource });
     }
   });
 });

@@ -1,19 +1,19 @@
-import { eventually } from '../../support/eventually.ts';
-import { type ScimClient, scimClient } from '../../support/scim-client.ts';
-import { type RunningService, startService } from '../../support/service.ts';
-import { openHouse } from '../house.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { type ScimClient, scimClient } from '../../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../../fixtures/service.ts';
+import { openFixture } from '../../fixtures/travel.ts';
 
 test('1. every API call is executed on behalf of the admin user to whom the credential is attached', async () => {
-  const house = await openHouse();
-  const { id } = await house.make('/users', { email: 'ada@example.com', roles: ['admin'] });
-  const key = await house.keyFor(id);
+  const fixture = await openFixture();
+  const { id } = await fixture.make('/users', { email: 'ada@example.com', roles: ['admin'] });
+  const key = await fixture.keyFor(id);
   // Nobody may delete the admin on whose behalf they call.
   const asAda = (userId: string) =>
-    house.send('delete', `/users/${userId}`).set('Authorization', `Bearer ${key}`);
+    fixture.send('delete', `/users/${userId}`).set('Authorization', `Bearer ${key}`);
   expect((await asAda(id)).status).toBe(403);
-  expect((await asAda(house.admin)).status).toBe(200);
-  expect((await house.send('get', '/whoami')).status).toBe(401);
-  await house.close();
+  expect((await asAda(fixture.admin)).status).toBe(200);
+  expect((await fixture.send('get', '/whoami')).status).toBe(401);
+  await fixture.close();
 });
 
 describe('SCIM', () => {

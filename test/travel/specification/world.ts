@@ -1,6 +1,6 @@
-import { type BackOffice, backOffice, type Stories } from '../../../src/travel/back-office/back-office.ts';
-import type { CarOffer, HotelOffer, TransportOffer } from '../../../src/travel/back-office/offer.ts';
-import type { House } from '../house.ts';
+import { type BackOffice, backOffice, type Stories } from '../../../src/travel/booking/booking.ts';
+import type { CarOffer, HotelOffer, TransportOffer } from '../../../src/travel/booking/prices.ts';
+import type { Fixture } from '../../fixtures/travel.ts';
 
 /** Who travels and who pays, with a back office. */
 export interface Company {
@@ -17,20 +17,20 @@ export interface Company {
 }
 
 /** Makes a company of two, with everything set that goes along into bookings. */
-export async function openCompany(house: House): Promise<Company> {
-  const { id: billingProfile } = await house.make('/billing-profiles', {
+export async function openCompany(fixture: Fixture): Promise<Company> {
+  const { id: billingProfile } = await fixture.make('/billing-profiles', {
     email: 'billing@example.com',
     lang: 'en',
     name: 'Headquarters',
   });
-  const { id: costCenter } = await house.make('/cost-centers', { name: 'Research' });
-  const { id: projectCode } = await house.make('/project-codes', { code: 'APOLLO' });
+  const { id: costCenter } = await fixture.make('/cost-centers', { name: 'Research' });
+  const { id: projectCode } = await fixture.make('/project-codes', { code: 'APOLLO' });
   const field = { dataType: 'text', name: 'Reason' };
   const team = { dataType: 'option', name: 'Team' };
-  const { id: tripField } = await house.make('/custom-fields', { ...field, resourceType: 'tripProject' });
-  const { id: userField } = await house.make('/custom-fields', { ...field, resourceType: 'user' });
-  const { id: teamField } = await house.make('/custom-fields', { ...team, resourceType: 'user' });
-  await house.make(`/custom-fields/${teamField}/options`, { data: 'red', displayName: 'Red team' });
+  const { id: tripField } = await fixture.make('/custom-fields', { ...field, resourceType: 'tripProject' });
+  const { id: userField } = await fixture.make('/custom-fields', { ...field, resourceType: 'user' });
+  const { id: teamField } = await fixture.make('/custom-fields', { ...team, resourceType: 'user' });
+  await fixture.make(`/custom-fields/${teamField}/options`, { data: 'red', displayName: 'Red team' });
   const person = {
     billingProfileId: billingProfile,
     costCenterId: costCenter,
@@ -40,9 +40,9 @@ export async function openCompany(house: House): Promise<Company> {
     ],
     lastName: 'King',
   };
-  const { id: ada } = await house.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
-  const { id: bob } = await house.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
-  const office = backOffice({ ...house.surroundings, onChange: () => undefined });
+  const { id: ada } = await fixture.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
+  const { id: bob } = await fixture.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
+  const office = backOffice({ ...fixture.runtime, onChange: () => undefined });
   return { office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
 }
 
@@ -145,8 +145,8 @@ export async function bookedTrip(stories: Stories, company: Company): Promise<st
 }
 
 /** A year in which everything happens once that the specification tells of. */
-export async function fullYear(house: House): Promise<Company> {
-  const company = await openCompany(house);
+export async function fullYear(fixture: Fixture): Promise<Company> {
+  const company = await openCompany(fixture);
   const { office, ada, billingProfile, costCenter, projectCode } = company;
   await office(async (stories) => {
     const tripProjectId = await bookedTrip(stories, company);
@@ -173,14 +173,14 @@ export async function fullYear(house: House): Promise<Company> {
     await stories.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
     await stories.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
   });
-  house.pass(86_400_000);
+  fixture.pass(86_400_000);
   const [invoice] = await office((stories) =>
     stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
   );
   const invoiceId = invoice?.id ?? '';
-  const { data } = (await house.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
+  const { data } = (await fixture.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
   const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
-  house.pass(86_400_000);
+  fixture.pass(86_400_000);
   await office(async (stories) => {
     await stories.payInvoice(invoiceId, 'TR-2026-117');
     await giveBackTwice(stories, bought.id);

@@ -1,26 +1,26 @@
 import type { Json, JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample } from '../samples.ts';
 import { formOf } from './forms.ts';
 import { declared, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
 import { type Row, rowsOf, type Section, sectionsOf } from './statements.ts';
 
-/** A row of a table, in a house with an empty collection of its resource. */
+/** A row of a table, in a fixture with an empty collection of its resource. */
 interface Scene {
   row: Row;
   section: Section;
   path: string;
 }
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
   test.each(rowsOf(section))('$statement', async (row) => {
-    const scene = { row, section, path: await collectionOf(house, declared(section.type)) };
+    const scene = { row, section, path: await collectionOf(fixture, declared(section.type)) };
     const check = notWritten.get(row.form);
     if (check) return check(scene);
     const { taken, refused } = formOf(row) ?? (await referenceTo(row.to ?? ''));
@@ -32,11 +32,11 @@ describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
   });
 
   test('nothing is answered that the table does not name', async () => {
-    const path = await collectionOf(house, declared(section.type));
+    const path = await collectionOf(fixture, declared(section.type));
     const named = section.statements.flatMap(({ field = [] }) => field);
     const full = { ...declared(section.type).example, ...flagsOf(section) };
-    const { id } = await house.make(path, full);
-    const { data } = (await house.send('get', `${path}/${id}`)).body;
+    const { id } = await fixture.make(path, full);
+    const { data } = (await fixture.send('get', `${path}/${id}`)).body;
     expect(leavesOf(data).filter((leaf) => !named.some((field) => leaf.startsWith(field)))).toEqual([]);
     expect(leavesOf(data)).toEqual(expect.arrayContaining(['id', 'type', 'createdAt']));
   });
@@ -55,7 +55,7 @@ const notWritten = new Map<string, (scene: Scene) => Promise<void>>([
   [
     'readOnly',
     async (scene) => {
-      const { id } = await house.make(scene.path, scene.section.least);
+      const { id } = await fixture.make(scene.path, scene.section.least);
       await isReadOnly(scene, id, 'x');
     },
   ],
@@ -63,11 +63,11 @@ const notWritten = new Map<string, (scene: Scene) => Promise<void>>([
 
 async function isAnsweredOnly(scene: Scene, shape: RegExp): Promise<void> {
   const { row, section, path } = scene;
-  const created = await house.make(path, section.least);
+  const created = await fixture.make(path, section.least);
   expect(String(created[row.field])).toMatch(shape);
   const item = `${path}/${created.id}`;
-  const read = (await house.send('get', item)).body.data;
-  const [listed] = (await house.send('get', `${path}?limit=100`)).body.data.filter(
+  const read = (await fixture.send('get', item)).body.data;
+  const [listed] = (await fixture.send('get', `${path}?limit=100`)).body.data.filter(
     (one: { id: string }) => one.id === created.id,
   );
   expect([read, listed]).toEqual([expect.objectContaining(picked(created, row.field)), read]);
@@ -76,9 +76,9 @@ async function isAnsweredOnly(scene: Scene, shape: RegExp): Promise<void> {
 
 async function isReadOnly({ row, section, path }: Scene, id: string, value: Json): Promise<void> {
   for (const answer of [
-    await house.send('post', path, { data: { ...section.least, [row.field]: value } }),
-    await house.send('patch', `${path}/${id}`, { data: { [row.field]: value } }),
-    await house.send('put', `${path}/${id}`, { data: { ...section.least, [row.field]: value } }),
+    await fixture.send('post', path, { data: { ...section.least, [row.field]: value } }),
+    await fixture.send('patch', `${path}/${id}`, { data: { [row.field]: value } }),
+    await fixture.send('put', `${path}/${id}`, { data: { ...section.least, [row.field]: value } }),
   ]) {
     const invalid = [expect.objectContaining({ field: row.field, code: 'readOnly' })];
     expect([answer.status, answer.body]).toMatchObject([422, { code: 'validationFailed', invalid }]);
@@ -88,32 +88,32 @@ async function isReadOnly({ row, section, path }: Scene, id: string, value: Json
 /** A value is kept by POST, PATCH and PUT, and answered as it was given. */
 async function isKept({ row, section, path }: Scene, value: Json): Promise<void> {
   const body = withValue(section.least, row.field, value);
-  const created = await house.send('post', path, { data: body });
+  const created = await fixture.send('post', path, { data: body });
   expect([value, created.status, created.text]).toEqual([value, 201, created.text]);
   const item = `${path}/${created.body.data.id}`;
-  const kept = async () => valuesAt((await house.send('get', item)).body.data, row.field);
+  const kept = async () => valuesAt((await fixture.send('get', item)).body.data, row.field);
   expect(valuesAt(created.body.data, row.field)).toEqual([value]);
   expect(await kept()).toEqual([value]);
-  if (row.form !== 'reference') await house.send('put', item, { data: section.least });
-  const patched = await house.send('patch', item, { data: patchOf(row.field, value) });
+  if (row.form !== 'reference') await fixture.send('put', item, { data: section.least });
+  const patched = await fixture.send('patch', item, { data: patchOf(row.field, value) });
   expect([patched.status, valuesAt(patched.body.data, row.field)]).toEqual([200, [value]]);
-  const replaced = await house.send('put', item, { data: body });
+  const replaced = await fixture.send('put', item, { data: body });
   expect([replaced.status, valuesAt(replaced.body.data, row.field)]).toEqual([200, [value]]);
   expect(await kept()).toEqual([value]);
-  expect((await house.send('delete', item)).status).toBe(200);
+  expect((await fixture.send('delete', item)).status).toBe(200);
 }
 
 /** Values are refused by POST with their codes, the first of each code by PATCH and PUT, too, and nothing is kept of them. */
 async function areRefused({ row, section, path }: Scene, refused: [Json, string][]): Promise<void> {
-  const { id } = await house.make(path, section.least);
+  const { id } = await fixture.make(path, section.least);
   const item = `${path}/${id}`;
-  const before = (await house.send('get', item)).body;
+  const before = (await fixture.send('get', item)).body;
   for (const [position, [value, code]] of refused.entries()) {
     const body = withValue(section.least, row.field, value);
-    const answers = [await house.send('post', path, { data: body })];
+    const answers = [await fixture.send('post', path, { data: body })];
     if (refused.findIndex(([, other]) => other === code) === position) {
-      answers.push(await house.send('patch', item, { data: patchOf(row.field, value) }));
-      answers.push(await house.send('put', item, { data: body }));
+      answers.push(await fixture.send('patch', item, { data: patchOf(row.field, value) }));
+      answers.push(await fixture.send('put', item, { data: body }));
     }
     for (const answer of answers) {
       expect([value, answer.status, answer.body.code]).toEqual([value, 422, 'validationFailed']);
@@ -121,31 +121,31 @@ async function areRefused({ row, section, path }: Scene, refused: [Json, string]
       expect([value, faults]).toEqual([value, [[expect.stringMatching(`^${row.field}`), code]]]);
     }
   }
-  expect((await house.send('get', item)).body).toEqual(before);
-  await house.send('delete', item);
+  expect((await fixture.send('get', item)).body).toEqual(before);
+  await fixture.send('delete', item);
 }
 
 async function isFalseByDefault({ row, section, path }: Scene): Promise<void> {
-  const created = await house.make(path, section.least);
+  const created = await fixture.make(path, section.least);
   expect(valuesAt(created, row.field)).toEqual([false]);
   const item = `${path}/${created.id}`;
-  await house.send('patch', item, { data: patchOf(row.field, true) });
-  const removed = await house.send('patch', item, { data: patchOf(row.field, null) });
+  await fixture.send('patch', item, { data: patchOf(row.field, true) });
+  const removed = await fixture.send('patch', item, { data: patchOf(row.field, null) });
   expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, [false]]);
-  await house.send('patch', item, { data: patchOf(row.field, true) });
-  const replaced = await house.send('put', item, { data: section.least });
+  await fixture.send('patch', item, { data: patchOf(row.field, true) });
+  const replaced = await fixture.send('put', item, { data: section.least });
   // Nobody is brought back by leaving it out.
   expect(valuesAt(replaced.body.data, row.field)).toEqual([row.field === 'archived']);
 }
 
 async function mustBeGiven({ row, section, path }: Scene): Promise<void> {
-  const { id } = await house.make(path, section.least);
+  const { id } = await fixture.make(path, section.least);
   const { [row.field]: _, ...lacking } = section.least;
   for (const answer of [
-    await house.send('post', path, { data: lacking }),
-    await house.send('post', path, { data: { ...lacking, [row.field]: null } }),
-    await house.send('put', `${path}/${id}`, { data: lacking }),
-    await house.send('patch', `${path}/${id}`, { data: { [row.field]: null } }),
+    await fixture.send('post', path, { data: lacking }),
+    await fixture.send('post', path, { data: { ...lacking, [row.field]: null } }),
+    await fixture.send('put', `${path}/${id}`, { data: lacking }),
+    await fixture.send('patch', `${path}/${id}`, { data: { [row.field]: null } }),
   ]) {
     const invalid = [expect.objectContaining({ field: row.field, code: 'required' })];
     expect([answer.status, answer.body]).toMatchObject([422, { code: 'validationFailed', invalid }]);
@@ -154,24 +154,24 @@ async function mustBeGiven({ row, section, path }: Scene): Promise<void> {
 
 /** Without a value the field is not answered: neither before one is given, nor after it was removed. */
 async function mayBeLeftOut({ row, section, path }: Scene, value: Json): Promise<void> {
-  const created = await house.make(path, section.least);
+  const created = await fixture.make(path, section.least);
   expect(valuesAt(created, row.field)).toEqual([]);
   const item = `${path}/${created.id}`;
   for (const remove of [
-    () => house.send('patch', item, { data: patchOf(row.field, null) }),
-    () => house.send('put', item, { data: section.least }),
+    () => fixture.send('patch', item, { data: patchOf(row.field, null) }),
+    () => fixture.send('put', item, { data: section.least }),
   ]) {
-    const given = await house.send('patch', item, { data: patchOf(row.field, value) });
+    const given = await fixture.send('patch', item, { data: patchOf(row.field, value) });
     expect(valuesAt(given.body.data, row.field)).toEqual([value]);
     const removed = await remove();
     expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, []]);
-    expect((await house.send('get', item)).body).toEqual(removed.body);
+    expect((await fixture.send('get', item)).body).toEqual(removed.body);
   }
 }
 
 async function referenceTo(type: string) {
   const target = declared(type);
-  const { id } = await house.make(await collectionOf(house, target), sample(target, 5));
+  const { id } = await fixture.make(await collectionOf(fixture, target), sample(target, 5));
   const refused: [Json, string][] = [
     ['abcdefabcdefabcdefabcdef', 'reference'],
     ['', 'reference'],

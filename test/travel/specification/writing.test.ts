@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type House, openHouse } from '../house.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.close());
+afterEach(() => fixture.close());
 
 /** What is sent is taken, and answered by the create and by a GET. */
 async function isCreated(path: string, data: JsonObject): Promise<JsonObject> {
-  const created = await house.send('post', path, { data });
+  const created = await fixture.send('post', path, { data });
   expect([created.status, created.body.data]).toEqual([201, expect.objectContaining(data)]);
-  expect((await house.send('get', `${path}/${created.body.data.id}`)).body).toEqual(created.body);
+  expect((await fixture.send('get', `${path}/${created.body.data.id}`)).body).toEqual(created.body);
   return created.body.data;
 }
 
@@ -42,7 +42,7 @@ test('a custom field is created with `dataType`, `description`, `disabled`, `nam
 
 test('a custom field option is created with `data`', async () => {
   const field = { dataType: 'option', name: 'Team', resourceType: 'user' };
-  const { id } = await house.make('/custom-fields', field);
+  const { id } = await fixture.make('/custom-fields', field);
   const option = await isCreated(`/custom-fields/${id}/options`, { data: 'red' });
   expect(option['customFieldId']).toBe(id);
 });
@@ -53,7 +53,7 @@ test('a project code is created with `code`, `confidential` and `name`', async (
 
 test('a SCIM user mapping is created with `customFieldId` and `scimAttribute`', async () => {
   const field = { dataType: 'text', name: 'Badge', resourceType: 'user' };
-  const { id } = await house.make('/custom-fields', field);
+  const { id } = await fixture.make('/custom-fields', field);
   await isCreated('/scim-user-mappings', { customFieldId: id, scimAttribute: 'title' });
 });
 
@@ -67,8 +67,8 @@ test('a travel policy is created with `control`, `hotelBudget`, `name` and `tran
 });
 
 test('a user is created with `costCenterId`, `email`, `firstName`, `lastName` and `billingProfileId`', async () => {
-  const center = await house.make('/cost-centers', { name: 'Research' });
-  const profile = await house.make('/billing-profiles', { email: 'b@example.com', lang: 'en', name: 'HQ' });
+  const center = await fixture.make('/cost-centers', { name: 'Research' });
+  const profile = await fixture.make('/billing-profiles', { email: 'b@example.com', lang: 'en', name: 'HQ' });
   await isCreated('/users', {
     billingProfileId: profile.id,
     costCenterId: center.id,
@@ -80,7 +80,7 @@ test('a user is created with `costCenterId`, `email`, `firstName`, `lastName` an
 
 test('a validation error tells that `email` must be a valid address and `lang` an allowed value', async () => {
   const data = { email: 'nobody', lang: 'de', name: 'HQ' };
-  const answer = await house.send('post', '/billing-profiles', { data });
+  const answer = await fixture.send('post', '/billing-profiles', { data });
   expect([answer.status, answer.body]).toEqual([
     422,
     {
@@ -95,7 +95,7 @@ test('a validation error tells that `email` must be a valid address and `lang` a
 });
 
 test('a validation error tells that a `name` is mandatory', async () => {
-  const answer = await house.send('post', '/cost-centers', { data: {} });
+  const answer = await fixture.send('post', '/cost-centers', { data: {} });
   expect([answer.status, answer.body]).toEqual([
     422,
     {
@@ -109,18 +109,18 @@ test('a validation error tells that a `name` is mandatory', async () => {
 const policy = { control: 'none', hotelBudget: {}, transportBudget: {} };
 
 test('one travel policy is the default: another that becomes it takes the mark away', async () => {
-  const first = await house.make('/travel-policies', { ...policy, name: 'One', default: true });
-  const second = await house.make('/travel-policies', { ...policy, name: 'Two', default: true });
+  const first = await fixture.make('/travel-policies', { ...policy, name: 'One', default: true });
+  const second = await fixture.make('/travel-policies', { ...policy, name: 'Two', default: true });
   const marks = async () =>
-    (await house.send('get', '/travel-policies')).body.data.map((one: JsonObject) => one['default']);
+    (await fixture.send('get', '/travel-policies')).body.data.map((one: JsonObject) => one['default']);
   expect(await marks()).toEqual([false, true]);
-  await house.send('patch', `/travel-policies/${first.id}`, { data: { default: true } });
+  await fixture.send('patch', `/travel-policies/${first.id}`, { data: { default: true } });
   expect(await marks()).toEqual([true, false]);
   expect(second['default']).toBe(true);
 });
 
 test('a PATCH that sets custom to null removes it, and kind may become strict', async () => {
-  const { id } = await house.make('/travel-policies', {
+  const { id } = await fixture.make('/travel-policies', {
     control: 'full',
     hotelBudget: { kind: 'custom', custom: { flexibilityPercentage: 10 } },
     name: 'Everyone',
@@ -132,7 +132,7 @@ test('a PATCH that sets custom to null removes it, and kind may become strict', 
   });
   const strict = { kind: 'strict', custom: null };
   const data = { hotelBudget: strict, transportBudget: { flight: strict, rail: strict } };
-  const answer = await house.send('patch', `/travel-policies/${id}`, { data });
+  const answer = await fixture.send('patch', `/travel-policies/${id}`, { data });
   expect([answer.status, answer.body.data]).toMatchObject([200, { name: 'Everyone', control: 'full' }]);
   expect(answer.body.data.hotelBudget).toEqual({ kind: 'strict' });
   expect(answer.body.data.transportBudget).toEqual({

@@ -1,5 +1,9 @@
-import { isPrivateHost, isPublicAddress } from '../../../src/travel/webhooks/address.ts';
-import { guarded, PrivateAddress } from '../../../src/travel/webhooks/guard.ts';
+import {
+  guarded,
+  isPrivateHost,
+  isPublicAddress,
+  PrivateAddress,
+} from '../../../src/travel/webhooks/address-guard.ts';
 import { deskOf } from './desk.ts';
 
 const inner = [
@@ -87,7 +91,7 @@ const spellings = [
 
 describe('a URL', () => {
   const desk = deskOf({ privateReceivers: false });
-  const post = (url: string) => desk.house.send('post', '/webhooks', { data: { url } });
+  const post = (url: string) => desk.fixture.send('post', '/webhooks', { data: { url } });
 
   test.each(spellings)('that names %s names no address of the Internet', (host) => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
@@ -140,10 +144,10 @@ describe('a URL', () => {
 
   test('that was fine stays so when other things are changed, and cannot be changed to a private one', async () => {
     const { id } = await desk.webhook({ url: 'https://example.com/' });
-    const change = (data: object) => desk.house.send('patch', `/webhooks/${id}`, { data });
+    const change = (data: object) => desk.fixture.send('patch', `/webhooks/${id}`, { data });
     expect((await change({ disabled: true })).status).toBe(200);
     expect((await change({ url: 'http://127.1/' })).status).toBe(422);
-    const put = await desk.house.send('put', `/webhooks/${id}`, { data: { url: 'http://[::1]/' } });
+    const put = await desk.fixture.send('put', `/webhooks/${id}`, { data: { url: 'http://[::1]/' } });
     expect(put.status).toBe(422);
   });
 });

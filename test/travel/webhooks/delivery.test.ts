@@ -12,7 +12,7 @@ describe('what is sent', () => {
     await desk.webhook({ url: receiver.url, ...created });
     const { id } = await desk.happen('Forschung & Entwicklung — 研究');
     await desk.settle();
-    const [event] = (await desk.house.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body.data;
+    const [event] = (await desk.fixture.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body.data;
     expect(receiver.received).toHaveLength(1);
     const [sent] = receiver.received;
     expect(sent?.event).toEqual(event);
@@ -23,16 +23,16 @@ describe('what is sent', () => {
       'content-length': String(Buffer.byteLength(sent?.body ?? '')),
       'user-agent': 'Jetbridge-Webhooks',
       'webhook-id': event.id,
-      'webhook-timestamp': String(Math.floor(desk.house.surroundings.now() / 1000)),
+      'webhook-timestamp': String(Math.floor(desk.fixture.runtime.now() / 1000)),
     });
   });
 
   test('is sent at once, though a clock that was ahead has dated the feed ahead', async () => {
     const receiver = await desk.receiver();
     await desk.webhook({ url: receiver.url, ...created });
-    desk.house.pass(40 * 24 * HOUR);
+    desk.fixture.pass(40 * 24 * HOUR);
     await desk.happen('tomorrow');
-    desk.house.pass(-40 * 24 * HOUR);
+    desk.fixture.pass(-40 * 24 * HOUR);
     await desk.happen('today');
     await desk.settle();
     expect(receiver.received).toHaveLength(2);
@@ -42,7 +42,7 @@ describe('what is sent', () => {
     const receiver = await desk.receiver();
     const { secret } = await desk.webhook({ url: receiver.url, ...created });
     // The verifier compares with the real clock.
-    desk.house.pass(Date.now() - desk.house.surroundings.now());
+    desk.fixture.pass(Date.now() - desk.fixture.runtime.now());
     await desk.happen('Research');
     await desk.settle();
     const [sent] = receiver.received;
@@ -63,8 +63,8 @@ describe('what is sent', () => {
     await desk.webhook({ url: all.url });
     await desk.webhook({ url: others.url, events: ['user.created'] });
     const { id } = await desk.happen('Research');
-    await desk.house.send('patch', `/cost-centers/${id}`, { data: { name: 'Lab' } });
-    await desk.house.send('delete', `/cost-centers/${id}`);
+    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Lab' } });
+    await desk.fixture.send('delete', `/cost-centers/${id}`);
     await desk.settle();
     const kinds = ({ received }: typeof all) => received.map(({ event }) => event.kind);
     expect(kinds(some)).toEqual(['costCenter.created', 'costCenter.updated']);
@@ -78,7 +78,7 @@ describe('what is sent', () => {
   test('follows a change of what is selected, of the address and of being disabled', async () => {
     const [old, other] = [await desk.receiver(), await desk.receiver()];
     const { id } = await desk.webhook({ url: old.url, events: ['user.created'] });
-    const change = (data: object) => desk.house.send('patch', `/webhooks/${id}`, { data });
+    const change = (data: object) => desk.fixture.send('patch', `/webhooks/${id}`, { data });
     await desk.happen('one');
     await change({ events: ['costCenter.created'] });
     await desk.happen('two');
@@ -104,7 +104,7 @@ describe('what is sent', () => {
       ['put', `/webhooks/${id}`],
       ['patch', `/webhooks/${id}`],
     ] as const) {
-      const answer = await desk.house.send(method, path, body);
+      const answer = await desk.fixture.send(method, path, body);
       expect([answer.status, answer.body.invalid]).toEqual([
         422,
         [
@@ -117,7 +117,7 @@ describe('what is sent', () => {
       ]);
     }
     await desk.happen('one');
-    const { body: patched } = await desk.house.send('patch', `/webhooks/${id}`, { data: { events: null } });
+    const { body: patched } = await desk.fixture.send('patch', `/webhooks/${id}`, { data: { events: null } });
     expect(patched.data).not.toHaveProperty('events');
     await desk.settle();
     expect(receiver.received.map(({ event }) => event.kind)).toEqual([
@@ -129,8 +129,8 @@ describe('what is sent', () => {
     const receiver = await desk.receiver();
     await desk.webhook({ url: receiver.url, events: ['costCenter.created', 'costCenter.updated'] });
     const { id } = await desk.happen('Research');
-    await desk.house.send('patch', `/cost-centers/${id}`, { data: { name: 'Research' } });
-    await desk.house.send('patch', `/cost-centers/${id}`, { data: { name: 7 } });
+    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Research' } });
+    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 7 } });
     await desk.settle();
     expect(names(receiver)).toEqual(['Research']);
   });
@@ -138,9 +138,9 @@ describe('what is sent', () => {
   test('tells a webhook of its own creation and change, and of no deletion of its own', async () => {
     const receiver = await desk.receiver();
     const { id } = await desk.webhook({ url: receiver.url });
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { description: 'ours' } });
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { description: 'ours' } });
     await desk.settle();
-    await desk.house.send('delete', `/webhooks/${id}`);
+    await desk.fixture.send('delete', `/webhooks/${id}`);
     await desk.settle();
     expect(receiver.received.map(({ event }) => event.kind)).toEqual(['webhook.created', 'webhook.updated']);
   });
@@ -169,7 +169,7 @@ describe('in order', () => {
     await desk.settle();
     expect(names(receiver)).toEqual(['one']);
     receiver.feel(200);
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     expect(names(receiver)).toEqual(['one', 'one', 'two']);
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
@@ -185,12 +185,12 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     await desk.webhook({ url: hanging.url, ...created });
     await desk.webhook({ url: well.url, ...created });
     for (const name of ['one', 'two', 'three']) await desk.happen(name);
-    await desk.house.webhooks.look();
+    await desk.fixture.webhooks.look();
     await Promise.all([hanging.waitFor(1), well.waitFor(3)]);
     expect(names(well)).toEqual(['one', 'two', 'three']);
     expect(names(hanging)).toEqual(['one']);
     const settled = desk.settle();
-    desk.house.pass(10 * SECOND);
+    desk.fixture.pass(10 * SECOND);
     await settled;
   });
 
@@ -200,12 +200,12 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     await desk.webhook({ url: slow.url, ...created });
     await desk.webhook({ url: well.url, ...created });
     slow.feel(() => {
-      desk.house.pass(1500);
+      desk.fixture.pass(1500);
       return 200;
     });
     await desk.happenAtOnce(['one', 'two', 'three', 'four']);
     // There is one place for both.
-    await desk.house.webhooks.look();
+    await desk.fixture.webhooks.look();
     await slow.waitFor(2);
     expect(well.received).toEqual([]);
     const settled = desk.settle();
@@ -225,19 +225,19 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     // All twenty fail, and there are sixteen places for such.
     expect(hanging.received).toHaveLength(20);
     hanging.feel('hang');
-    desk.house.pass(6 * SECOND);
-    expect(await desk.house.webhooks.look()).toBe(16);
+    desk.fixture.pass(6 * SECOND);
+    expect(await desk.fixture.webhooks.look()).toBe(16);
     await hanging.waitFor(36);
     await desk.webhook({ url: well.url, ...created });
     await desk.happen('two');
-    await desk.house.webhooks.look();
+    await desk.fixture.webhooks.look();
     await well.waitFor(1);
     expect(names(well)).toEqual(['two']);
     hanging.feel(200);
     const settled = desk.settle();
-    desk.house.pass(10 * SECOND);
+    desk.fixture.pass(10 * SECOND);
     await settled;
-    desk.house.pass(HOUR);
+    desk.fixture.pass(HOUR);
     await desk.settle();
     expect(names(hanging).filter((name) => name === 'two')).toHaveLength(20);
   });
@@ -258,8 +258,8 @@ test('an event that is not kept any more fails, and the next goes on', async () 
   const receiver = await desk.receiver();
   const { id } = await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
-  desk.house.pass(31 * 24 * HOUR);
-  await desk.house.surroundings.store.expire('event', desk.house.surroundings.now() - MINUTE, 100);
+  desk.fixture.pass(31 * 24 * HOUR);
+  await desk.fixture.runtime.store.expire('event', desk.fixture.runtime.now() - MINUTE, 100);
   await desk.happen('two');
   await desk.settle();
   expect(names(receiver)).toEqual(['two']);

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { recorded } from '../../../src/travel/record.ts';
 import { costCenter } from '../../../src/travel/resources/cost-center.ts';
-import { type House, type HouseOptions, openHouse } from '../house.ts';
+import { type Fixture, type FixtureOptions, openFixture } from '../../fixtures/travel.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
-/** A house with webhooks, and the receivers that they lead to. */
+/** A fixture with webhooks, and the receivers that they lead to. */
 export interface Desk {
-  readonly house: House;
+  readonly fixture: Fixture;
   /** A receiver of its own. */
   receiver(): Promise<Receiver>;
   /** Makes a webhook; answers it with its secret. */
@@ -32,20 +32,20 @@ export interface Delivery {
 }
 
 /** Gives every test of a file a desk of its own. */
-export function deskOf(options: HouseOptions = {}): Desk {
-  let house: House;
+export function deskOf(options: FixtureOptions = {}): Desk {
+  let fixture: Fixture;
   let receivers: Receiver[] = [];
   beforeEach(async () => {
-    house = await openHouse(options);
+    fixture = await openFixture(options);
   });
   afterEach(async () => {
     for (const receiver of receivers) await receiver.close();
     receivers = [];
-    await house.close();
+    await fixture.close();
   });
   return {
-    get house() {
-      return house;
+    get fixture() {
+      return fixture;
     },
     receiver: async () => {
       const receiver = await openReceiver();
@@ -53,13 +53,13 @@ export function deskOf(options: HouseOptions = {}): Desk {
       return receiver;
     },
     webhook: async (fields) => {
-      const made = await house.make('/webhooks', fields);
+      const made = await fixture.make('/webhooks', fields);
       return { ...made, secret: String(made['secret']) };
     },
-    happen: (name) => house.make('/cost-centers', { name }),
+    happen: (name) => fixture.make('/cost-centers', { name }),
     happenAtOnce: async (names) => {
-      const { now, newId } = house.surroundings;
-      await recorded({ ...house.surroundings, onChange: () => {} }, ['costCenter'], async (recorder) => {
+      const { now, newId } = fixture.runtime;
+      await recorded({ ...fixture.runtime, onChange: () => {} }, ['costCenter'], async (recorder) => {
         for (const name of names) {
           const doc = { archived: false, name };
           const made = { type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc };
@@ -68,8 +68,8 @@ export function deskOf(options: HouseOptions = {}): Desk {
       });
     },
     deliveries: async (webhookId, query = 'limit=100') =>
-      (await house.send('get', `/webhooks/${webhookId}/deliveries?${query}`)).body.data,
-    settle: () => house.webhooks.settle(),
+      (await fixture.send('get', `/webhooks/${webhookId}/deliveries?${query}`)).body.data,
+    settle: () => fixture.webhooks.settle(),
   };
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { repairTimes } from '../../../src/store/clock-repair.ts';
-import { LONGEST_WAIT_MS } from '../../../src/travel/webhooks/schedule.ts';
-import { certificateFiles } from '../../support/certificate.ts';
-import { NOON } from '../house.ts';
+import { LONGEST_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
+import { certificateFiles } from '../../fixtures/certificate.ts';
+import { NOON } from '../../fixtures/travel.ts';
 import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
 import { type Mood, openReceiver } from './receiver.ts';
 
@@ -108,9 +108,9 @@ describe('2xx is a success, and everything else is none', () => {
     await desk.happen('one');
     const settled = desk.settle();
     await receiver.waitFor(1);
-    desk.house.pass(10 * SECOND - 1);
-    expect(await desk.house.webhooks.look()).toBe(1);
-    desk.house.pass(1);
+    desk.fixture.pass(10 * SECOND - 1);
+    expect(await desk.fixture.webhooks.look()).toBe(1);
+    desk.fixture.pass(1);
     await settled;
     expect((await only(id)).attempts).toMatchObject([
       { latencyMs: 10_000, error: 'no complete answer within 10 seconds' },
@@ -127,18 +127,18 @@ describe('what failed is tried again', () => {
     let attempts = 1;
     for (const wait of [...waits, 2 * HOUR, 2 * HOUR]) {
       const { nextAttemptAt } = await only(id);
-      const due = desk.house.surroundings.now() + wait;
+      const due = desk.fixture.runtime.now() + wait;
       expect(nextAttemptAt).toBe(`${new Date(due).toISOString().slice(0, 19)}Z`);
-      desk.house.pass(wait - 1);
+      desk.fixture.pass(wait - 1);
       await desk.settle();
       expect(receiver.received).toHaveLength(attempts);
-      desk.house.pass(1);
+      desk.fixture.pass(1);
       await desk.settle();
       attempts += 1;
       expect(receiver.received).toHaveLength(attempts);
     }
     receiver.feel(204);
-    desk.house.pass(2 * HOUR);
+    desk.fixture.pass(2 * HOUR);
     await desk.settle();
     expect(await only(id)).toMatchObject({ status: 'succeeded' });
     expect((await only(id)).attempts).toHaveLength(attempts + 1);
@@ -147,10 +147,10 @@ describe('what failed is tried again', () => {
   test('for 24 hours from the first attempt; then it failed, and the next in order goes on', async () => {
     const { id, receiver } = await tried(500);
     await desk.happen('two');
-    const begun = desk.house.surroundings.now();
+    const begun = desk.fixture.runtime.now();
     for (let passed = 0; passed <= 24 * HOUR; passed += 5 * MINUTE) {
       if ((await desk.deliveries(id))[0]?.status === 'failed') break;
-      desk.house.pass(5 * MINUTE);
+      desk.fixture.pass(5 * MINUTE);
       await desk.settle();
     }
     const [one, two] = await desk.deliveries(id);
@@ -168,7 +168,7 @@ describe('what failed is tried again', () => {
     const { id, receiver } = await tried(500);
     await desk.happen('two');
     const mended = await desk.receiver();
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { url: mended.url } });
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { url: mended.url } });
     await desk.settle();
     expect([names(receiver), names(mended)]).toEqual([['one'], ['one', 'two']]);
   });
@@ -183,10 +183,10 @@ describe('what failed is tried again', () => {
   ])('Retry-After is heeded: %s', async (_, retryAfter, wait) => {
     const { receiver } = await tried({ status: 503, headers: { 'retry-after': retryAfter } });
     receiver.feel(204);
-    desk.house.pass(wait - 1);
+    desk.fixture.pass(wait - 1);
     await desk.settle();
     expect(receiver.received).toHaveLength(1);
-    desk.house.pass(1);
+    desk.fixture.pass(1);
     await desk.settle();
     expect(receiver.received).toHaveLength(2);
   });
@@ -194,11 +194,11 @@ describe('what failed is tried again', () => {
 
 describe('a webhook is disabled', () => {
   const disabledEvents = async () => {
-    const { data } = (await desk.house.send('get', '/events?limit=100')).body;
+    const { data } = (await desk.fixture.send('get', '/events?limit=100')).body;
     return data.filter(({ kind }: { kind: string }) => kind === 'webhook.updated');
   };
   const isDisabled = async (id: string) =>
-    (await desk.house.send('get', `/webhooks/${id}`)).body.data.disabled;
+    (await desk.fixture.send('get', `/webhooks/${id}`)).body.data.disabled;
 
   test('after five days without one success, with an event; what waited is canceled', async () => {
     const { id, receiver } = await tried(500);
@@ -208,13 +208,13 @@ describe('a webhook is disabled', () => {
     await desk.webhook({ url: watcher.url, events: ['webhook.updated'] });
     // Retries are at most two hours apart.
     for (let passed = 0; passed < 5 * DAY - 2 * HOUR; passed += 2 * HOUR) {
-      desk.house.pass(2 * HOUR);
+      desk.fixture.pass(2 * HOUR);
       await desk.settle();
     }
     expect(await isDisabled(id)).toBe(false);
-    desk.house.pass(2 * HOUR);
+    desk.fixture.pass(2 * HOUR);
     await desk.settle();
-    desk.house.pass(2 * HOUR);
+    desk.fixture.pass(2 * HOUR);
     await desk.settle();
     expect(await isDisabled(id)).toBe(true);
     const [event] = await disabledEvents();
@@ -224,17 +224,17 @@ describe('a webhook is disabled', () => {
     expect(new Set(statuses)).toEqual(new Set(['failed', 'canceled']));
     const before = receiver.received.length;
     await desk.happen('eight');
-    desk.house.pass(DAY);
+    desk.fixture.pass(DAY);
     await desk.settle();
     expect(receiver.received).toHaveLength(before);
-    expect(desk.house.changes.at(-2)).toBe(`webhook ${id}`);
+    expect(desk.fixture.changes.at(-2)).toBe(`webhook ${id}`);
   });
 
   test('not after five days in which something arrived', async () => {
     const { id, receiver } = await tried(500);
     for (let day = 0; day < 8; day++) {
       for (let hour = 0; hour < 24; hour += 2) {
-        desk.house.pass(2 * HOUR);
+        desk.fixture.pass(2 * HOUR);
         await desk.settle();
       }
       receiver.feel(day % 2 === 0 ? 204 : 500);
@@ -247,16 +247,16 @@ describe('a webhook is disabled', () => {
     const { id, receiver } = await tried(500);
     await desk.happen('two');
     receiver.feel(410);
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     expect(await isDisabled(id)).toBe(true);
     expect(await disabledEvents()).toHaveLength(1);
     expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
     await desk.happen('three');
     receiver.feel(204);
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
     await desk.happen('four');
-    desk.house.pass(DAY);
+    desk.fixture.pass(DAY);
     await desk.settle();
     expect(names(receiver)).toEqual(['one', 'one', 'four']);
   });
@@ -265,7 +265,7 @@ describe('a webhook is disabled', () => {
     const [old, other] = [await desk.receiver(), await desk.receiver()];
     const { id } = await desk.webhook({ url: old.url, ...created });
     old.feel(async () => {
-      await desk.house.send('patch', `/webhooks/${id}`, { data: { url: other.url } });
+      await desk.fixture.send('patch', `/webhooks/${id}`, { data: { url: other.url } });
       return 410;
     });
     await desk.happenAtOnce(['one', 'two']);
@@ -277,11 +277,11 @@ describe('a webhook is disabled', () => {
   test('by an admin: what waits is canceled, long before its next attempt, and nothing counts as failing', async () => {
     const { id, receiver } = await tried(500);
     await desk.happen('two');
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
     await desk.settle();
     expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
-    desk.house.pass(6 * DAY);
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    desk.fixture.pass(6 * DAY);
     await desk.happen('three');
     await desk.settle();
     expect(await isDisabled(id)).toBe(false);
@@ -293,10 +293,11 @@ describe('a webhook is disabled', () => {
     async (status) => {
       const receiver = await desk.receiver();
       const { id } = await desk.webhook({ url: receiver.url, ...created });
-      const set = (disabled: boolean) => desk.house.send('patch', `/webhooks/${id}`, { data: { disabled } });
+      const set = (disabled: boolean) =>
+        desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled } });
       receiver.feel(async () => {
         await set(true);
-        await desk.house.webhooks.look();
+        await desk.fixture.webhooks.look();
         return status;
       });
       await desk.happenAtOnce(['one', 'two']);
@@ -312,18 +313,18 @@ describe('a webhook is disabled', () => {
       await desk.settle();
       expect(names(receiver)).toEqual(['one', 'three']);
       expect((await desk.deliveries(id)).map((each) => each.status)).toEqual([one, 'canceled', 'succeeded']);
-      const { meta } = (await desk.house.send('get', `/webhooks/${id}/deliveries?status=pending`)).body;
+      const { meta } = (await desk.fixture.send('get', `/webhooks/${id}/deliveries?status=pending`)).body;
       expect(meta.total).toBe(0);
     },
   );
 
   test('and when it is deleted, nothing of it is sent any more', async () => {
     const { id, receiver } = await tried(500);
-    await desk.house.send('delete', `/webhooks/${id}`);
-    desk.house.pass(DAY);
+    await desk.fixture.send('delete', `/webhooks/${id}`);
+    desk.fixture.pass(DAY);
     await desk.settle();
     expect(receiver.received).toHaveLength(1);
-    expect((await desk.house.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
+    expect((await desk.fixture.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
   });
 });
 
@@ -331,11 +332,11 @@ describe('when the wall clock is set', () => {
   test.each([DAY, -DAY])('by %d ms, what is tried again is tried in its time', async (byMs) => {
     const { id, receiver } = await tried(500);
     receiver.feel(204);
-    desk.house.setWallClock(byMs);
+    desk.fixture.setWallClock(byMs);
     await desk.happen('two');
     await desk.settle();
     expect(receiver.received).toHaveLength(1);
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     expect(names(receiver)).toEqual(['one', 'one', 'two']);
     expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
@@ -343,21 +344,21 @@ describe('when the wall clock is set', () => {
 
   test('back between two attempts, the next waits as long as any', async () => {
     const { receiver } = await tried(500);
-    desk.house.setWallClock(-DAY);
-    desk.house.pass(5 * SECOND);
+    desk.fixture.setWallClock(-DAY);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     receiver.feel(204);
-    desk.house.pass(29 * SECOND);
+    desk.fixture.pass(29 * SECOND);
     await desk.settle();
     expect(receiver.received).toHaveLength(2);
-    desk.house.pass(SECOND);
+    desk.fixture.pass(SECOND);
     await desk.settle();
     expect(receiver.received).toHaveLength(3);
   });
 
   test('back between two runs of the service, what waits is due at the start', async () => {
     const { id } = await tried(500);
-    const { database, queue } = desk.house;
+    const { database, queue } = desk.fixture;
     const now = NOON - DAY;
     const due = () => queue.due({ now, failing: true, limit: 1 });
     expect(await due()).toEqual([]);

@@ -1,30 +1,30 @@
 import { sql } from 'kysely';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { deskOf, names, SECOND } from './desk.ts';
 
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
 /** From now on every write fails, as on a full disk, and reads go on. */
-const forbidWrites = () => sql`pragma query_only = on`.execute(desk.house.database.db);
-const allowWrites = () => sql`pragma query_only = off`.execute(desk.house.database.db);
+const forbidWrites = () => sql`pragma query_only = on`.execute(desk.fixture.database.db);
+const allowWrites = () => sql`pragma query_only = off`.execute(desk.fixture.database.db);
 
 test('while the disk is full nothing is sent, nothing spins, and what waits is sent afterwards', async () => {
   const receiver = await desk.receiver();
   await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
   await forbidWrites();
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   for (let second = 0; second < 30; second += 1) {
-    desk.house.pass(SECOND);
+    desk.fixture.pass(SECOND);
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
   }
   expect(names(receiver)).toEqual([]);
-  expect(desk.house.logged.length).toBeGreaterThan(0);
-  expect(desk.house.logged.length).toBeLessThan(10);
+  expect(desk.fixture.logged.length).toBeGreaterThan(0);
+  expect(desk.fixture.logged.length).toBeLessThan(10);
   await allowWrites();
   await eventually(async () => {
-    desk.house.pass(SECOND);
+    desk.fixture.pass(SECOND);
     expect(names(receiver)).toEqual(['one']);
   }, 5_000);
   await running.stop();
@@ -36,7 +36,7 @@ test('a webhook that is disabled just before the disk is full has its deliveries
   receiver.feel(500);
   await desk.happen('one');
   await desk.settle();
-  await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+  await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
   await forbidWrites();
   await expect(desk.settle()).rejects.toThrow('attempt to write a readonly database');
   await allowWrites();
@@ -46,11 +46,11 @@ test('a webhook that is disabled just before the disk is full has its deliveries
 
 test('a write is answered 503 with Retry-After, and a read 200', async () => {
   await forbidWrites();
-  const answer = await desk.house.send('post', '/cost-centers', { data: { name: 'Paris' } });
+  const answer = await desk.fixture.send('post', '/cost-centers', { data: { name: 'Paris' } });
   expect([answer.status, answer.headers['retry-after'], answer.body]).toEqual([
     503,
     '5',
     { code: 'internalError', message: 'Nothing can be stored at the moment; try again.' },
   ]);
-  expect((await desk.house.send('get', '/cost-centers')).status).toBe(200);
+  expect((await desk.fixture.send('get', '/cost-centers')).status).toBe(200);
 });

@@ -9,14 +9,14 @@ describe('the history', () => {
     const receiver = await desk.receiver();
     const { id } = await desk.webhook({ url: receiver.url, ...created });
     receiver.feel(({ event }) => {
-      desk.house.pass(150);
+      desk.fixture.pass(150);
       return (event['data'] as JsonObject)['name'] === 'two' && receiver.received.length === 2 ? 503 : 200;
     });
     await desk.happen('one');
     await desk.happen('two');
     await desk.happen('three');
     await desk.settle();
-    const events = (await desk.house.send('get', '/events?limit=100')).body.data as JsonObject[];
+    const events = (await desk.fixture.send('get', '/events?limit=100')).body.data as JsonObject[];
     const [one, two, three] = await desk.deliveries(id);
     const event = events.find(({ kind }) => kind === 'costCenter.created');
     expect(one).toEqual({
@@ -34,10 +34,10 @@ describe('the history', () => {
       status: 'pending',
     });
     expect(three).toMatchObject({ attempts: [], nextAttemptAt: '2026-11-20T12:00:00Z', status: 'pending' });
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     const item = `/webhooks/${id}/deliveries/${two?.id}`;
-    const { data } = (await desk.house.send('get', item)).body;
+    const { data } = (await desk.fixture.send('get', item)).body;
     expect(data).toMatchObject({ status: 'succeeded', attempts: [{ status: 503 }, { status: 200 }] });
   });
 
@@ -51,7 +51,7 @@ describe('the history', () => {
     await desk.happenAtOnce(['late 1', 'late 2', 'late 3']);
     await desk.settle();
     const list = async (query: string) =>
-      (await desk.house.send('get', `/webhooks/${id}/deliveries?${query}`)).body;
+      (await desk.fixture.send('get', `/webhooks/${id}/deliveries?${query}`)).body;
     const all = await list('limit=100');
     expect(all.meta).toEqual({
       ...{ pageKind: 'offset', limit: 100, offset: 0, total: 10, order: 'asc', sortBy: 'createdAt' },
@@ -63,7 +63,7 @@ describe('the history', () => {
     expect((await list('status=succeeded')).meta.total).toBe(7);
     expect((await list('status=failed')).meta.total).toBe(0);
     expect((await list('status=canceled')).data).toEqual([]);
-    expect((await desk.house.send('get', `/webhooks/${other.id}/deliveries`)).body.meta.total).toBe(10);
+    expect((await desk.fixture.send('get', `/webhooks/${other.id}/deliveries`)).body.meta.total).toBe(10);
   });
 
   test.each(['asc', 'desc'])(
@@ -83,7 +83,7 @@ describe('the history', () => {
           ['before', 'prevBefore'],
         ] as const) {
           const page = async (from: string) => {
-            const { body } = await desk.house.send(
+            const { body } = await desk.fixture.send(
               'get',
               `/webhooks/${id}/deliveries?pageKind=cursor&limit=4&order=${order}${narrowed}${from}`,
             );
@@ -114,7 +114,7 @@ describe('the history', () => {
       'limit=0',
       'after=x&pageKind=cursor',
     ]) {
-      const answer = await desk.house.send('get', `/webhooks/${id}/deliveries?${query}`);
+      const answer = await desk.fixture.send('get', `/webhooks/${id}/deliveries?${query}`);
       expect([answer.status, answer.body.code]).toEqual([400, 'invalidParam']);
     }
   });
@@ -126,16 +126,16 @@ describe('the history', () => {
     await desk.happen('one');
     const [delivery] = await desk.deliveries(id);
     const own = `/webhooks/${id}/deliveries/${delivery?.id}`;
-    expect((await desk.house.send('get', own)).status).toBe(200);
+    expect((await desk.fixture.send('get', own)).status).toBe(200);
     for (const path of [
       `/webhooks/${other.id}/deliveries/${delivery?.id}`,
       `/webhooks/${id}/deliveries/abcdefabcdefabcdefabcdef`,
       '/webhooks/abcdefabcdefabcdefabcdef/deliveries',
     ]) {
-      expect((await desk.house.send('get', path)).status).toBe(404);
+      expect((await desk.fixture.send('get', path)).status).toBe(404);
     }
     for (const method of ['post', 'put', 'patch', 'delete'] as const) {
-      expect((await desk.house.send(method, own, { data: {} })).status).toBe(403);
+      expect((await desk.fixture.send(method, own, { data: {} })).status).toBe(403);
     }
   });
 
@@ -145,27 +145,27 @@ describe('the history', () => {
     await desk.happen('one');
     await desk.settle();
     const [delivery] = await desk.deliveries(id);
-    await desk.house.send('delete', `/webhooks/${id}`);
+    await desk.fixture.send('delete', `/webhooks/${id}`);
     const list = `/webhooks/${id}/deliveries`;
     for (const path of [list, `${list}?pageKind=cursor`, `${list}/${delivery?.id}`])
-      expect((await desk.house.send('get', path)).body).toEqual({
+      expect((await desk.fixture.send('get', path)).body).toEqual({
         code: 'notFound',
         message: 'There is no such webhook.',
       });
-    expect((await desk.house.send('post', `${list}/${delivery?.id}/redeliver`)).status).toBe(404);
+    expect((await desk.fixture.send('post', `${list}/${delivery?.id}/redeliver`)).status).toBe(404);
   });
 });
 
 /** The cursor of the last delivery in an order. */
 async function lastCursor(id: string, order: string, narrowed: string): Promise<string> {
   const list = `/webhooks/${id}/deliveries?pageKind=cursor&order=${order}${narrowed}`;
-  const { meta } = (await desk.house.send('get', `${list}&limit=8`)).body;
+  const { meta } = (await desk.fixture.send('get', `${list}&limit=8`)).body;
   return encodeURIComponent(meta.nextAfter);
 }
 
 describe('redelivery', () => {
   const again = (id: string, delivery: string | undefined) =>
-    desk.house.send('post', `/webhooks/${id}/deliveries/${delivery}/redeliver`);
+    desk.fixture.send('post', `/webhooks/${id}/deliveries/${delivery}/redeliver`);
 
   test('sends the same event with the same id again, as a delivery of its own', async () => {
     const receiver = await desk.receiver();
@@ -203,7 +203,7 @@ describe('redelivery', () => {
     await desk.settle();
     expect(names(receiver)).toEqual(['one', 'two', 'one']);
     receiver.feel(({ event }) => ((event['data'] as JsonObject)['name'] === 'one' ? 500 : 200));
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     await desk.settle();
     // Both were due; that which was asked for fails again, and the other arrives.
     expect(names(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
@@ -217,11 +217,11 @@ describe('redelivery', () => {
     const [delivery] = await desk.deliveries(id);
     expect((await again(id, 'abcdefabcdefabcdefabcdef')).status).toBe(404);
     expect((await again('abcdefabcdefabcdefabcdef', delivery?.id)).status).toBe(404);
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
     expect((await again(id, delivery?.id)).body.code).toBe('conflict');
-    await desk.house.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
-    desk.house.pass(31 * DAY);
-    await desk.house.surroundings.store.expire('event', desk.house.surroundings.now() - HOUR, 100);
+    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    desk.fixture.pass(31 * DAY);
+    await desk.fixture.runtime.store.expire('event', desk.fixture.runtime.now() - HOUR, 100);
     expect((await again(id, delivery?.id)).status).toBe(409);
     expect(receiver.received).toHaveLength(1);
   });
@@ -231,12 +231,12 @@ describe('a test delivery', () => {
   test('is sent at once, signed, once, and told what came back; it is in no feed and no history', async () => {
     const receiver = await desk.receiver();
     const { id } = await desk.webhook({ url: receiver.url, ...created });
-    const webhook = (await desk.house.send('get', `/webhooks/${id}`)).body.data;
+    const webhook = (await desk.fixture.send('get', `/webhooks/${id}`)).body.data;
     receiver.feel(() => {
-      desk.house.pass(70);
+      desk.fixture.pass(70);
       return 202;
     });
-    const answer = await desk.house.send('post', `/webhooks/${id}/test`);
+    const answer = await desk.fixture.send('post', `/webhooks/${id}/test`);
     expect([answer.status, answer.body]).toEqual([
       200,
       { data: { at: '2026-11-20T12:00:00Z', latencyMs: 70, status: 202 } },
@@ -257,7 +257,7 @@ describe('a test delivery', () => {
       'webhook-id': sent?.event.id,
       'webhook-signature': expect.stringMatching(/^v1,/),
     });
-    expect((await desk.house.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
+    expect((await desk.fixture.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
     expect(await desk.deliveries(id)).toEqual([]);
   });
 
@@ -265,13 +265,13 @@ describe('a test delivery', () => {
     const receiver = await desk.receiver();
     const { id } = await desk.webhook({ url: receiver.url, disabled: true });
     receiver.feel('close');
-    const failed = (await desk.house.send('post', `/webhooks/${id}/test`)).body.data;
+    const failed = (await desk.fixture.send('post', `/webhooks/${id}/test`)).body.data;
     expect(failed).toMatchObject({ error: 'the connection was closed without an answer' });
     receiver.feel({ status: 302, headers: { location: receiver.url } });
-    const redirected = (await desk.house.send('post', `/webhooks/${id}/test`)).body.data;
+    const redirected = (await desk.fixture.send('post', `/webhooks/${id}/test`)).body.data;
     expect(redirected).toMatchObject({ status: 302, error: 'redirects are not followed' });
     expect(receiver.received).toHaveLength(2);
-    expect((await desk.house.send('post', '/webhooks/abcdefabcdefabcdefabcdef/test')).status).toBe(404);
-    expect((await desk.house.send('get', `/webhooks/${id}/test`)).status).toBe(403);
+    expect((await desk.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/test')).status).toBe(404);
+    expect((await desk.fixture.send('get', `/webhooks/${id}/test`)).status).toBe(403);
   });
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { newLog } from '../../../src/http/log.ts';
 import type { JsonObject } from '../../../src/schema/resource.ts';
-import { linesTo } from '../../support/http-house.ts';
-import { folder, jetbridge } from '../../support/jetbridge.ts';
-import { type RunningService, startService } from '../../support/service.ts';
-import { settingsFile } from '../../support/settings-file.ts';
+import { linesTo } from '../../fixtures/http.ts';
+import { folder, jetbridge } from '../../fixtures/jetbridge.ts';
+import { type RunningService, startService } from '../../fixtures/service.ts';
+import { settingsFile } from '../../fixtures/settings-file.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 const TRAVEL_API_KEY = 'travel-key-of-the-tests';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
+import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { recorded } from '../../../src/travel/record.ts';
 import { costCenter } from '../../../src/travel/resources/cost-center.ts';
-import { NOON, openHouse } from '../house.ts';
+import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
 import { type Mood, openReceiver, type Receiver } from './receiver.ts';
 
@@ -67,7 +67,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-type House = Awaited<ReturnType<typeof openHouse>>;
+type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /** A webhook with what is to be known of it. */
 interface Line {
@@ -83,9 +83,9 @@ interface Line {
   before: number;
 }
 
-/** A house, two webhooks, and how many events happened. */
+/** A fixture, two webhooks, and how many events happened. */
 interface Stage {
-  house: House;
+  fixture: Fixture;
   lines: Line[];
   made: number;
   /** What must not be. */
@@ -93,21 +93,21 @@ interface Stage {
 }
 
 async function openLine(stage: Stage): Promise<void> {
-  const { house, lines, faults } = stage;
+  const { fixture, lines, faults } = stage;
   const receiver = await openReceiver();
-  const { id } = await house.make('/webhooks', { url: receiver.url, events: ['costCenter.created'] });
+  const { id } = await fixture.make('/webhooks', { url: receiver.url, events: ['costCenter.created'] });
   const line: Line = { id, receiver, mood: 204, is: 'enabled', during: [], selected: [], before: 0 };
   lines.push(line);
   receiver.feel(async () => {
     if (line.is !== 'enabled') faults.push(`sent to a webhook that is ${line.is}`);
-    const during = { changes: line.during.splice(0), look: house.webhooks.look };
+    const during = { changes: line.during.splice(0), look: fixture.webhooks.look };
     await changeLine(stage, line, during).catch((error: unknown) => faults.push(error));
     return line.mood;
   });
 }
 
 async function changeLine(
-  { house, made }: Stage,
+  { fixture, made }: Stage,
   line: Line,
   { changes, look }: { changes: Change[]; look(): Promise<unknown> },
 ): Promise<void> {
@@ -116,20 +116,20 @@ async function changeLine(
     if (one === 'look') await look();
     else if (line.is === 'deleted') continue;
     else if (one === 'delete') {
-      expect((await house.send('delete', path)).status).toBe(200);
+      expect((await fixture.send('delete', path)).status).toBe(200);
       line.is = 'deleted';
     } else {
       const disabled = one === 'disable';
-      expect((await house.send('patch', path, { data: { disabled } })).status).toBe(200);
+      expect((await fixture.send('patch', path, { data: { disabled } })).status).toBe(200);
       line.is = disabled ? 'disabled' : 'enabled';
       if (disabled) line.before = made;
     }
-    await checkQueues(house);
+    await checkQueues(fixture);
   }
 }
 
 /** The counts are those of the rows, and no queue in which something waits is overlooked. */
-async function checkQueues({ database, surroundings }: House): Promise<void> {
+async function checkQueues({ database, runtime }: Fixture): Promise<void> {
   await database.db.transaction().execute(async (tx) => {
     const rows = await tx.selectFrom('travel_delivery').select(['webhook_id', 'status']).execute();
     const queues = await tx.selectFrom('travel_delivery_queue').selectAll().execute();
@@ -142,7 +142,7 @@ async function checkQueues({ database, surroundings }: House): Promise<void> {
       });
     const { due } = deliveryQueue({ ...database, db: tx });
     // By then nothing waits for its time any more, and no lease holds.
-    const query = { now: surroundings.now() + 10 * DAY, limit: 100 };
+    const query = { now: runtime.now() + 10 * DAY, limit: 100 };
     const found = [...(await due({ ...query, failing: false })), ...(await due({ ...query, failing: true }))];
     const waiting = rows.filter(({ status }) => status === 'pending').map(({ webhook_id }) => webhook_id);
     expect(new Set(found)).toEqual(new Set(waiting));
@@ -150,9 +150,9 @@ async function checkQueues({ database, surroundings }: House): Promise<void> {
 }
 
 async function happen(stage: Stage): Promise<void> {
-  const { now, newId } = stage.house.surroundings;
-  const surroundings = { ...stage.house.surroundings, onChange: () => {} };
-  await recorded(surroundings, ['costCenter'], (recorder) => {
+  const { now, newId } = stage.fixture.runtime;
+  const runtime = { ...stage.fixture.runtime, onChange: () => {} };
+  await recorded(runtime, ['costCenter'], (recorder) => {
     const doc = { archived: false, name: `center ${stage.made}` };
     return recorder.insert(costCenter, {
       ...{ type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc },
@@ -163,53 +163,53 @@ async function happen(stage: Stage): Promise<void> {
 }
 
 async function take(stage: Stage, step: Step): Promise<void> {
-  const { house, lines } = stage;
-  const { now } = house.surroundings;
+  const { fixture, lines } = stage;
+  const { now } = fixture.runtime;
   const line = 'receiver' in step ? lines[step.receiver] : undefined;
   if (step.do === 'happen') for (let count = 0; count < step.count; count++) await happen(stage);
   if (step.do === 'feel' && line) line.mood = step.mood;
   // After five days of failures a webhook is disabled, which is another story.
-  if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) house.pass(step.ms);
-  if (step.do === 'settle') await house.webhooks.settle();
+  if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) fixture.pass(step.ms);
+  if (step.do === 'settle') await fixture.webhooks.settle();
   // Somebody else takes leases and dies with them.
   if (step.do === 'crash')
     for (const { id } of lines)
-      await house.queue.take({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
+      await fixture.queue.take({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
   if (step.do === 'change' && line) {
     if (step.during) line.during = [...step.changes];
     else {
-      await changeLine(stage, line, { changes: [...step.changes, 'look'], look: house.webhooks.settle });
+      await changeLine(stage, line, { changes: [...step.changes, 'look'], look: fixture.webhooks.settle });
     }
   }
-  await checkQueues(house);
+  await checkQueues(fixture);
 }
 
 /** Plays a history, then lets everything arrive, and compares what came with what was to come. */
 async function play(steps: Step[]): Promise<void> {
-  const stage: Stage = { house: await openHouse(), lines: [], made: 0, faults: [] };
-  const { house, lines, faults } = stage;
+  const stage: Stage = { fixture: await openFixture(), lines: [], made: 0, faults: [] };
+  const { fixture, lines, faults } = stage;
   try {
     for (let count = 0; count < 2; count++) await openLine(stage);
     for (const step of steps) await take(stage, step);
     for (const line of lines) Object.assign(line, { mood: 200, during: [] });
-    await house.webhooks.settle();
+    await fixture.webhooks.settle();
     for (const line of lines)
       if (line.is === 'disabled')
-        await changeLine(stage, line, { changes: ['enable'], look: house.webhooks.look });
-    house.pass(3 * HOUR);
-    await house.webhooks.settle();
-    await checkQueues(house);
+        await changeLine(stage, line, { changes: ['enable'], look: fixture.webhooks.look });
+    fixture.pass(3 * HOUR);
+    await fixture.webhooks.settle();
+    await checkQueues(fixture);
     expect(faults).toEqual([]);
-    const events = (await wholeFeed(house)).filter(({ kind }) => kind === 'costCenter.created');
+    const events = (await wholeFeed(fixture)).filter(({ kind }) => kind === 'costCenter.created');
     expect(events).toHaveLength(stage.made);
     for (const line of lines) {
       checkOrder(line, events);
-      if (line.is === 'deleted') await checkHidden(house, line);
-      else checkHistory(line, { events, deliveries: await wholeHistory(house, line.id) });
+      if (line.is === 'deleted') await checkHidden(fixture, line);
+      else checkHistory(line, { events, deliveries: await wholeHistory(fixture, line.id) });
     }
   } finally {
     for (const { receiver } of lines) await receiver.close();
-    await house.close();
+    await fixture.close();
   }
 }
 
@@ -238,7 +238,7 @@ function checkHistory(
 }
 
 /** Of a webhook that is gone nothing waits, and nothing is told. */
-async function checkHidden({ database, send }: House, { id }: Line): Promise<void> {
+async function checkHidden({ database, send }: Fixture, { id }: Line): Promise<void> {
   const query = database.db.selectFrom('travel_delivery').select(['id', 'status']);
   const rows = await query.where('webhook_id', '=', id).execute();
   expect(rows.filter(({ status }) => status === 'pending')).toEqual([]);
@@ -246,21 +246,21 @@ async function checkHidden({ database, send }: House, { id }: Line): Promise<voi
     expect((await send('get', `/webhooks/${id}/deliveries${path}`)).status).toBe(404);
 }
 
-async function wholeFeed(house: House): Promise<JsonObject[]> {
+async function wholeFeed(fixture: Fixture): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
   for (let after = ''; ; ) {
-    const { data, meta } = (await house.send('get', `/events?pageKind=cursor&limit=100${after}`)).body;
+    const { data, meta } = (await fixture.send('get', `/events?pageKind=cursor&limit=100${after}`)).body;
     all.push(...data);
     if (meta.nextAfter === undefined) return all;
     after = `&after=${encodeURIComponent(meta.nextAfter)}`;
   }
 }
 
-async function wholeHistory(house: House, id: string): Promise<JsonObject[]> {
+async function wholeHistory(fixture: Fixture, id: string): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
   for (let after = ''; ; ) {
     const list = `/webhooks/${id}/deliveries?pageKind=cursor&limit=100${after}`;
-    const { data, meta } = (await house.send('get', list)).body;
+    const { data, meta } = (await fixture.send('get', list)).body;
     all.push(...data);
     if (meta.nextAfter === undefined) return all;
     after = `&after=${encodeURIComponent(meta.nextAfter)}`;

@@ -1,13 +1,13 @@
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { deskOf, names, SECOND } from './desk.ts';
 
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
-/** Lets the waits of the loop end until something is so; the clock of the house moves on by little each time. */
+/** Lets the waits of the loop end until something is so; the clock of the fixture moves on by little each time. */
 async function soon(check: () => void): Promise<void> {
   await eventually(async () => {
-    desk.house.pass(20);
+    desk.fixture.pass(20);
     check();
   }, 5_000);
 }
@@ -15,29 +15,29 @@ async function soon(check: () => void): Promise<void> {
 test('the dispatcher delivers by itself what is told to it, and ends what it does when it is stopped', async () => {
   const receiver = await desk.receiver();
   const { id } = await desk.webhook({ url: receiver.url, ...created });
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   await desk.happen('one');
   await soon(() => expect(names(receiver)).toEqual(['one']));
   receiver.feel('hang');
   await desk.happen('two');
   await soon(() => expect(names(receiver)).toEqual(['one', 'two']));
   const stopping = running.stop();
-  desk.house.pass(3 * SECOND);
+  desk.fixture.pass(3 * SECOND);
   await stopping;
   // Nobody knows whether it arrived: it is sent again, and the failure is not counted.
   const [, two] = await desk.deliveries(id);
   expect(two).toMatchObject({ status: 'pending', attempts: [] });
-  const due = await desk.house.queue.due({ now: desk.house.surroundings.now(), failing: false, limit: 9 });
+  const due = await desk.fixture.queue.due({ now: desk.fixture.runtime.now(), failing: false, limit: 9 });
   expect(due).toEqual([id]);
 });
 
 test('what is told by nobody is found all the same, as somebody else may have written it', async () => {
   const receiver = await desk.receiver();
   await desk.webhook({ url: receiver.url, ...created });
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   await desk.happenAtOnce(['one']);
   await eventually(async () => {
-    desk.house.pass(SECOND);
+    desk.fixture.pass(SECOND);
     expect(names(receiver)).toEqual(['one']);
   }, 5_000);
   await running.stop();
@@ -47,7 +47,7 @@ test('a database that fails is logged and waited out', async () => {
   const receiver = await desk.receiver();
   await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
-  const { queue } = desk.house;
+  const { queue } = desk.fixture;
   const { due, next } = queue;
   let faults = 0;
   const fail = async () => {
@@ -55,20 +55,20 @@ test('a database that fails is logged and waited out', async () => {
     throw new Error('disk on fire');
   };
   queue.due = fail;
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   await soon(() => expect(faults).toBe(1));
   queue.due = due;
   queue.next = fail;
   await eventually(async () => {
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     expect(faults).toBeGreaterThan(1);
   }, 5_000);
   queue.next = next;
   await eventually(async () => {
-    desk.house.pass(5 * SECOND);
+    desk.fixture.pass(5 * SECOND);
     expect(names(receiver)).toEqual(['one']);
   }, 5_000);
-  expect(new Set(desk.house.logged)).toEqual(new Set(['Error: disk on fire']));
+  expect(new Set(desk.fixture.logged)).toEqual(new Set(['Error: disk on fire']));
   await running.stop();
 });
 
@@ -76,7 +76,7 @@ test('a stop ends the waits of the loop, however far they have come', async () =
   const receiver = await desk.receiver();
   const { id } = await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   // The end of the delivery wakes the loop, which then gathers what comes shortly after.
   await eventually(
     async () => expect(await desk.deliveries(id)).toMatchObject([{ status: 'succeeded' }]),
@@ -90,11 +90,11 @@ test('a stop ends the waits of the loop, however far they have come', async () =
 test('a stop does not wait for a database that fails', async () => {
   await desk.webhook({ url: (await desk.receiver()).url, ...created });
   let faults = 0;
-  desk.house.queue.due = async () => {
+  desk.fixture.queue.due = async () => {
     faults += 1;
     throw new Error('disk on fire');
   };
-  const running = desk.house.webhooks.run();
+  const running = desk.fixture.webhooks.run();
   await eventually(async () => expect(faults).toBe(1), 5_000);
   await running.stop();
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { outcomeOf } from '../../../src/travel/webhooks/attempt.ts';
 import type { Attempt } from '../../../src/travel/webhooks/ports.ts';
-import { outcomeOf } from '../../../src/travel/webhooks/schedule.ts';
 import { HOUR, MINUTE, SECOND } from './desk.ts';
 
 const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR];

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
-import { sealing } from '../../../src/store/sealed.ts';
+import { encryption } from '../../../src/store/encryption.ts';
 import { webhookRecords } from '../../../src/store/webhook-records.ts';
 import { DAY, deskOf, HOUR } from './desk.ts';
 import { type Received, signatureByHand } from './receiver.ts';
@@ -19,7 +19,7 @@ async function told(receiver: { received: Received[] }): Promise<Received> {
 }
 
 const replaced = async (id: string): Promise<string> => {
-  const { status, body } = await desk.house.send('post', `/webhooks/${id}/secret`);
+  const { status, body } = await desk.fixture.send('post', `/webhooks/${id}/secret`);
   expect(status).toBe(200);
   return body.data.secret;
 };
@@ -39,13 +39,13 @@ test('a secret is told when it is made, and nowhere else', async () => {
   const { id, secret } = await desk.webhook({ url: 'https://example.com/', description: 'x' });
   const item = `/webhooks/${id}`;
   const answers = [
-    await desk.house.send('get', item),
-    await desk.house.send('get', '/webhooks'),
-    await desk.house.send('patch', item, { data: { description: 'y' } }),
-    await desk.house.send('put', item, { data: { url: 'https://example.com/' } }),
-    await desk.house.send('get', '/events?limit=100'),
-    await desk.house.send('get', `${item}/deliveries`),
-    await desk.house.send('delete', item),
+    await desk.fixture.send('get', item),
+    await desk.fixture.send('get', '/webhooks'),
+    await desk.fixture.send('patch', item, { data: { description: 'y' } }),
+    await desk.fixture.send('put', item, { data: { url: 'https://example.com/' } }),
+    await desk.fixture.send('get', '/events?limit=100'),
+    await desk.fixture.send('get', `${item}/deliveries`),
+    await desk.fixture.send('delete', item),
   ];
   for (const { status, text } of answers) {
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ test('a secret is told when it is made, and nowhere else', async () => {
 
 test('nobody chooses it: a body that names it is refused', async () => {
   const secret = `whsec_${'A'.repeat(43)}=`;
-  const answer = await desk.house.send('post', '/webhooks', {
+  const answer = await desk.fixture.send('post', '/webhooks', {
     data: { url: 'https://example.com/', secret },
   });
   expect([answer.status, answer.body.invalid]).toMatchObject([422, [{ field: 'secret', code: 'readOnly' }]]);
@@ -70,9 +70,9 @@ test('a new one is told once; for 24 hours both sign, the new one first, and the
   expect(second).not.toBe(first);
   const both = await told(receiver);
   expect(signatures(both)).toEqual([signatureByHand(second, both), signatureByHand(first, both)]);
-  desk.house.pass(DAY - 1);
+  desk.fixture.pass(DAY - 1);
   expect(signatures(await told(receiver))).toHaveLength(2);
-  desk.house.pass(1);
+  desk.fixture.pass(1);
   const alone = await told(receiver);
   expect(signatures(alone)).toEqual([signatureByHand(second, alone)]);
 });
@@ -81,37 +81,37 @@ test('one that was replaced again keeps its own end', async () => {
   const receiver = await desk.receiver();
   const { secret: first, id } = await desk.webhook({ url: receiver.url, ...created });
   const second = await replaced(id);
-  desk.house.pass(HOUR);
+  desk.fixture.pass(HOUR);
   const third = await replaced(id);
   const three = await told(receiver);
   expect(signatures(three)).toEqual([third, second, first].map((secret) => signatureByHand(secret, three)));
-  desk.house.pass(23 * HOUR);
+  desk.fixture.pass(23 * HOUR);
   const two = await told(receiver);
   expect(signatures(two)).toEqual([third, second].map((secret) => signatureByHand(secret, two)));
-  const before = desk.house.surroundings.now();
-  expect(await desk.house.records.expireSecrets(before + 1, 10)).toBe(1);
+  const before = desk.fixture.runtime.now();
+  expect(await desk.fixture.records.expireSecrets(before + 1, 10)).toBe(1);
   expect(signatures(await told(receiver))).toHaveLength(2);
 });
 
 test('is made anew for no webhook that is not there, and by nothing but POST', async () => {
-  expect((await desk.house.send('post', '/webhooks/abcdefabcdefabcdefabcdef/secret')).status).toBe(404);
+  expect((await desk.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/secret')).status).toBe(404);
   const { id } = await desk.webhook({ url: 'https://example.com/' });
   for (const method of ['get', 'put', 'patch', 'delete'] as const) {
-    expect((await desk.house.send(method, `/webhooks/${id}/secret`)).status).toBe(403);
+    expect((await desk.fixture.send(method, `/webhooks/${id}/secret`)).status).toBe(403);
   }
 });
 
 test('is kept encrypted, and with its webhook: nothing in the database holds it', async () => {
   const { id, secret } = await desk.webhook({ url: 'https://example.com/' });
   const { rows } = await sql<{ sealed: string }>`select sealed from travel_secret`.execute(
-    desk.house.database.db,
+    desk.fixture.database.db,
   );
   expect(rows).toHaveLength(1);
   expect(rows[0]?.sealed).toMatch(/^1\.[0-9a-f]{8}\.[\w-]+$/);
   expect(JSON.stringify(rows)).not.toContain(secret.slice(6));
-  expect(await desk.house.dump()).not.toContain(secret.slice(6));
-  await desk.house.send('delete', `/webhooks/${id}`);
-  const left = await sql<object>`select * from travel_secret`.execute(desk.house.database.db);
+  expect(await desk.fixture.dump()).not.toContain(secret.slice(6));
+  await desk.fixture.send('delete', `/webhooks/${id}`);
+  const left = await sql<object>`select * from travel_secret`.execute(desk.fixture.database.db);
   expect(left.rows).toEqual([]);
 });
 
@@ -119,8 +119,8 @@ test('with another key nothing is sent, and the history says what to do', async 
   const receiver = await desk.receiver();
   const { id } = await desk.webhook({ url: receiver.url, ...created });
   // As if the service had been started with another key.
-  const { records, database } = desk.house;
-  const stranger = webhookRecords(database, sealing(new Uint8Array(32)));
+  const { records, database } = desk.fixture;
+  const stranger = webhookRecords(database, encryption(new Uint8Array(32)));
   records.secrets = stranger.secrets;
   await desk.happen('Research');
   await desk.settle();
@@ -128,5 +128,5 @@ test('with another key nothing is sent, and the history says what to do', async 
     { status: 'pending', attempts: [{ error: 'the secret cannot be read: make a new one' }] },
   ]);
   expect(receiver.received).toEqual([]);
-  expect(desk.house.logged).toHaveLength(1);
+  expect(desk.fixture.logged).toHaveLength(1);
 });

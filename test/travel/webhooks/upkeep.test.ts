@@ -1,6 +1,6 @@
-import { runJobs, upkeepJobs } from '../../../src/travel/upkeep.ts';
-import { clock } from '../../support/clock.ts';
-import { eventually } from '../../support/eventually.ts';
+import { runJobs, upkeepJobs } from '../../../src/travel/cleanup.ts';
+import { clock } from '../../fixtures/clock.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { DAY, deskOf, MINUTE } from './desk.ts';
 
 describe('upkeep', () => {
@@ -8,8 +8,8 @@ describe('upkeep', () => {
 
   /** Does all jobs until none has more to do. */
   async function keep(): Promise<void> {
-    const { store, now } = desk.house.surroundings;
-    for (const job of upkeepJobs({ store, records: desk.house.records, now })) while (await job.run());
+    const { store, now } = desk.fixture.runtime;
+    for (const job of upkeepJobs({ store, records: desk.fixture.records, now })) while (await job.run());
   }
 
   test('removes events and deliveries after thirty days, not a moment earlier', async () => {
@@ -17,13 +17,13 @@ describe('upkeep', () => {
     const { id } = await desk.webhook({ url: receiver.url, events: ['costCenter.created'] });
     await desk.happenAtOnce(Array.from({ length: 450 }, (_, number) => `center ${number}`));
     await desk.settle();
-    const total = async (path: string) => (await desk.house.send('get', path)).body.meta.total;
+    const total = async (path: string) => (await desk.fixture.send('get', path)).body.meta.total;
     const deliveries = `/webhooks/${id}/deliveries`;
     const events = await total('/events');
-    desk.house.pass(30 * DAY);
+    desk.fixture.pass(30 * DAY);
     await keep();
     expect([await total('/events'), await total(deliveries)]).toEqual([events, 450]);
-    desk.house.pass(1);
+    desk.fixture.pass(1);
     await desk.happen('young');
     await keep();
     expect([await total('/events'), await total(deliveries)]).toEqual([1, 1]);
@@ -33,22 +33,22 @@ describe('upkeep', () => {
   test('removes what a deleted webhook leaves behind, and the queue with it', async () => {
     const { id } = await desk.webhook({ url: 'https://example.com/', events: ['costCenter.created'] });
     await desk.happenAtOnce(Array.from({ length: 250 }, (_, number) => `center ${number}`));
-    await desk.house.send('delete', `/webhooks/${id}`);
+    await desk.fixture.send('delete', `/webhooks/${id}`);
     await keep();
-    const { db } = desk.house.database;
+    const { db } = desk.fixture.database;
     expect(await db.selectFrom('travel_delivery').select('id').execute()).toEqual([]);
     expect(await db.selectFrom('travel_delivery_queue').select('webhook_id').execute()).toEqual([]);
   });
 
   test('removes secrets once they sign no more', async () => {
     const { id } = await desk.webhook({ url: 'https://example.com/' });
-    await desk.house.send('post', `/webhooks/${id}/secret`);
+    await desk.fixture.send('post', `/webhooks/${id}/secret`);
     const kept = async () =>
-      (await desk.house.database.db.selectFrom('travel_secret').select('sealed').execute()).length;
-    desk.house.pass(DAY);
+      (await desk.fixture.database.db.selectFrom('travel_secret').select('sealed').execute()).length;
+    desk.fixture.pass(DAY);
     await keep();
     expect(await kept()).toBe(2);
-    desk.house.pass(1);
+    desk.fixture.pass(1);
     await keep();
     expect(await kept()).toBe(1);
   });

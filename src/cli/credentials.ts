@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { readJsonFile } from '../config/json-file.ts';
+import type { Settings } from '../config/settings.ts';
+import { hashSecret, newSecret } from '../http/bearer.ts';
+import { parseJwks, type Registration, registerClient } from '../oauth/clients.ts';
+import type { Grant, OAuthClient } from '../oauth/ports.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { apiKeys, oauthClients, tokens } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { travelResources } from '../store/travel-resources.ts';
+import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
+import { requireAdmin } from '../travel/authentication.ts';
+import { ApiError } from '../travel/errors.ts';
+import { textOf } from '../travel/json.ts';
+import { connectionOf, withDatabase } from './database.ts';
+import type { Action, Shell } from './exit.ts';
+import { keysUrl, wholeDays } from './options.ts';
+import { minute, tableOf } from './output.ts';
+
+/** The commands for what opens either service. */
+export function addCredentials(program: Command, shell: Shell, action: Action): void {
+  addTokens(program, shell, action);
+  addClients(program, shell, action);
+  addApiKeys(program, shell, action);
+}
+
+function addTokens(program: Command, shell: Shell, action: Action): void {
+  const tokens = program.command('tokens').description('the bearer tokens of identity providers');
+  tokens
+    .command('create')
+    .description('make a token and print it, once')
+    .option('--connection <id>', 'the connection it opens', 'default')
+    .option('--name <name>', 'what you call it', 'unnamed')
+    .option('--days <days>', 'days until it expires; default: never', wholeDays)
+    .action(
+      action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
+    );
+  tokens
+    .command('list')
+    .description('list the tokens')
+    .action(action(() => listTokens(shell)));
+  tokens
+    .command('revoke')
+    .description('end a token at once')
+    .argument('<id>', 'its id, as listed')
+    .action(action((id: string) => revokeToken(shell, id)));
+}
+
+interface ClientOptions {
+  name: string;
+  connection?: string;
+  travelAdmin?: string;
+  jwksUri?: string;
+  jwksFile?: string;
+}
+
+function addClients(program: Command, shell: Shell, action: Action): void {
+  const clients = program.command('oauth-clients').description('who may ask for tokens at /oauth/token');
+  clients
+    .command('create')
+    .description('register a client and print its id and secret, once')
+    .option('--name <name>', 'what you call it', 'unnamed')
+    .option('--connection <id>', 'it opens SCIM for this connection')
+    .option('--travel-admin <email>', 'it opens the embedded travel service on behalf of this admin')
+    .option('--jwks-uri <url>', 'in place of a secret: where its public keys are', keysUrl)
+    .option('--jwks-file <file>', 'in place of a secret: a file with its public keys')
+    .action(
+      action(async (options: ClientOptions, command: Command) => {
+        const { name, connection, travelAdmin, jwksUri, jwksFile } = options;
+        if (jwksUri !== undefined && jwksFile !== undefined)
+          return command.error('error: give one of --jwks-uri and --jwks-file');
+        const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
+        const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
+        if (connection !== undefined && travelAdmin === undefined)
+          return createClient(shell, { name, opens: { connection }, keys });
+        if (connection === undefined && travelAdmin !== undefined)
+          return createClient(shell, { name, opens: { travelAdmin }, keys });
+        return command.error('error: give either --connection <id> or --travel-admin <email>');
+      }),
+    );
+  clients
+    .command('list')
+    .description('list the clients')
+    .action(action(() => listClients(shell)));
+  clients
+    .command('revoke')
+    .description('end a client and all its tokens at once')
+    .argument('<id>', 'its client id')
+    .action(action((id: string) => revokeClient(shell, id)));
+}
+
+function addApiKeys(program: Command, shell: Shell, action: Action): void {
+  const keys = program.command('api-keys').description('the API keys of the embedded travel service');
+  keys
+    .command('create')
+    .description('make a key that acts on behalf of an admin, and print it, once')
+    .requiredOption('--user <email>', 'the admin')
+    .option('--name <name>', 'what you call it', 'unnamed')
+    .action(action((options: { user: string; name: string }) => createApiKey(shell, options)));
+  keys
+    .command('list')
+    .description('list the keys')
+    .action(action(() => listApiKeys(shell)));
+  keys
+    .command('revoke')
+    .description('end a key at once')
+    .argument('<id>', 'its id, as listed')
+    .action(action((id: string) => revokeApiKey(shell, id)));
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Makes a bearer token for a connection and prints it; only its hash is kept. Works beside a running server. */
+export function createToken(
+  shell: Shell,
+  { connection, name, days }: { connection: string; name: string; days?: number },
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const named = connectionOf(shell, settings, connection);
+    if (!named) return 1;
+    await ensureConnection(database, { id: named.id, account: named.account });
+    const token = newSecret('scim');
+    const createdAt = Date.now();
+    const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
+    const made = { id: randomUUID(), hash: hashSecret(token), name, connection, createdAt, expiresAt };
+    await tokens(database).create(made);
+    shell.print(token);
+    shell.complain('Keep it: it is shown only now.');
+    return 0;
+  });
+}
+
+/** Lists the tokens that were made, without their text. */
+export function listTokens(shell: Shell): Promise<0> {
+  return withDatabase(shell, async (database) => {
+    const rows = (await tokens(database).list()).map(
+      ({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
+        const expires = expiresAt === undefined ? 'never' : minute(expiresAt);
+        const ends = revokedAt === undefined ? expires : `revoked ${minute(revokedAt)}`;
+        return [id, name, connection, minute(createdAt), ends];
+      },
+    );
+    shell.print(tableOf(['id', 'name', 'connection', 'made', 'ends'], rows));
+    return 0;
+  });
+}
+
+/** Ends a token at once. */
+export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    if (await tokens(database).revoke(id, Date.now())) {
+      shell.print('revoked');
+      return 0;
+    }
+    shell.complain('There is no such token, or it was revoked before. "jetbridge tokens list" shows them.');
+    return 1;
+  });
+}
+
+/** Makes an API key of the embedded travel service for an admin, and prints it; only its hash is kept. */
+export function createApiKey(shell: Shell, { user, name }: { user: string; name: string }): Promise<0 | 1> {
+  return withDatabase(shell, async (database, { connections }) => {
+    if (!connections.some(({ travelApi }) => travelApi.url === 'embedded')) {
+      shell.complain('No connection uses the embedded travel service; the real one makes its keys itself.');
+      return 1;
+    }
+    const deps = {
+      keys: apiKeys(database),
+      reading: travelResources(database),
+      now: Date.now,
+      newId: randomUUID,
+    };
+    try {
+      const { key } = await create(deps, { email: user, name });
+      shell.print(key);
+      shell.complain('Keep it: it is shown only now.');
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      shell.complain(`${error.message} A key belongs to an active user with the role admin.`);
+      return 1;
+    }
+  });
+}
+
+/** Lists the API keys, without their text. */
+export function listApiKeys(shell: Shell): Promise<0> {
+  return withDatabase(shell, async (database) => {
+    const all = await list({ keys: apiKeys(database), reading: travelResources(database) });
+    const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
+      const used = lastUsedAt === undefined ? 'never' : minute(lastUsedAt);
+      const ends = revokedAt === undefined ? 'never' : `revoked ${minute(revokedAt)}`;
+      return [id, name, email, minute(createdAt), used, ends];
+    });
+    shell.print(tableOf(['id', 'name', 'user', 'made', 'last used', 'ends'], rows));
+    return 0;
+  });
+}
+
+/** Ends an API key at once. */
+export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    if (await apiKeys(database).revoke(id, Date.now())) {
+      shell.print('revoked');
+      return 0;
+    }
+    shell.complain('There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.');
+    return 1;
+  });
+}
+
+/** What a client is to open, and where its keys are, if it has some. */
+export interface ClientWish {
+  name: string;
+  opens: { connection: string } | { travelAdmin: string };
+  keys: { uri: string } | { file: string } | undefined;
+}
+
+/** Registers an OAuth client and prints its id and secret; of the secret only a hash is kept. */
+export function createClient(shell: Shell, { name, opens, keys }: ClientWish): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const grant = await grantOf(shell, { database, settings }, opens);
+    const proof = keysOf(shell, keys);
+    if (!grant || proof === 'unreadable') return 1;
+    const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
+    const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
+    shell.print(`client_id=${id}`);
+    if (secret !== undefined) shell.print(`client_secret=${secret}`);
+    const endpoint = `${(settings.publicUrl ?? '').replace(/\/+$/, '')}/oauth/token`;
+    shell.complain(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
+    return 0;
+  });
+}
+
+/** Lists the OAuth clients, without their secrets. */
+export function listClients(shell: Shell): Promise<0> {
+  return withDatabase(shell, async (database) => {
+    const clients = await oauthClients(database).list();
+    const emails = await emailsOf(database, clients);
+    const rows = clients.map(({ id, name, grant, proof, createdAt, revokedAt }) => {
+      const opens =
+        grant.kind === 'scim'
+          ? `SCIM of ${grant.connection}`
+          : `travel API as ${emails.get(grant.userId) ?? grant.userId}`;
+      const ends = revokedAt === undefined ? 'never' : `revoked ${minute(revokedAt)}`;
+      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', minute(createdAt), ends];
+    });
+    shell.print(tableOf(['id', 'name', 'opens', 'by', 'made', 'ends'], rows));
+    return 0;
+  });
+}
+
+/** Ends an OAuth client and all its tokens at once. */
+export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    if (await oauthClients(database).revoke(id, Date.now())) {
+      shell.print('revoked');
+      return 0;
+    }
+    shell.complain(
+      'There is no such client, or it was revoked before. "jetbridge oauth-clients list" shows them.',
+    );
+    return 1;
+  });
+}
+
+/** What the wish names, or undefined with a word about why that cannot be. */
+async function grantOf(
+  shell: Shell,
+  { database, settings }: { database: Database; settings: Settings },
+  opens: ClientWish['opens'],
+): Promise<Grant | undefined> {
+  if ('connection' in opens) {
+    const named = connectionOf(shell, settings, opens.connection);
+    if (!named) return undefined;
+    await ensureConnection(database, { id: named.id, account: named.account });
+    return { kind: 'scim', connection: named.id };
+  }
+  try {
+    const admin = await requireAdmin(travelResources(database), opens.travelAdmin);
+    return { kind: 'travel', userId: admin.id };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    shell.complain(`${error.message} A client acts for an active user with the role admin.`);
+    return undefined;
+  }
+}
+
+function keysOf(shell: Shell, keys: ClientWish['keys']): Registration['keys'] | 'unreadable' {
+  if (!keys) return undefined;
+  if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
+  const read = readJsonFile(keys.file);
+  const parsed = 'json' in read ? parseJwks(read.json) : read;
+  if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };
+  shell.complain(`${keys.file}: ${parsed.problem}.`);
+  return 'unreadable';
+}
+
+function secretAdvice(endpoint: string): string {
+  return `Keep the secret: it is shown only now. Tokens are asked for at ${endpoint}.`;
+}
+
+function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
+  if (publicUrl === undefined)
+    return 'Set PUBLIC_URL for the server: assertions must name <PUBLIC_URL>/oauth/token as their audience.';
+  return `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`;
+}
+
+async function emailsOf(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
+  const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
+  const users = await travelResources(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
+  return new Map(users.map(({ id, doc }) => [id, textOf(doc, 'email') ?? '']));
+}

@@ -1,0 +1,201 @@
+import { foldCase } from '../schema/case-fold.ts';
+import type { Json } from '../schema/resource.ts';
+import type { Database } from '../store/database.ts';
+import { linkedAmong } from '../store/erasure/held-identities.ts';
+import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
+import { type Belonging, findPeople } from '../store/erasure/person.ts';
+import { sharedNames } from '../store/erasure/shared-names.ts';
+import { travelResources } from '../store/travel-resources.ts';
+import { formerTravelers } from '../travel/former-travelers.ts';
+import type { JsonObject } from '../travel/json.ts';
+import type { StoredResource, TravelReading, TravelStore } from '../travel/ports.ts';
+import { inLine } from './output.ts';
+
+/** Everything by which a person is known. */
+export interface ErasedPerson {
+  account: string;
+  /** Live and deleted users of all connections of the account. */
+  identities: Belonging[];
+  travelIds: string[];
+  /** Those of the travelers who are in the embedded travel service. */
+  travelers: StoredResource[];
+  /** Travel ids of that service, of travelers who no longer exist, too: its events may still be about them. */
+  embeddedIds: string[];
+  /** Values by which other people and groups of a connection of the account refer to the person. */
+  namesIn(connection: string): string[];
+  /**
+   * Finds the person in what a connection of the account keeps of other people: by every name where the connection had the
+   * person, else by travel addresses and travel ids.
+   */
+  mentionsIn(connection: string): Mentions;
+  /** Finds the person in names that admins of the travel service gave: by addresses, travel ids and full names. */
+  inTravel: Mentions;
+  /** Finds the person in requests: by addresses and ids. */
+  inRequests: Mentions;
+  /** Whether a value in a document of the travel service is an address or the full name. */
+  isNamed(value: string): boolean;
+  /** A document of the travel service without the addresses, and without the travel ids where these go. */
+  strike(doc: JsonObject, withId: boolean): JsonObject;
+}
+
+/** Where a person is looked for. */
+export interface PersonAsked {
+  user: string;
+  connection?: string;
+  /** The travel account of somebody whom no connection has. */
+  account: string;
+  /** Whether the travelers of an account are in the embedded travel service. */
+  isEmbedded(account: string): boolean;
+}
+
+/** The person whom a text names; a sentence where there is none, or where there are several. */
+export async function findPerson(
+  database: Database,
+  { user, connection, account: ownAccount, isEmbedded }: PersonAsked,
+): Promise<ErasedPerson | string> {
+  const store = travelResources(database);
+  const people = await findPeople(database, user, connection);
+  const [identities = [], ...others] = people;
+  if (others.length > 0) return severalText(user, people);
+  const linked = [...new Set(identities.flatMap(({ travelId }) => travelId ?? []))];
+  const found = identities.length === 0 && connection === undefined ? await travelersNamed(store, user) : [];
+  const travelers = [...(await store.read(linked.map((id) => ({ type: 'user', id })))), ...found];
+  if (identities.length + travelers.length === 0)
+    return `Nobody has the userName, email address, SCIM id or travel id ${inLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
+  const account = identities[0]?.account ?? ownAccount;
+  const isHere = isEmbedded(account);
+  const former = isHere ? await formerOf(database, store, identities.flatMap(sentTo)) : [];
+  const travelIds = [...new Set([...linked, ...former, ...found.map(({ id }) => id)])];
+  const person = {
+    ...{ account, identities, travelIds, travelers },
+    embeddedIds: isHere ? travelIds : travelers.map(({ id }) => id),
+  };
+  return { ...person, ...(await namingOf(database, person)) };
+}
+
+/** Travelers who were deleted, so that no identity is linked to them any more. */
+async function formerOf(database: Database, store: TravelStore, addresses: string[]): Promise<string[]> {
+  const own = new Set(addresses.map(foldCase));
+  const former = await formerTravelers(store, (email) => own.has(foldCase(email)));
+  const linked = await linkedAmong(database, former);
+  return former.filter((id) => !linked.has(id));
+}
+
+function severalText(user: string, people: Belonging[][]): string {
+  const places = people.map((identities) =>
+    identities
+      .map(
+        ({ id, connection, deletedAt }) =>
+          `${id} (connection ${connection}${deletedAt === undefined ? '' : ', deleted'})`,
+      )
+      .join(' and '),
+  );
+  return `${inLine(user)} names several people: ${places.join('; ')}. Give the SCIM id of one, or add --connection.`;
+}
+
+async function travelersNamed(store: TravelReading, user: string): Promise<StoredResource[]> {
+  const byId = await store.read([{ type: 'user', id: user }]);
+  return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
+}
+
+type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
+type Naming = Omit<ErasedPerson, keyof Person>;
+
+/** Names that somebody else has, too, do not count: what bears them may be about that person. */
+async function namingOf(database: Database, person: Person): Promise<Naming> {
+  const { identities, travelIds, travelers } = person;
+  const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
+  const all = [...new Set([...identities.flatMap(textsOf), ...travelers.flatMap(textsOfTraveler)])];
+  const shared = await sharedNames(database, { account: person.account, own, names: all });
+  const inUse = await addressesOfOthers(travelResources(database), person, all.filter(isAddress));
+  const isOwn = (name: string) => !shared.has(name) && !inUse.has(foldCase(name));
+  const addresses = all.filter(isAddress).filter(isOwn);
+  const sent = [...identities.flatMap(sentTo), ...travelers.flatMap(({ doc }) => texts(doc['email']))];
+  const elsewhere = [...new Set(sent)].filter(isOwn);
+  const namesOf = (connection: string) =>
+    all.filter((name) => (isAddress(name) ? isOwn(name) : !shared.get(name)?.has(connection)));
+  const names = new Map(identities.map(({ connection }) => [connection, namesOf(connection)]));
+  const ids = [...travelIds, ...identities.map(({ id }) => id)];
+  const found = new Map(
+    [...names].map(([id, whole]) => [id, mentions({ unique: [...addresses, ...ids], whole })]),
+  );
+  const foundElsewhere = mentions({ unique: [...elsewhere, ...travelIds], whole: [] });
+  return {
+    namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
+    mentionsIn: (connection) => found.get(connection) ?? foundElsewhere,
+    ...namingInTravel(addresses, travelIds, all.filter(isFullName)),
+  };
+}
+
+function namingInTravel(addresses: string[], travelIds: string[], fullNames: string[]) {
+  const plain = mentions({ unique: addresses, whole: [] });
+  const withIds = mentions({ unique: [...addresses, ...travelIds], whole: [] });
+  return {
+    inTravel: mentions({ unique: [...addresses, ...travelIds], whole: fullNames }),
+    inRequests: withIds,
+    isNamed: mentions({ unique: addresses, whole: fullNames }).isNamed,
+    strike: (doc: JsonObject, withId: boolean) => struck(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
+  };
+}
+
+function isAddress(name: string): boolean {
+  return name.includes('@');
+}
+
+function isFullName(name: string): boolean {
+  return name.includes(' ');
+}
+
+/** Those of the addresses, in the spelling that is compared, that another traveler of the embedded service has. */
+async function addressesOfOthers(
+  store: TravelReading,
+  { travelIds }: Person,
+  addresses: string[],
+): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set();
+  const found = await store.find({ type: 'user', name: 'email', values: addresses.map(foldCase) });
+  const others = found.filter(({ id }) => !travelIds.includes(id));
+  return new Set(others.flatMap(({ doc }) => texts(doc['email'])).map(foldCase));
+}
+
+function textsOfTraveler({ doc }: StoredResource): string[] {
+  return texts(doc['email'], fullName(doc['firstName'], doc['lastName']));
+}
+
+function texts(...values: (Json | undefined)[]): string[] {
+  return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
+}
+
+/** UserName, externalId, names, addresses and phone numbers: as the IdP wants them, as imported, as sent and as seen. */
+function textsOf(identity: Belonging): string[] {
+  const { desired, origin, observed } = identity;
+  const resources = [desired, origin.baseline ?? {}];
+  const all = [
+    ...resources.flatMap(({ userName, externalId, displayName }) => [userName, externalId, displayName]),
+    ...resources.flatMap(({ name }) =>
+      isObject(name) ? [name.formatted, fullName(name.givenName, name.familyName)] : [],
+    ),
+    ...resources.flatMap(({ emails, phoneNumbers }) => [...valuesOf(emails), ...valuesOf(phoneNumbers)]),
+    ...[observed?.phoneNumber, observed && fullName(observed.firstName, observed.lastName)],
+  ];
+  return [...texts(...all), ...sentTo(identity)];
+}
+
+/** The addresses that the travel service has seen or may have seen. */
+function sentTo({ observed, creating, applied, progress }: Belonging): string[] {
+  const { parkedFrom, announced, late } = progress;
+  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
+  return texts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
+}
+
+function valuesOf(list: Json | undefined): (Json | undefined)[] {
+  return Array.isArray(list) ? list.map((one) => (isObject(one) ? one.value : one)) : [];
+}
+
+function fullName(given: Json | undefined, family: Json | undefined): string {
+  return typeof given === 'string' && typeof family === 'string' ? `${given} ${family}` : '';
+}
+
+function isObject(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,180 @@
+import type { Settings } from '../config/settings.ts';
+import type { Database } from '../store/database.ts';
+import { namedElsewhere } from '../store/erasure/identities.ts';
+import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts';
+import { countLogged } from '../store/erasure/request-log.ts';
+import { countEvents, type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
+import type { ErasedPerson } from './erased-person.ts';
+import { inLine } from './output.ts';
+
+/** What an erasure will do, as far as it can be seen before. */
+export interface ErasurePlan {
+  person: ErasedPerson;
+  groups: number;
+  otherPeople: number;
+  requests: number;
+  /** Events about travelers of the embedded travel service who no longer exist. */
+  formerEvents: number;
+  /** Of the embedded travel service, by travel id. */
+  travelers: ReadonlyMap<string, TravelerPlan>;
+  /** Travelers of a travel service of its own, and where that is. */
+  foreign: { travelId: string; place: string }[];
+  /** What names the person and is left to the admin. */
+  leftTo: string[];
+}
+
+/** Looks for everything that an erasure concerns; nothing is changed. */
+export async function erasurePlan(
+  database: Database,
+  settings: Settings,
+  { person, ground }: { person: ErasedPerson; ground: ErasureGround },
+): Promise<ErasurePlan> {
+  const travelers = new Map<string, TravelerPlan>();
+  let formerEvents = 0;
+  for (const id of person.embeddedIds) {
+    const plan = await planErasure(ground, id);
+    if (plan) travelers.set(id, plan);
+    else formerEvents += await countEvents(ground, id);
+  }
+  const elsewhere = await namedElsewhere(database, person);
+  return {
+    person,
+    travelers,
+    formerEvents,
+    foreign: foreignTravelers(person, settings),
+    groups: await countGroups(database, referredOf(person)),
+    otherPeople: await countOtherPeople(database, soughtOf(person)),
+    requests: await countLogged(database, loggedOf(person)),
+    leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
+  };
+}
+
+/** The person as other people and groups refer to them. */
+export function referredOf({ account, identities, travelIds, namesIn }: ErasedPerson) {
+  return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
+}
+
+/** The person as the identities of others are searched for them. */
+export function soughtOf({ account, identities, travelIds, mentionsIn }: ErasedPerson) {
+  const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
+  return { account, mentionsIn, travelIds, own };
+}
+
+/** The person as the request log is searched for them. */
+export function loggedOf({ travelIds, inRequests }: ErasedPerson) {
+  return { travelIds, mentions: inRequests };
+}
+
+/** Whether the travelers of an account are in the embedded travel service. */
+export function isEmbedded({ connections }: Settings, account: string): boolean {
+  return connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
+}
+
+function foreignTravelers({ account, travelIds, travelers }: ErasedPerson, settings: Settings) {
+  if (isEmbedded(settings, account)) return [];
+  const urls = settings.connections
+    .filter((connection) => connection.account === account)
+    .map(({ travelApi }) => travelApi.url);
+  const place = urls[0] ?? `the travel account ${account}`;
+  const here = new Set(travelers.map(({ id }) => id));
+  return travelIds.filter((id) => !here.has(id)).map((travelId) => ({ travelId, place }));
+}
+
+/** Why a person must not be erased now, and what to do; undefined: they may be. */
+export function refusalOf({ person, foreign, travelers }: ErasurePlan): string | undefined {
+  const { identities } = person;
+  const wanted = identities.find(
+    ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && desired.active !== false,
+  );
+  if (wanted)
+    return `The identity provider of the connection ${wanted.connection} still wants ${inLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;
+  if (
+    identities.some(({ creating, progress }) => creating !== undefined || progress.late || progress.announced)
+  )
+    return 'A call to the travel API for this person has no known outcome yet and may still be carried out. While the server runs it finds out, within a minute mostly; then erase them.';
+  const open = identities.find(({ state }) => state === 'dirty' || state === 'held');
+  if (foreign.length > 0 && open)
+    return open.state === 'held'
+      ? `The traveler is not taken out of use yet, as an admin must decide (jetbridge holds show ${open.id}). Decide it; then erase them.`
+      : 'The traveler is not taken out of use in the travel service yet. Let the server run until it is; then erase them.';
+  if ([...travelers.values()].some(({ isAdmin }) => isAdmin))
+    return 'This person is an active admin of the travel service. Archive the user there, or take the role "admin" away; then erase them.';
+  return undefined;
+}
+
+/** The plan of an erasure, to be read before it is confirmed. */
+export function planText(plan: ErasurePlan): string {
+  const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
+  const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
+  return [
+    'To be erased:',
+    ...person.identities.map(
+      ({ id, connection, desired, deletedAt }) =>
+        `  ${inLine(String(desired.userName))}, SCIM id ${id}, connection ${connection}${deletedAt === undefined ? '' : `, deleted ${day(deletedAt)}`}`,
+    ),
+    ...person.travelIds.map((id) => `  the traveler ${id}`),
+    'Removed:',
+    `  ${counted(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
+    `  the person from ${counted(groups, 'group')}, and from what is kept of ${counted(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
+    'Reduced to what such records must have:',
+    `  ${counted(requests, 'entry', 'entries')} of the request log, ${counted(events, 'event')}; webhooks that still wait are sent the reduced events`,
+    ...[...travelers].flatMap(([id, traveler]) => travelerLines(id, traveler)),
+    'Kept:',
+    ...keptLines(plan),
+    ...remainderLines(plan),
+  ].join('\n');
+}
+
+/** What is left to do after an erasure. */
+export function remainderText(plan: ErasurePlan): string {
+  return ['The person is erased.', ...remainderLines(plan)].join('\n');
+}
+
+function travelerLines(id: string, traveler: TravelerPlan): string[] {
+  const { trips, operations, managed, approves, isActive } = traveler;
+  const stays = [
+    ...(trips > 0 ? [counted(trips, 'trip')] : []),
+    ...(operations > 0 ? [counted(operations, 'billing operation')] : []),
+  ].join(' and ');
+  return [
+    'In the embedded travel service:',
+    stays === ''
+      ? `  the traveler ${id} is deleted, as no trip and no billing operation refers to it`
+      : `  the traveler ${id} is made anonymous and stays archived, as ${stays} refer to it; these lose name, address and texts of the traveler`,
+    ...(isActive ? ['  the traveler is still active there, and loses access'] : []),
+    ...(managed > 0 ? [`  ${counted(managed, 'traveler loses', 'travelers lose')} this manager`] : []),
+    ...approves.map((name) => `  ${inLine(name)} loses its approver: choose another`),
+  ];
+}
+
+function keptLines({ travelers, person }: ErasurePlan): string[] {
+  const invoices = [...travelers.values()].reduce((sum, one) => sum + one.invoices, 0);
+  const here =
+    travelers.size === 0
+      ? []
+      : [
+          `  invoices, refunds and disputes, unchanged: ${counted(invoices, 'invoice')} of this traveler, as the books must be kept; none holds a name`,
+        ];
+  const hashes = counted(person.travelIds.length, 'hash of the travel id', 'hashes of the travel ids');
+  return [...here, `  ${hashes}, so that no import brings the person back`];
+}
+
+function remainderLines({ foreign, leftTo }: ErasurePlan): string[] {
+  return [
+    'Left to you:',
+    ...foreign.map(
+      ({ travelId, place }) =>
+        `  delete or anonymize the traveler ${travelId} in ${place}, where Jetbridge changes nothing. As long as it has its address, nobody else gets that address by Jetbridge`,
+    ),
+    ...leftTo.map((name) => `  ${inLine(name)} names the person`),
+    '  backups, log files, and what webhooks and other programs have received',
+  ];
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

@@ -1,0 +1,108 @@
+import type { Settings } from '../config/settings.ts';
+import type { Decision, HoldCause } from '../provisioning/identity.ts';
+import type { Policies } from '../provisioning/policies.ts';
+import type { HeldPerson, HeldRules } from '../provisioning/ports.ts';
+
+/** What an admin says to what is held. */
+export type Answer = Decision['answer'];
+
+/** What an admin is about to decide. */
+export interface Deciding {
+  people: HeldPerson[];
+  rules: HeldRules[];
+}
+
+interface CauseText {
+  why(policies: Policies | undefined): string;
+  /** What becomes of a person when the change is discarded. */
+  discarded: string;
+  /** What becomes of an active person when the change is approved. */
+  approved: string;
+}
+
+/** Every cause in words; a person who is inactive or deleted leaves, whatever the cause. */
+export const causeTexts = {
+  safetyValve: {
+    why: (policies) => valveText(policies?.safetyValve),
+    discarded: 'the traveler stays active until the IdP changes the person again',
+    approved: 'the traveler is changed as the IdP wants',
+  },
+  guarded: {
+    why: () => 'the traveler administers the travel service by a role that the mapping did not give',
+    discarded: 'the traveler stays as it is until the IdP changes the person again',
+    approved: 'the traveler is linked to the person and changed as the IdP wants',
+  },
+  return: {
+    why: () => 'the person returns under another externalId than the one who left: it may be somebody else',
+    discarded: 'the traveler of the one who left stays archived until the IdP changes the person again',
+    approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
+  },
+  rules: {
+    why: () => 'other rules or lookups would change more than 100 people',
+    discarded: 'the traveler stays as it is until the rules or lookups change again',
+    approved: 'the traveler is changed as the rules and lookups say',
+  },
+} satisfies Record<HoldCause, CauseText>;
+
+function valveText(valve: Policies['safetyValve']): string {
+  if (!valve) return 'too many people left at once; the safety valve is switched off by now';
+  const { share, minimum, windowMs } = valve;
+  const percent = Math.round(share * 1_000) / 10;
+  return `more people left within ${windowMs / 60_000} minutes than ${minimum} or ${percent} % of the active ones`;
+}
+
+/** What the IdP wants of a held person. */
+export function wantOf({ isActive, isDeleted }: HeldPerson): 'change' | 'deactivate' | 'delete' {
+  if (isDeleted) return 'delete';
+  return isActive ? 'change' : 'deactivate';
+}
+
+/** What an approval does for one person. */
+export function consequenceOf(
+  person: HeldPerson,
+  policies: Pick<Policies, 'deprovision'> | undefined,
+): string {
+  const end = endOf(person, policies);
+  return end === undefined ? causeTexts[person.hold.cause].approved : `the traveler will be ${end}`;
+}
+
+function endOf(
+  person: HeldPerson,
+  policies: Pick<Policies, 'deprovision'> | undefined,
+): 'archived' | 'deleted' | undefined {
+  const want = wantOf(person);
+  if (want === 'change') return undefined;
+  return want === 'delete' && policies?.deprovision === 'delete' ? 'deleted' : 'archived';
+}
+
+/** What a decision does, in numbers. */
+export function decidingText({ people, rules }: Deciding, answer: Answer, { connections }: Settings): string {
+  const parts = answer === 'discarded' ? [discardText(people.length)] : [];
+  if (answer === 'approved') {
+    const ends = people.map((person) =>
+      endOf(person, connections.find(({ id }) => id === person.connection)?.policies),
+    );
+    const numberOf = (end: 'archived' | 'deleted' | undefined) => ends.filter((one) => one === end).length;
+    parts.push(
+      travelersText(numberOf('archived'), 'will be archived'),
+      travelersText(numberOf('deleted'), 'will be deleted'),
+      travelersText(numberOf(undefined), 'will be changed or linked'),
+    );
+  }
+  const change = answer === 'approved' ? 'will follow' : 'will not follow';
+  parts.push(
+    ...rules.map(
+      ({ connection, people: count }) =>
+        `${count > 100 ? 'more than 100' : count} people of connection ${connection} ${change} the rules and lookups`,
+    ),
+  );
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function discardText(count: number): string {
+  return travelersText(count, count === 1 ? 'stays as it is' : 'stay as they are');
+}
+
+function travelersText(count: number, what: string): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? 'traveler' : 'travelers'} ${what}`;
+}

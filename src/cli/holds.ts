@@ -1,0 +1,318 @@
+import { type Command, Option } from 'commander';
+import type { Settings } from '../config/settings.ts';
+import type { HoldCause, Identity } from '../provisioning/identity.ts';
+import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/ports.ts';
+import type { Database } from '../store/database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { connectionOf, withDatabase } from './database.ts';
+import type { Action, Shell } from './exit.ts';
+import { type Answer, causeTexts, consequenceOf, type Deciding, decidingText, wantOf } from './hold-texts.ts';
+import { inLine, jsonLine, minute, tableOf } from './output.ts';
+
+const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
+
+/** The commands for what waits for an admin. */
+export function addHolds(program: Command, shell: Shell, action: Action): void {
+  const holds = program.command('holds').description('what waits for an admin');
+  holds
+    .command('list')
+    .description('how many people wait for each cause, since when, and some of them')
+    .addOption(causeOption())
+    .option('--connection <id>', 'of this connection only')
+    .option('--json', 'one JSON object for each person')
+    .action(
+      action((options: { cause?: HoldCause; connection?: string; json?: true }) => listHolds(shell, options)),
+    );
+  holds
+    .command('show')
+    .description('why a person waits, and what an answer does')
+    .argument('<person>', 'the SCIM id or userName')
+    .option('--connection <id>', 'of this connection only')
+    .action(
+      action((person: string, options: { connection?: string }) => showHold(shell, { person, ...options })),
+    );
+  addDecision(holds, shell, { action, name: 'approve', answer: 'approved', text: 'let what waits happen' });
+  addDecision(holds, shell, {
+    action,
+    name: 'discard',
+    answer: 'discarded',
+    text: 'leave the travelers as they are',
+  });
+}
+
+function causeOption(): Option {
+  return new Option('--cause <cause>', 'of this cause only').choices(causes);
+}
+
+interface DecisionOptions {
+  cause?: HoldCause;
+  connection?: string;
+  all?: true;
+  yes?: true;
+}
+
+interface DecisionCommand {
+  action: Action;
+  name: string;
+  answer: 'approved' | 'discarded';
+  text: string;
+}
+
+function addDecision(holds: Command, shell: Shell, { action, name, answer, text }: DecisionCommand): void {
+  holds
+    .command(name)
+    .description(text)
+    .argument('[people...]', 'SCIM ids or userNames')
+    .addOption(causeOption())
+    .option('--connection <id>', 'of this connection only')
+    .option('--all', 'everything that waits')
+    .option('--yes', 'without a question')
+    .action(
+      action(async (people: string[], options: DecisionOptions, command: Command) => {
+        const { all, ...chosen } = options;
+        const ways = [people.length > 0, options.cause !== undefined, all === true].filter(Boolean);
+        if (ways.length !== 1)
+          return command.error('error: give either people, or --cause <cause>, or --all');
+        if (!options.yes && !shell.ask)
+          return command.error('error: nobody can be asked here: look with "holds list", then give --yes');
+        return decideHolds(shell, { answer, people, ...chosen });
+      }),
+    );
+}
+
+/** How many people stand as examples beside each number. */
+const EXAMPLES = 3;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** What of that which is held is meant. */
+interface Chosen {
+  connection?: string;
+  cause?: HoldCause;
+}
+
+/** Prints what waits for an admin: how many for each cause, since when, and a few of them; or all of them as JSON. */
+export function listHolds(shell: Shell, { json, ...chosen }: Chosen & { json?: true }): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const { holds } = provisioningStore(database);
+    if (!isKnown(shell, settings, chosen)) return 1;
+    const counts = (await holds.counts()).filter((count) => isChosen(chosen, count));
+    if (counts.length === 0) shell.complain('Nothing is held.');
+    else if (json) await printJson(shell, database, counts);
+    else await printTable(shell, database, counts);
+    return 0;
+  });
+}
+
+function isKnown(shell: Shell, settings: Settings, { connection }: Chosen): boolean {
+  return connection === undefined || connectionOf(shell, settings, connection) !== undefined;
+}
+
+function isChosen({ connection, cause }: Chosen, count: HoldCount): boolean {
+  return (connection ?? count.connection) === count.connection && (cause ?? count.cause) === count.cause;
+}
+
+async function printTable(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
+  const { holds } = provisioningStore(database);
+  const rows: string[][] = [];
+  for (const { connection, cause, count, since } of counts) {
+    const examples = await holds.list({ connection, cause, limit: EXAMPLES });
+    const names = examples.map(({ userName }) => inLine(userName)).join(', ');
+    rows.push([connection, cause, numberOf(cause, count), minute(since), names || '-']);
+  }
+  shell.print(tableOf(['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows));
+  shell.complain('"jetbridge holds show PERSON" tells why and what then happens.');
+  if (counts.some(({ cause }) => cause === 'rules'))
+    shell.complain('"jetbridge preview --people" shows what the rules and lookups would change.');
+}
+
+/** The count of people whom rules would change stops as soon as an admin is needed. */
+function numberOf(cause: HoldCause, count: number): string {
+  return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
+}
+
+async function printJson(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
+  const { holds } = provisioningStore(database);
+  for (const { connection, cause } of counts) {
+    if (cause === 'rules') {
+      const rules = await holds.heldRules(connection);
+      if (rules && rules.answer === undefined) shell.print(rulesJson(rules));
+    }
+    for (const held of await holds.list({ connection, cause, limit: ALL })) {
+      const { id, userName, hold, version } = held;
+      const wants = wantOf(held);
+      shell.print(jsonLine({ connection, cause, since: isoOf(hold.since), id, userName, version, wants }));
+    }
+  }
+}
+
+function rulesJson({ connection, people, since, version }: HeldRules): string {
+  return jsonLine({ connection, cause: 'rules', since: isoOf(since), people, rulesVersion: version });
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** Prints why a person waits, since when, what an answer does, and how to give it. */
+export function showHold(
+  shell: Shell,
+  { person, connection }: { person: string; connection?: string },
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    if (!isKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
+    const found = await identitiesOf(database, namesOf(settings, connection), person);
+    if (found.length === 0) return unknown(shell, person);
+    for (const identity of found) shell.print(showText(settings, identity));
+    return 0;
+  });
+}
+
+function showText(settings: Settings, identity: Identity): string {
+  const { connection, id, state, decision, version } = identity;
+  const person = toHeld(identity);
+  const who = `${inLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
+  if (!person) return `${who}\n  waits for no admin; the state is ${state}.`;
+  const { cause, since } = person.hold;
+  const policies = settings.connections.find((one) => one.id === connection)?.policies;
+  const answered = decision?.cause === cause && decision.version === version ? decision.answer : undefined;
+  return [
+    who,
+    `  held         since ${minute(since)} (UTC), cause ${cause}`,
+    `  why          ${causeTexts[cause].why(policies)}`,
+    ...(answered ? [`  answered     ${answered}`] : []),
+    `  approve      ${consequenceOf(person, policies)}: jetbridge holds approve ${id}`,
+    `  discard      ${causeTexts[cause].discarded}: jetbridge holds discard ${id}`,
+  ].join('\n');
+}
+
+function unknown(shell: Shell, person: string): 1 {
+  shell.complain(`There is no person with the SCIM id or userName ${inLine(person)}.`);
+  return 1;
+}
+
+function namesOf({ connections }: Settings, chosen: string | undefined): string[] {
+  return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id);
+}
+
+/** Somebody by SCIM id or userName, tombstones included, in whichever of the connections. */
+async function identitiesOf(database: Database, connections: string[], person: string): Promise<Identity[]> {
+  const { identities } = provisioningStore(database);
+  const found: Identity[] = [];
+  for (const connection of connections) {
+    const byId = await identities.byId(connection, person);
+    found.push(...(byId ? [byId] : await identities.find(connection, { by: 'userName', value: person })));
+  }
+  const held = found.filter(({ hold }) => hold !== undefined);
+  return held.length > 0 ? held : found;
+}
+
+function toHeld(identity: Identity): HeldPerson | undefined {
+  const { connection, id, desired, hold, version, deletedAt } = identity;
+  if (!hold) return undefined;
+  const isDeleted = deletedAt !== undefined;
+  return {
+    ...{ connection, id, hold, version, isDeleted },
+    userName: String(desired.userName),
+    isActive: desired.active === true,
+  };
+}
+
+/** What an admin decides about, and how. */
+export interface Decided extends Chosen {
+  answer: Answer;
+  people: readonly string[];
+  /** Decide without a question. */
+  yes?: true;
+}
+
+/** Approves or discards what is held, once the admin has seen how many people that concerns. */
+export function decideHolds(shell: Shell, decided: Decided): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    if (!isKnown(shell, settings, decided)) return 1;
+    const about =
+      decided.people.length > 0
+        ? await namedPeople(shell, database, { settings, decided })
+        : await chosenHolds(database, settings, decided);
+    if (!about) return 1;
+    if (about.people.length === 0 && about.rules.length === 0) {
+      shell.complain('Nothing of that kind is held.');
+      return 1;
+    }
+    const text = decidingText(about, decided.answer, settings);
+    if (!decided.yes && !(await isConfirmed(shell, text))) return 1;
+    if (!(await isAsShown(database, about.rules))) {
+      shell.complain('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
+      return 1;
+    }
+    await carryOut(database, about, decided.answer);
+    shell.print(`${decided.answer}: ${text}`);
+    return 0;
+  });
+}
+
+async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
+  const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  shell.complain('Nothing was decided.');
+  return false;
+}
+
+/** The people who were named; undefined, with a word about it, when one of them is not held or not known. */
+async function namedPeople(
+  shell: Shell,
+  database: Database,
+  { settings, decided }: { settings: Settings; decided: Decided },
+): Promise<Deciding | undefined> {
+  const people: HeldPerson[] = [];
+  for (const name of new Set(decided.people)) {
+    const found = await identitiesOf(database, namesOf(settings, decided.connection), name);
+    const held = found.flatMap((identity) => toHeld(identity) ?? []);
+    const [first] = held;
+    if (found.length === 0) unknown(shell, name);
+    else if (!first) shell.complain(`${inLine(name)} is not held.`);
+    else if (held.length > 1) shell.complain(severalText(name, held));
+    else people.push(first);
+    if (held.length !== 1) return undefined;
+  }
+  return { people, rules: [] };
+}
+
+function severalText(name: string, held: HeldPerson[]): string {
+  const places = held.map(({ connection, id }) => `${id} (connection ${connection})`).join(', ');
+  return `${inLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
+}
+
+/** A change of rules that was discarded can still be approved, where it is asked for by its cause. */
+async function chosenHolds(database: Database, settings: Settings, chosen: Decided): Promise<Deciding> {
+  const { holds } = provisioningStore(database);
+  const { connection, cause, answer } = chosen;
+  const people = await holds.list({ connection, cause, limit: ALL });
+  if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
+  const rules: HeldRules[] = [];
+  for (const name of namesOf(settings, connection)) {
+    const held = await holds.heldRules(name);
+    const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
+    if (held && (held.answer === undefined || isReversed)) rules.push(held);
+  }
+  return { people, rules };
+}
+
+async function isAsShown(database: Database, rules: HeldRules[]): Promise<boolean> {
+  const { holds } = provisioningStore(database);
+  const now = await Promise.all(rules.map(({ connection }) => holds.heldRules(connection)));
+  return now.every((held, index) => held?.version === rules[index]?.version);
+}
+
+/** By id: more people may have become held since the question was asked. */
+async function carryOut(database: Database, { people, rules }: Deciding, answer: Answer): Promise<void> {
+  const { holds } = provisioningStore(database);
+  const now = Date.now();
+  const byConnection = new Map<string, string[]>();
+  for (const { connection, id } of people) {
+    const ids = byConnection.get(connection) ?? [];
+    ids.push(id);
+    byConnection.set(connection, ids);
+  }
+  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now);
+  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now);
+}

@@ -1,0 +1,344 @@
+import { z } from 'zod';
+import { isLoopback, isProxyEntry } from '../http/proxies.ts';
+import { readKey } from '../store/encryption.ts';
+import { told } from '../translator/mapping-faults.ts';
+import { mappingSchema } from '../translator/mapping-file.ts';
+import { weaknessOf } from './weak-secret.ts';
+
+/** A whole number in a range; every other value is told the range, and an example. */
+function whole(min: number, max: number, example: number) {
+  const error = told(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+const path = z.string().startsWith('/', told('is no path', 'Begin with a slash, e.g. "/api/cost-centers".'));
+
+const paths = z
+  .strictObject({
+    whoami: path,
+    users: path,
+    events: path,
+    billingProfiles: path,
+    costCenters: path,
+    customFields: path,
+    customFieldOptions: path.includes('{id}', {
+      error: told('has no place for the custom field', 'Write e.g. "/api/custom-fields/{id}/options".'),
+    }),
+    travelPolicies: path,
+    scimUserMappings: path,
+  })
+  .partial()
+  .describe('Paths of the travel API that differ from ours, e.g. {"costCenters": "/api/cost-centers"}.');
+
+const variable = z
+  .string()
+  .regex(
+    /^[A-Z][A-Z0-9_]*$/,
+    told('is no name of an environment variable', 'Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".'),
+  );
+
+const noTravelUrl = { error: told('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".') };
+const travelUrl = z.union(
+  [z.literal('embedded'), z.url({ protocol: /^https?$/, ...noTravelUrl })],
+  noTravelUrl,
+);
+
+const following = z.strictObject({
+  everyMs: whole(100, 3_600_000, 2_000).default(2_000).describe('How often it is asked, in milliseconds.'),
+});
+
+const travelApi = z.strictObject({
+  url: travelUrl
+    .optional()
+    .describe(
+      'Base URL of the travel API, without /api; "embedded" for the one that comes along. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
+    ),
+  keyEnv: variable.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
+  account: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.',
+    ),
+  paths: paths.default({}),
+  feed: z
+    .union([z.literal(false), following], {
+      error: told(
+        'is no way to follow the feed',
+        'Write false, or e.g. {"everyMs": 2000}, from 100 to 3600000.',
+      ),
+    })
+    .prefault({})
+    .describe(
+      'What the travel API tells of changes by events is followed; false: only the hourly import finds them.',
+    ),
+  timeoutMs: whole(100, 60_000, 10_000)
+    .default(10_000)
+    .describe('Of one call, in milliseconds, waiting for its turn included.'),
+  concurrency: whole(1, 64, 8).default(8).describe('Calls at once.'),
+  perSecond: whole(1, 1_000, 100).default(100).describe('Calls a second.'),
+  lateMs: whole(0, 600_000, 30_000)
+    .default(30_000)
+    .describe('How long after a time-out the travel API may still carry a call out, in milliseconds.'),
+  patchMediaType: z
+    .enum(['application/json', 'application/merge-patch+json'])
+    .default('application/json')
+    .describe('Media type of a PATCH; after a 415 the other one is used.'),
+});
+
+const flag = z.boolean({ error: told('is neither true nor false', 'Write true or false.') });
+
+const noShare = { error: told('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
+const share = z.number(noShare).min(0, noShare).max(1, noShare);
+
+const safetyValve = z.strictObject({
+  share: share.default(0.05).describe('Of the active people, from 0 to 1.'),
+  minimum: whole(0, 1_000_000, 20).default(20).describe('So many people may leave in any case.'),
+  windowMinutes: whole(1, 10_080, 60).default(60).describe('Within this time.'),
+});
+
+const policies = z.strictObject({
+  onExistingUser: z
+    .enum(['link', 'refuse'])
+    .default('link')
+    .describe('For a joiner whose address a traveler has.'),
+  deprovision: z
+    .enum(['archive', 'delete'])
+    .default('archive')
+    .describe('What a SCIM DELETE does to the traveler.'),
+  onReturn: z
+    .enum(['revive', 'separate', 'hold'])
+    .default('revive')
+    .describe('For a joiner in the place of a leaver whose externalId was another.'),
+  drift: z
+    .enum(['report', 'correct'])
+    .default('report')
+    .describe('For a field that somebody changed in the travel service.'),
+  reclaimEmail: flag
+    .default(false)
+    .describe('Whether an archived leaver gives their address up when somebody else wants it.'),
+  safetyValve: z
+    .union([z.literal(false), safetyValve], {
+      error: told(
+        'is no safety valve',
+        'Write false, or e.g. {"share": 0.05, "minimum": 20, "windowMinutes": 60}.',
+      ),
+    })
+    .prefault({})
+    .describe('How many people may leave before an admin is asked; false: as many as will.'),
+});
+
+/** One connection: an identity provider that feeds a travel account. */
+export const connectionSchema = z.strictObject({
+  mapping: z.string().default('mappings/default.json').describe('The mapping file, relative to this file.'),
+  scimTokenEnv: variable
+    .optional()
+    .describe('Environment variable with a bearer token for this connection; "default" uses SCIM_TOKEN.'),
+  travelApi: travelApi.prefault({}),
+  policies: policies.prefault({}),
+});
+
+const connectionId = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9-]{0,39}$/,
+    told(
+      'is no name of a connection',
+      'Write at most 40 lower-case letters, digits and hyphens, beginning with a letter.',
+    ),
+  );
+
+const noProvider = { error: told('is no https URL', 'Give e.g. "https://login.example.com".') };
+
+const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
+
+const adminAddress = z
+  .string()
+  .regex(
+    /^[^\s@]{1,64}@[^\s@]{1,255}$/,
+    told('is no address', 'Give the email of an admin of the travel service, e.g. "ada@corp.example".'),
+  );
+
+const openid = z
+  .strictObject({
+    issuer: providerUrl.describe('The provider, exactly as the claim "iss" of its tokens has it.'),
+    audience: z.string().min(1).describe('What the claim "aud" of its tokens must hold.'),
+    jwksUri: providerUrl
+      .optional()
+      .describe('Where its keys are. Default: as <issuer>/.well-known/openid-configuration tells.'),
+    verifiedClaim: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A claim that says, as email_verified does, that the address is verified; for Entra ID "xms_edov".',
+      ),
+    subjects: z
+      .record(z.string().min(1), adminAddress)
+      .optional()
+      .describe('Addresses of admins by the claim "sub" of their tokens, whatever email the tokens have.'),
+  })
+  .describe('An OpenID provider whose access tokens are credentials of the admin with that verified email.');
+
+const webhooks = z
+  .strictObject({
+    allowPrivate: flag
+      .default(false)
+      .describe('Whether webhooks may lead to private addresses, such as this machine and its network.'),
+  })
+  .describe('To whom events are sent.');
+
+/** What can be set of the embedded travel service. */
+export const travelServiceSchema = z.strictObject({
+  openid: openid.optional(),
+  webhooks: webhooks.prefault({}),
+});
+
+const noDomain = {
+  error: told('is no domain', 'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.'),
+};
+
+const emailSwap = z.strictObject({
+  parkingDomain: z
+    .string(noDomain)
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, noDomain)
+    .nullable()
+    .default('jetbridge.invalid')
+    .describe('The domain of addresses that people take for a moment while they swap theirs; null: none do.'),
+});
+
+const importing = z.strictObject({
+  minimumShare: share
+    .default(0.5)
+    .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
+});
+
+const retention = z.strictObject({
+  tombstones: whole(1, 36_500, 400)
+    .default(400)
+    .describe('How long a deleted user is kept for a return once the travel service agrees, in days.'),
+});
+
+const noReceiver = {
+  error: told('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
+};
+
+const alerts = z.strictObject({
+  webhookUrl: z
+    .url({ protocol: /^https?$/, ...noReceiver })
+    .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', noReceiver)
+    .optional()
+    .describe('Where alarms are sent to, signed as Standard Webhooks.'),
+  secretEnv: variable
+    .default('ALERTS_WEBHOOK_SECRET')
+    .describe('Environment variable with the secret that alarms are signed with, "whsec_" and base64.'),
+});
+
+/** The settings file. */
+export const settingsSchema = z.strictObject({
+  $schema: z.string().optional(),
+  writeBudgetMs: whole(0, 10_000, 800)
+    .default(800)
+    .describe('How long a write may wait for the travel API before it is answered, in milliseconds.'),
+  maxConnections: whole(16, 100_000, 1_000)
+    .default(1_000)
+    .describe(
+      'How many sockets clients may have open at a time, those of proxies and of the bridge included.',
+    ),
+  connections: z
+    .record(connectionId, connectionSchema)
+    .refine((all) => Object.keys(all).length > 0, {
+      error: told('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
+    })
+    .default({ default: connectionSchema.parse({}) })
+    .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
+  emailSwap: emailSwap.prefault({}).describe('How people swap their addresses.'),
+  import: importing.prefault({}).describe('What an import concludes.'),
+  retention: retention.prefault({}).describe('What ends by itself.'),
+  alerts: alerts.prefault({}).describe('Who is told when an admin must decide.'),
+  travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
+});
+
+const yes = ['true', 'on', '1'];
+const no = ['false', 'off', '0'];
+const yesOrNo = z
+  .enum([...yes, ...no], { error: told('is neither true nor false', 'Give true or false.') })
+  .transform((text) => yes.includes(text));
+
+/** Words, addresses and ranges, with commas between them. */
+const proxies = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
+  .superRefine((entries, context) => {
+    for (const entry of entries.filter((one) => !isProxyEntry(one))) {
+      const remedy =
+        'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
+      const message = told(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
+      context.addIssue({ code: 'custom', message });
+    }
+  });
+
+const port = told('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
+
+const sealingKey = z.string().refine((key) => readKey(key) !== undefined, {
+  error: told('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
+});
+
+/** The environment, with empty variables taken away. */
+export const environmentSchema = z.object({
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, port)
+    .transform(Number)
+    .refine((number) => number <= 65_535, port)
+    .default(8080),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
+    .optional(),
+  JETBRIDGE_DATA: z.string().default('./data'),
+  JETBRIDGE_KEY: sealingKey
+    .refine((key) => readKey(key) === undefined || weaknessOf(key.trim()) === undefined, {
+      error: told(
+        'repeats itself or has too few different characters, so it could be guessed',
+        'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
+      ),
+    })
+    .optional(),
+  // Not refused when weak, as that is why it is being replaced.
+  JETBRIDGE_KEY_PREVIOUS: sealingKey.optional(),
+  TRAVEL_API_URL: travelUrl.default('embedded'),
+  TRAVEL_API_INSECURE: yesOrNo.default(false),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: told('is no level of the log', 'Give one of fatal, error, warn, info, debug, trace and silent.'),
+    })
+    .default('info'),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+  REQUIRE_HTTPS: yesOrNo.optional(),
+  TRUSTED_PROXIES: proxies,
+});
+
+/** Whether what is read from a URL comes from where it says: who can put themselves in between could make credentials. */
+export function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  if (protocol === 'https:') return true;
+  const isHere = hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  return protocol === 'http:' && isHere;
+}
+
+/** The JSON Schemas that stand beside the config files, by file, made from the schemas that the program checks with. */
+export function jsonSchemas(): Record<string, string> {
+  return {
+    'config/jetbridge.schema.json': textOf(settingsSchema),
+    'config/mapping.schema.json': textOf(mappingSchema),
+  };
+}
+
+function textOf(schema: z.ZodType): string {
+  return `${JSON.stringify(z.toJSONSchema(schema, { io: 'input' }), null, 2)}\n`;
+}

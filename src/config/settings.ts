@@ -1,0 +1,257 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { z } from 'zod';
+import type { Policies } from '../provisioning/policies.ts';
+import { faultsOf } from '../translator/mapping-faults.ts';
+import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { type Credentials, credentialFaults, type Fault, SettingsFault, shownPath } from './faults.ts';
+import { readJsonFile } from './json-file.ts';
+import { type connectionSchema, environmentSchema, isSafeUrl, settingsSchema } from './schema.ts';
+import { type TransportSettings, transportSettings } from './transport.ts';
+import { weaknessOf } from './weak-secret.ts';
+
+type Written = z.infer<typeof connectionSchema>;
+
+/** One connection, complete: mapping read, secrets taken from the environment. */
+export interface ConnectionSettings {
+  id: string;
+  mapping: Mapping;
+  /** The file of the mapping, as messages name it. */
+  mappingFile: string;
+  scimToken: string | undefined;
+  /** The travel account; connections with the same one share its travelers. */
+  account: string;
+  travelApi: Omit<Written['travelApi'], 'url' | 'keyEnv' | 'account'> & {
+    url: string;
+    key: string | undefined;
+  };
+  policies: Policies;
+}
+
+/** The webhook that receives alerts, and the secret that signs them. */
+export interface AlertSettings {
+  webhookUrl: string;
+  secret: string;
+}
+
+/** Everything that can be set, checked. */
+export interface Settings extends TransportSettings {
+  port: number;
+  host: string;
+  publicUrl: string | undefined;
+  data: string;
+  /** JETBRIDGE_KEY, which encrypts what must be read back; undefined: the one in the data folder. */
+  key: string | undefined;
+  /** JETBRIDGE_KEY_PREVIOUS, which opens what was encrypted before the key was changed. */
+  previousKey: string | undefined;
+  logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
+  writeBudgetMs: number;
+  maxConnections: number;
+  connections: ConnectionSettings[];
+  /** Undefined: nobody parks an address. */
+  parkingDomain: string | undefined;
+  minimumShare: number;
+  tombstoneDays: number;
+  /** Undefined: alarms go to the log and the metrics alone. */
+  alerts: AlertSettings | undefined;
+  travelService: z.infer<typeof settingsSchema>['travelService'];
+}
+
+/** Variables that a later version will heed: set today they would be ignored, and somebody would rely on them. */
+const unsupported = ['DATABASE_URL'];
+
+/**
+ * Reads the environment and the settings file with its mapping files. `home` is the program's folder, whose file is used when
+ * JETBRIDGE_CONFIG is unset and the present folder has none. Throws a SettingsFault that lists every fault.
+ */
+export function readSettings(environment: Record<string, string | undefined>, home: string): Settings {
+  const faults = unsupportedFaults(environment);
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const variables = environmentSchema.safeParse(present);
+  if (!variables.success) {
+    const found = faultsOf(variables.error, environmentSchema);
+    faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
+  }
+  const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
+  const file = settingsFile(present, home);
+  const written = readFile(file, faults);
+  const url = variables.data?.TRAVEL_API_URL ?? 'embedded';
+  const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
+    complete({ id, connection, file, present, url, faults }),
+  );
+  if (variables.success && !variables.data.TRAVEL_API_INSECURE)
+    faults.push(...plainTravelFaults(url, written?.connections ?? {}, shownPath(file)));
+  faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
+  const alerts = written && alertSettings(written.alerts, { file: shownPath(file), present, faults });
+  if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
+  const { data } = variables;
+  return {
+    port: data.PORT,
+    host: data.HOST,
+    publicUrl: data.PUBLIC_URL,
+    data: data.JETBRIDGE_DATA,
+    key: data.JETBRIDGE_KEY,
+    previousKey: data.JETBRIDGE_KEY_PREVIOUS,
+    logLevel: data.LOG_LEVEL,
+    writeBudgetMs: written.writeBudgetMs,
+    maxConnections: written.maxConnections,
+    connections: connections.map(({ settings }) => settings),
+    parkingDomain: written.emailSwap.parkingDomain ?? undefined,
+    minimumShare: written.import.minimumShare,
+    tombstoneDays: written.retention.tombstones,
+    alerts,
+    travelService: written.travelService,
+    ...transport,
+  };
+}
+
+/** Where a travel API would be asked by plain HTTP over a network: its credential, and who travels where, can be read there. */
+function plainTravelFaults(url: string, connections: Record<string, Written>, file: string): Fault[] {
+  const places = [
+    { file: 'environment', path: 'TRAVEL_API_URL', url },
+    ...Object.entries(connections).map(([id, { travelApi }]) => ({
+      file,
+      path: `connections.${id}.travelApi.url`,
+      url: travelApi.url ?? 'embedded',
+    })),
+  ];
+  const problem = 'is plain HTTP to another machine, so the credential can be read on the way';
+  const remedy = 'Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.';
+  return places
+    .filter((place) => isPlainTravelUrl(place.url))
+    .map((place) => ({ file: place.file, path: place.path, problem, remedy }));
+}
+
+/** Whether what is sent to a travel API can be read on its way. */
+export function isPlainTravelUrl(url: string): boolean {
+  return url !== 'embedded' && !isSafeUrl(url);
+}
+
+const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The secret is never told, not even a wrong one. */
+function alertSettings(
+  { webhookUrl, secretEnv }: z.infer<typeof settingsSchema>['alerts'],
+  { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
+): AlertSettings | undefined {
+  if (webhookUrl === undefined) return undefined;
+  const secret = present[secretEnv];
+  const remedy = 'Set it to "whsec_" and what "openssl rand -base64 32" prints.';
+  if (secret === undefined) {
+    const problem = `names ${secretEnv}, which is not set`;
+    faults.push({ file, path: 'alerts.secretEnv', problem, remedy });
+    return undefined;
+  }
+  const weakness = weaknessOf(secret.replace(/^whsec_/, ''));
+  const problem = webhookSecret.test(secret)
+    ? weakness && `${weakness}, so it could be guessed`
+    : 'is no secret of a webhook';
+  if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
+  return { webhookUrl, secret };
+}
+
+function unsupportedFaults(environment: Record<string, string | undefined>): Fault[] {
+  return unsupported
+    .filter((name) => environment[name])
+    .map((name) => ({
+      file: 'environment',
+      path: name,
+      problem: 'is not supported by this version',
+      remedy: 'Unset it; docs/operations.md tells what to do instead.',
+    }));
+}
+
+function settingsFile(environment: Record<string, string | undefined>, home: string): string {
+  const named = environment['JETBRIDGE_CONFIG'];
+  if (named) return resolve(named);
+  const here = resolve('config/jetbridge.json');
+  return existsSync(here) ? here : join(home, 'config/jetbridge.json');
+}
+
+function readFile(file: string, faults: Fault[]): z.infer<typeof settingsSchema> | undefined {
+  const read = readJsonFile(file);
+  if (!('json' in read)) {
+    const remedy = read.isMissing ? 'Create it, or correct JETBRIDGE_CONFIG.' : read.remedy;
+    faults.push({ file: shownPath(file), path: '$', problem: read.problem, remedy });
+    return undefined;
+  }
+  const parsed = settingsSchema.safeParse(read.json);
+  if (parsed.success) return parsed.data;
+  const found = faultsOf(parsed.error, settingsSchema);
+  faults.push(...found.map((fault) => ({ ...fault, file: shownPath(file) })));
+  return undefined;
+}
+
+interface Incomplete {
+  id: string;
+  connection: Written;
+  file: string;
+  present: Record<string, string | undefined>;
+  url: string;
+  faults: Fault[];
+}
+
+interface Complete {
+  settings: ConnectionSettings;
+  credentials: Credentials;
+}
+
+/** Nothing when the mapping has faults. */
+function complete({ id, connection, file, present, url, faults }: Incomplete): Complete[] {
+  const place = { file: shownPath(file), path: `connections.${id}` };
+  const mappingFile = resolve(dirname(file), connection.mapping);
+  const mapping = namedMapping(mappingFile, place, faults);
+  if (!mapping) return [];
+  const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
+  const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
+  const ownAccount = api.url === 'embedded' ? 'embedded' : `${api.url} ${keyEnv}`;
+  const tokenEnv = connection.scimTokenEnv ?? (id === 'default' ? 'SCIM_TOKEN' : undefined);
+  const scimToken = tokenEnv && present[tokenEnv];
+  return [
+    {
+      settings: {
+        id,
+        mapping,
+        mappingFile: shownPath(mappingFile),
+        account: account ?? ownAccount,
+        scimToken,
+        travelApi: api,
+        policies: policiesOf(connection.policies),
+      },
+      credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
+    },
+  ];
+}
+
+function policiesOf({ safetyValve: valve, ...others }: Written['policies']): Policies {
+  const safetyValve = valve && {
+    share: valve.share,
+    minimum: valve.minimum,
+    windowMs: valve.windowMinutes * 60_000,
+  };
+  return { ...others, safetyValve: safetyValve || undefined };
+}
+
+function namedMapping(file: string, place: Credentials['place'], faults: Fault[]): Mapping | undefined {
+  if (existsSync(file)) return readMapping(file, faults);
+  faults.push({
+    file: place.file,
+    path: `${place.path}.mapping`,
+    problem: `names ${shownPath(file)}, which does not exist`,
+    remedy: 'Create it, or name another; the name is relative to the settings file.',
+  });
+  return undefined;
+}
+
+/** Reads one mapping file; its faults join the others. */
+export function readMapping(file: string, faults: Fault[]): Mapping | undefined {
+  const read = readJsonFile(file);
+  if (!('json' in read)) {
+    faults.push({ file: shownPath(file), path: '$', problem: read.problem, remedy: read.remedy });
+    return undefined;
+  }
+  const parsed = parseMapping(read.json);
+  if ('mapping' in parsed) return parsed.mapping;
+  faults.push(...parsed.faults.map((fault) => ({ ...fault, file: shownPath(file) })));
+  return undefined;
+}

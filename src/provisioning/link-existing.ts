@@ -1,0 +1,282 @@
+import { isDeepStrictEqual } from 'node:util';
+import { foldCase } from '../schema/case-fold.ts';
+import { resolveAnnounced } from '../translator/announced.ts';
+import type { Applied } from '../translator/result.ts';
+import type { TravelUser } from '../translator/travel-user.ts';
+import { leaseLost } from './announced-calls.ts';
+import { withWaiting, withWaitingForHolder } from './email-conflicts.ts';
+import { findings } from './findings.ts';
+import { isGuarded, isPrivileged, isTakeoverApproved } from './guard.ts';
+import type { Identity, LateCalls } from './identity.ts';
+import { isOwnCreate, type OpenCreate } from './late-creates.ts';
+import { isSameCreate, lateAfter } from './observation.ts';
+import { isResetPending } from './ownership.ts';
+import type { IdentityChange, TravelAnswer } from './ports.ts';
+import {
+  type Draft,
+  endInFailure,
+  endInState,
+  type ReconcileResult,
+  type Task,
+  withFinding,
+  withHold,
+  withTraveler,
+} from './task.ts';
+import { type TravelerGone, updateTraveler } from './update-traveler.ts';
+
+/** Whether a traveler that has the wanted address can become this identity's. */
+type Standing =
+  /** Perhaps of a tombstone, which gives it up with what was applied. */
+  | { is: 'free'; tombstone: Identity | undefined }
+  /** Another identity of the account is linked to it, or is just making it. */
+  | { is: 'linked' }
+  /** The bridge's own credential belongs to it. */
+  | { is: 'own' }
+  /** Its person was erased. */
+  | { is: 'erased' };
+
+type Release = Extract<IdentityChange, { kind: 'release' }>;
+
+/** What the look for our own create came to. */
+export type Found = ReconcileResult | TravelerGone | { found: 'none' | 'stranger'; draft: Draft };
+
+/**
+ * Looks for the traveler of a create whose outcome is not known, and links it. A traveler in whose making we cannot have had
+ * a part is a stranger, even under the same address.
+ */
+export async function linkOwnCreate(task: Task, draft: Draft, create: OpenCreate): Promise<Found> {
+  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  const known = withLateCreate(task, draft, create);
+  for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return endInFailure(known, standing);
+    if (standing.value.is !== 'free') continue;
+    const seen = { observed: traveler, rules: task.basis.rules };
+    const applied = resolveAnnounced({}, create.fields, seen);
+    const linked = await linkTo(task, known, { traveler, applied });
+    if (linked !== 'taken') return linked;
+  }
+  return { found: answer.value.length > 0 ? 'stranger' : 'none', draft: known };
+}
+
+/** The draft that remembers a create which may be carried out late; the time of the last look stays as it was first set. */
+function withLateCreate(task: Task, draft: Draft, create: OpenCreate): Draft {
+  const { reservation, fields: announced } = create;
+  const before = draft.progress.late;
+  const isKnown = before?.creates.some((one) => isDeepStrictEqual(one.reservation, reservation));
+  const late = isKnown ? before : lateAfter(task, before, { announced, reservation });
+  const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
+  const isOpen = draft.progress.reservation !== undefined;
+  const progress = isOpen && kept ? { ...draft.progress, reservation: kept } : draft.progress;
+  return { ...draft, progress: { ...progress, late } };
+}
+
+/** Links the traveler that has the address, if the connection and its standing allow it; else tells why there is none. */
+export async function linkExistingTraveler(
+  task: Task,
+  draft: Draft,
+  email: string,
+): Promise<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased'> {
+  const answer = await task.connection.travel.byEmail([email]);
+  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  let isErased = false;
+  for (const traveler of answer.value) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return endInFailure(draft, standing);
+    if (standing.value.is === 'erased') isErased = true;
+    if (standing.value.is !== 'free') continue;
+    const linked = await linkIfAllowed(task, draft, { traveler, tombstone: standing.value.tombstone });
+    if (linked !== 'taken') return linked;
+  }
+  if (isErased) return 'erased';
+  return answer.value.length > 0 ? 'taken' : 'none';
+}
+
+/** Finds the traveler that a deleted identity's own create may have made; undefined when there is none yet. */
+export async function findOwnCreate(
+  task: Task,
+  create: OpenCreate,
+): Promise<TravelAnswer<TravelUser | undefined>> {
+  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  if (answer.kind !== 'ok') return answer;
+  for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
+    const standing = await standingOf(task, traveler);
+    if (standing.kind !== 'ok') return standing;
+    if (standing.value.is === 'free') return { kind: 'ok', value: traveler };
+  }
+  return { kind: 'ok', value: undefined };
+}
+
+/**
+ * A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead, which an
+ * administrator's never does.
+ */
+export function isGivenUp({ deletedAt, observed, origin }: Identity): boolean {
+  if (deletedAt === undefined) return false;
+  return !origin.givesEmailUp || (observed !== undefined && isPrivileged(observed));
+}
+
+async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
+  const self = await task.connection.lookups.self();
+  if (self.kind !== 'ok') return self;
+  if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
+  const { account } = task.connection;
+  const { identities } = task.store;
+  if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
+  const maker = await identities.holder(account, { creating: traveler.email });
+  // Found before its maker has noted that it is theirs.
+  if (maker && maker.id !== task.identity.id && !isGivenUp(maker))
+    return { kind: 'ok', value: { is: 'linked' } };
+  const holder = await identities.holder(account, { travelId: traveler.id });
+  const other = holder?.id === task.identity.id ? undefined : holder;
+  if (other && !isGivenUp(other)) return { kind: 'ok', value: { is: 'linked' } };
+  return { kind: 'ok', value: { is: 'free', tombstone: other } };
+}
+
+interface Candidate {
+  traveler: TravelUser;
+  tombstone: Identity | undefined;
+}
+
+async function linkIfAllowed(
+  task: Task,
+  draft: Draft,
+  { traveler, tombstone }: Candidate,
+): Promise<ReconcileResult | TravelerGone | 'taken'> {
+  const reserved = { ...draft, creating: undefined };
+  if (!tombstone && task.connection.policies.onExistingUser === 'refuse')
+    return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
+  const inherited = tombstone?.applied ?? {};
+  if (isGuarded(traveler, inherited) && !isTakeoverApproved(task.identity))
+    return endInState(withHold(task, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
+  if (!tombstone) return linkTo(task, withLateSent(draft, {}), { traveler, applied: {} });
+  if (isNeverGivenTo(task, tombstone)) {
+    const holder = { email: traveler.email, holder: tombstone };
+    return endInState(
+      { ...(await withWaitingForHolder(task, draft, holder)), creating: undefined },
+      'pending',
+    );
+  }
+  const isOther = isSomebodyElse(tombstone, task.identity);
+  if (isOther && mustSeparate(task) && !isPrivileged(traveler))
+    return giveUpTombstoneEmail(task, draft, tombstone);
+  if (isOther && task.connection.policies.onReturn !== 'revive' && !isTakeoverApproved(task.identity))
+    return endInState(withHold(task, withFinding(reserved, findings.heldReturn()), 'return'), 'held');
+  const from = releaseOf(task, tombstone);
+  const mustReset = isOther || isResetPending(tombstone, tombstone);
+  const known = withCallsOf(task, withLateSent(draft, {}), tombstone);
+  const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
+  const linked = from && (await linkTo(task, { ...draft, progress }, { traveler, applied: inherited, from }));
+  if (linked !== undefined && linked !== 'taken') return linked;
+  return endInFailure(draft, {
+    kind: 'unavailable',
+    text: 'the traveler is just being archived, or linked by another identity',
+  });
+}
+
+/** The draft without the values of creates of its own, which were not sent to a traveler that somebody else has made. */
+function withLateSent(draft: Draft, sent: LateCalls['sent']): Draft {
+  const { late } = draft.progress;
+  return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent } } } : draft;
+}
+
+/** True where two people had one address at the same time: the second waits until the leaver's traveler gives it up. */
+export function isNeverGivenTo(task: Task, tombstone: Identity): boolean {
+  if (mustSeparate(task) || isTakeoverApproved(task.identity)) return false;
+  return areTwoWithOneAddress(tombstone, task.identity);
+}
+
+function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {
+  return policies.onReturn === 'separate' && parkingDomain !== undefined;
+}
+
+/** The tombstone's traveler gives its address up, and this identity waits for it. */
+async function giveUpTombstoneEmail(task: Task, draft: Draft, tombstone: Identity): Promise<ReconcileResult> {
+  const { connection, id } = tombstone;
+  await task.store.identities.commit(connection, [{ kind: 'giveEmailUp', connection, id }]);
+  const email = tombstone.observed?.email ?? '';
+  return endInState(
+    { ...withWaiting(draft, email, findings.heldByLeaver(email)), creating: undefined },
+    'pending',
+  );
+}
+
+async function linkTo(
+  task: Task,
+  draft: Draft,
+  { traveler, applied, from }: { traveler: TravelUser; applied: Applied; from?: Release },
+): Promise<ReconcileResult | TravelerGone | 'taken'> {
+  const linked = withTraveler(draft, traveler, applied);
+  // Before the first patch: of two who find one traveler at the same moment, one must not write it.
+  const { connection, identity, token, store } = task;
+  const news = { travelId: traveler.id, applied, progress: linked.progress, from };
+  const link = await store.leases.announce(connection.id, identity.id, token, news);
+  if (link === 'taken') return 'taken';
+  if (link === 'lost') return endInFailure(draft, leaseLost);
+  return updateTraveler(task, linked, { isFresh: true });
+}
+
+/** The draft that remembers the calls of the tombstone which may be carried out late. */
+function withCallsOf(task: Task, draft: Draft, { progress, applied }: Identity): Draft {
+  const { announced = {}, late } = progress;
+  if (!late && !progress.announced) return draft;
+  const own = draft.progress.late;
+  const { checkAt, sent, creates } = lateAfter(task, late, { announced, applied });
+  const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
+  return { ...draft, progress: { ...draft.progress, late: all } };
+}
+
+/** Work that is under way at the tombstone would come after what is sent from here. */
+function releaseOf(task: Task, tombstone: Identity): Release | undefined {
+  const { connection, id, leasedUntil, applied, origin } = tombstone;
+  if (leasedUntil !== undefined && leasedUntil > task.now()) return undefined;
+  const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
+  return { kind: 'release', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
+}
+
+/** A person who may get the traveler of a tombstone. */
+type Person = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
+type Tombstone = Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection' | 'observed'>;
+
+/**
+ * True when a person is not the one who left the tombstone. Two externalIds decide; without them, two who were live at
+ * the same time are two people. `isNew`: the person is just being created, whatever the wall clock says.
+ */
+export function isSomebodyElse(
+  tombstone: Tombstone,
+  person: Person,
+  { isNew }: { isNew: boolean } = { isNew: false },
+): boolean {
+  return haveTwoExternalIds(tombstone, person) ?? (!isNew && wereLiveTogether(tombstone, person));
+}
+
+/** True for two people with one address, of whom the second never gets the traveler of the first. */
+export function areTwoWithOneAddress(tombstone: Tombstone, person: Person): boolean {
+  return haveTwoExternalIds(tombstone, person) !== false && wereLiveTogether(tombstone, person);
+}
+
+/** Undefined where the externalIds do not tell: one belongs to one IdP. */
+function haveTwoExternalIds(tombstone: Tombstone, { connection, desired }: Person): boolean | undefined {
+  const left = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
+  const { externalId } = desired;
+  return left === undefined || typeof externalId !== 'string' ? undefined : left !== externalId;
+}
+
+/** By the wall clock; it may have been set back, but nobody waits for an address before they are there. */
+function wereLiveTogether(
+  { deletedAt = 0, observed }: Tombstone,
+  { createdAt, waitingFor }: Person,
+): boolean {
+  const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
+  return hasWaited || createdAt < deletedAt;
+}
+
+/** The externalId that a leaver had when they left. */
+export function leaverExternalId({
+  desired,
+  origin,
+}: Pick<Identity, 'desired' | 'origin'>): string | undefined {
+  if (origin.leftAs !== undefined) return origin.leftAs;
+  return typeof desired.externalId === 'string' ? desired.externalId : undefined;
+}

@@ -1,0 +1,83 @@
+import type { Json } from '../schema/resource.ts';
+import { ownableKeys, readField } from '../translator/fields.ts';
+import type { Applied, FieldKey, Wanted } from '../translator/result.ts';
+import { same } from '../translator/values.ts';
+import type { WithAddress } from './email-conflicts.ts';
+import { isPrivilegedRole } from './guard.ts';
+import type { Identity } from './identity.ts';
+import { type Draft, type Fields, isApproved, type Task } from './task.ts';
+
+/**
+ * What is wanted of a person who was imported and then changed by a PATCH. Only what the IdP has written since is the IdP's:
+ * a field that the rules still make the same of as at the import is left alone, and one that they make nothing of any more is
+ * removed, as if it had been sent.
+ */
+export function withBaseline({ translation, baseline }: Task, draft: Draft): WithAddress {
+  if (!baseline) return { draft, fields: translation.fields };
+  const fields: Fields = { ...translation.fields };
+  const applied = { ...draft.applied };
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
+    if (key in applied || draft.progress.written?.includes(key)) continue;
+    const [before, now] = [baseline[key], fields[key]];
+    if (isSame(before, now)) fields[key] = { kind: 'kept' };
+    // The mapping did not give an imported administrator the role, so it is not the IdP's to take away.
+    else if (before?.kind === 'value' && now?.kind !== 'value' && key !== 'email' && !isPrivilegedRole(key))
+      applied[key] = { sent: before.value, answered: before.value, source: before.source };
+  }
+  return { draft: { ...draft, applied }, fields };
+}
+
+/** The draft that remembers, once nothing is left to send, which fields the IdP has written since the import. */
+export function withWritten({ translation: { fields }, baseline }: Task, draft: Draft): Draft {
+  if (!baseline) return draft;
+  const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
+  const isWritten = (key: FieldKey) => key in draft.applied || !isSame(baseline[key], fields[key]);
+  const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
+  return { ...draft, progress: { ...draft.progress, written: [...written] } };
+}
+
+function isSame(one: Wanted | undefined, other: Wanted | undefined): boolean {
+  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && same(compared(one), compared(other));
+}
+
+function compared(wanted: Wanted | undefined): Json {
+  if (wanted?.kind === 'value') return [wanted.value, wanted.source];
+  return wanted?.kind === 'unresolved' ? wanted.source : null;
+}
+
+/** True while somebody waits for an admin before the traveler of a leaver becomes theirs. */
+export function isReturnHeld(identity: Identity): boolean {
+  const { returnAt = 0 } = identity.origin;
+  return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
+}
+
+/** True while a traveler must still be cleared of what it was for somebody else. */
+export function isResetPending(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<Draft, 'progress'>,
+): boolean {
+  return progress.reset === true || lastReset(origin) > (progress.resetDone ?? 0);
+}
+
+/** The draft once the traveler has nothing left of somebody else. */
+export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Draft): Draft {
+  if (!isResetPending({ origin }, draft)) return draft;
+  const { reset: _, ...progress } = draft.progress;
+  return { ...draft, progress: { ...progress, resetDone: lastReset(origin) } };
+}
+
+/** Everything that a traveler has, as if it had been sent: what is not wanted is then removed, by whomever it was made. */
+export function resettingApplied({ applied, observed }: Draft): Applied {
+  if (!observed) return applied;
+  const { email, archived } = applied;
+  const reset: Applied = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
+  for (const key of ownableKeys(observed)) {
+    const value = readField(observed, key) ?? null;
+    reset[key] = { sent: value, answered: value, source: null, unsure: true };
+  }
+  return reset;
+}
+
+function lastReset({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
+  return Math.max(resetAt, returnAt);
+}

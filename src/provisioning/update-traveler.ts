@@ -1,0 +1,367 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../schema/resource.ts';
+import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan } from '../translator/plan.ts';
+import type { Applied, FieldKey, Finding } from '../translator/result.ts';
+import type { CustomFieldValue } from '../translator/travel-user.ts';
+import { announcedPatch } from './announced-calls.ts';
+import {
+  addressKey,
+  identityOf,
+  isInactive,
+  isParkingAddress,
+  type WithAddress,
+  withFreeAddress,
+  withoutHeldAddress,
+  withWaiting,
+} from './email-conflicts.ts';
+import { findings } from './findings.ts';
+import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
+import { removeLateTravelers } from './late-creates.ts';
+import { lostBefore, lostValues, notingLost } from './lost-values.ts';
+import {
+  correctingDrift,
+  isLateCheckDue,
+  readTraveler,
+  withLateDoubts,
+  withoutLateCalls,
+} from './observation.ts';
+import { isResetPending, resettingApplied, withBaseline, withResetDone, withWritten } from './ownership.ts';
+import type { TravelFailure } from './ports.ts';
+import {
+  type Draft,
+  endInFailure,
+  endInState,
+  type Fields,
+  isOutcomeUnknown,
+  type ReconcileResult,
+  type Task,
+  withFinding,
+  withHold,
+  withKnownOutcome,
+  withRefusals,
+} from './task.ts';
+
+/** Each round sends what the last one left over; a sane travel API ends it in two or three. */
+const ROUNDS = 6;
+
+/** The traveler of a linked identity no longer exists. */
+export type TravelerGone = 'gone';
+
+/**
+ * Makes the linked traveler agree with what is wanted: one patch for one change, and none for no change. What the
+ * travel API refuses is remembered and the rest is sent. `isFresh`: the traveler in the draft was read in this attempt.
+ */
+export async function updateTraveler(
+  task: Task,
+  draft: Draft,
+  { isFresh }: { isFresh: boolean } = { isFresh: false },
+): Promise<ReconcileResult | TravelerGone> {
+  const { travelId } = draft;
+  if (travelId === undefined) return 'gone';
+  const own = await refuseOwnUser(task, draft);
+  if (own) return own;
+  // An attempt that was to archive and more, and failed: the deactivation goes alone now.
+  const isAlone = draft.progress.announced?.archived?.value === true;
+  const mustRead = !isFresh && mustReadFirst(task, draft);
+  const seen = mustRead ? await readTraveler(task, draft, travelId) : withLateDoubts(task, draft);
+  if (seen === 'gone' || 'end' in seen) return seen;
+  const checked = isLateCheckDue(task, seen) ? await afterLateCheck(task, seen) : seen;
+  if ('end' in checked) return checked;
+  const sending = await prepareUpdate(task, correctingDrift(task, checked), {
+    isFresh: isFresh || mustRead,
+    isAlone,
+  });
+  return 'end' in sending ? sending : send(task, sending, ROUNDS);
+}
+
+/** What the draft knows may be out of date: a first claim, a link or a return, or a call whose outcome is not known. */
+function mustReadFirst(task: Task, draft: Draft): boolean {
+  const { observed, progress } = draft;
+  return (
+    observed === undefined ||
+    progress.announced !== undefined ||
+    progress.settledVersion === undefined ||
+    isLateCheckDue(task, draft) ||
+    isResetPending(task.identity, draft)
+  );
+}
+
+async function afterLateCheck(task: Task, draft: Draft): Promise<Draft | ReconcileResult> {
+  const failure = await removeLateTravelers(task, draft);
+  return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
+}
+
+interface Sending extends WithAddress {
+  /** The traveler was read in this attempt, and the gates were passed. */
+  isFresh: boolean;
+  /** A deactivation is sent alone, first. */
+  isAlone: boolean;
+  /** Values of disabled custom fields that the travel API refused to take back, and that are left out. */
+  omit: readonly CustomFieldValue[];
+  /** The address was sent once more, as nobody was found under it after a conflict. */
+  isEmailSentAgain: boolean;
+}
+
+/** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
+async function prepareUpdate(
+  task: Task,
+  draft: Draft,
+  how: Pick<Sending, 'isFresh' | 'isAlone'>,
+): Promise<Sending | ReconcileResult> {
+  const isReset = isResetPending(task.identity, draft);
+  if (isMovedAdmin(task, draft) && !isTakeoverApproved(task.identity))
+    return endInState(withHold(task, withFinding(draft, findings.privileged()), 'guarded'), 'held');
+  if (isReset && draft.observed && isPrivileged(draft.observed) && !isTakeoverApproved(task.identity))
+    return endInState(withHold(task, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+  const begun = withDoubtedArchive(draft);
+  const owned = isReset
+    ? { draft: { ...begun, applied: resettingApplied(begun) }, fields: task.translation.fields }
+    : withBaseline(task, begun);
+  const addressed = await withoutForeignAddress(task, await withFreeAddress(task, owned));
+  if ('end' in addressed) return addressed;
+  const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
+  return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
+}
+
+/**
+ * An address that is waited for is not sent again while a traveler has it whom the bridge does not know, or whose address it
+ * has not seen since an attempt that died.
+ */
+async function withoutForeignAddress(
+  task: Task,
+  { draft, fields }: WithAddress,
+): Promise<WithAddress | ReconcileResult> {
+  const email = fields.email;
+  const wanted = email?.kind === 'value' ? String(email.value) : undefined;
+  const isWaiting = wanted !== undefined && task.identity.waitingFor === addressKey(wanted);
+  if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
+  const holders = await task.connection.travel.byEmail([wanted]);
+  if (holders.kind !== 'ok') return endInFailure(draft, holders);
+  if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
+  const holder = await identityOf(task, holders.value);
+  if (holder) return withoutHeldAddress(task, { draft, fields }, { email: wanted, holder });
+  return { draft: withWaiting(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
+}
+
+/** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */
+function withDoubtedArchive(draft: Draft): Draft {
+  const { archived } = draft.applied;
+  if (!archived || draft.progress.settledVersion !== undefined) return draft;
+  return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
+}
+
+/** True for an administrator whom another connection left archived, and whom no IdP brings back unseen. */
+function isMovedAdmin({ identity }: Task, { applied, observed }: Draft): boolean {
+  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
+  return isBack && observed?.archived === true && isGuarded(observed, applied);
+}
+
+async function send(task: Task, sending: Sending, rounds: number): Promise<ReconcileResult | TravelerGone> {
+  const { draft, fields, isFresh, isAlone } = sending;
+  const { travelId } = draft;
+  const whole = planFor(task, draft, fields);
+  const next = isAlone ? deactivationOf(whole) : whole;
+  if (isEmpty(next) || travelId === undefined) return settleWithoutCalls(task, { draft, fields }, next);
+  if (rounds === 0)
+    return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
+  if (next.needsFreshRead && !isFresh) {
+    const seen = await readTraveler(task, restarted(draft), travelId);
+    if (seen === 'gone' || 'end' in seen) return seen;
+    const again = await prepareUpdate(task, correctingDrift(task, seen), { isFresh: true, isAlone });
+    return 'end' in again ? again : send(task, again, rounds);
+  }
+  const left = await sendPlan(task, sending, { travelId, plan: next });
+  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+}
+
+/** Sends one patch; answers what is left to do. */
+async function sendPlan(
+  task: Task,
+  sending: Sending,
+  { travelId, plan: next }: { travelId: string; plan: Plan },
+): Promise<ReconcileResult | TravelerGone | Sending> {
+  const { draft, fields, omit } = sending;
+  const sent = await announcedPatch(task, draft, { travelId, plan: next, omit });
+  if (!('failure' in sent)) {
+    // The answer shows the whole traveler, and so what was changed by hand meanwhile.
+    const answered = correctingDrift(task, sent.draft);
+    const done = notingLost({ draft: answered, fields }, omit);
+    // The gates have not been passed for what drifted.
+    const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
+    return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
+  }
+  const { body } = sent;
+  const { lost, failure } = await lostValues(task, sent.failure, {
+    plan: next,
+    body,
+    current: draft.observed,
+  });
+  const tried: Sending = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
+  return failure ? await leftOver(task, tried, { plan: next, body, failure }) : tried;
+}
+
+/** What the step about addresses notes. */
+const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+
+/** Addresses are judged anew by the traveler as read: what was noted about them before does not count. */
+function restarted(draft: Draft): Draft {
+  const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
+  return { ...draft, waitingFor: undefined, findings };
+}
+
+function planFor(task: Task, draft: Draft, wanted: Fields): Plan {
+  const { applied, refused, observed } = draft;
+  const isReset = isResetPending(task.identity, draft);
+  return plan({
+    ...{ applied, refused, wanted, observed, isReset },
+    ...{ basis: task.basis.version, rules: task.basis.rules },
+  });
+}
+
+/** The deactivation alone, if the plan has one: what else is wrong with the person must not keep them in use. */
+function deactivationOf(whole: Plan): Plan {
+  const { archived } = whole.set;
+  if (archived?.value !== true) return whole;
+  return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
+}
+
+/** What to do after a failed patch: stop, or go on with what is left. */
+async function leftOver(
+  task: Task,
+  sending: Sending,
+  { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
+): Promise<ReconcileResult | TravelerGone | Sending> {
+  const draft = withKnownOutcome(sending.draft);
+  switch (failure.kind) {
+    case 'notFound':
+      return 'gone';
+    case 'forbidden':
+      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
+      return endInState(
+        withFinding(draft, findings.forbidden('archived' in tried.set ? 'archived' : '*')),
+        'refused',
+      );
+    case 'conflict': {
+      const email = tried.set.email?.value;
+      if (typeof email !== 'string')
+        return turnedDown(task, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
+      return withoutTakenEmail(task, { ...sending, draft }, email);
+    }
+    case 'invalid': {
+      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
+      const keys = fieldsOfInvalid(
+        failure.fields.map(({ field }) => field),
+        tried,
+        body,
+      );
+      const reason = failure.fields.map(({ message }) => message).join('; ');
+      return turnedDown(task, { ...sending, draft }, refusalsOf(tried, keys, reason));
+    }
+    case 'unauthorized':
+      return endInFailure(draft, failure);
+    case 'unavailable':
+      if (failure.isRejected && tried.set.archived?.value === true && !isAlone(tried))
+        return { ...sending, draft, isAlone: true };
+      return endInFailure(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
+  }
+}
+
+/**
+ * The rest, without an address that another traveler has. The wait for it is noted before a second look: an address that was
+ * freed before is sent once more, and one that is freed from now on makes this identity dirty.
+ */
+async function withoutTakenEmail(
+  task: Task,
+  sending: Sending,
+  email: string,
+): Promise<ReconcileResult | Sending> {
+  const { draft, fields, isEmailSentAgain } = sending;
+  const { connection, identity, token, store } = task;
+  await store.leases.waitFor(connection.id, identity.id, token, email);
+  const holders = await connection.travel.byEmail([email]);
+  if (holders.kind !== 'ok') return endInFailure(withWaiting(draft, email), holders);
+  const holder = await identityOf(task, holders.value);
+  if (holder)
+    return { ...sending, ...(await withoutHeldAddress(task, { draft, fields }, { email, holder })) };
+  const isFree = holders.value.length === 0;
+  if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
+  const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
+  return {
+    ...sending,
+    draft: withWaiting(draft, email, finding),
+    fields: { ...fields, email: { kind: 'kept' } },
+  };
+}
+
+function isAlone({ set, remove }: Plan): boolean {
+  return Object.keys(set).length + remove.length === 1;
+}
+
+interface Refusal {
+  key: FieldKey;
+  reason: string;
+}
+
+/** The named keys, or all that were sent when none was named. */
+function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
+  return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
+    key,
+    reason,
+  }));
+}
+
+function turnedDown(task: Task, sending: Sending, refusals: Refusal[]): Sending {
+  const { draft, fields } = sending;
+  const refused = withRefusals(
+    task,
+    draft,
+    refusals.map((refusal) => ({ ...refusal, wanted: fields })),
+  );
+  return { ...sending, draft: refused, isAlone: false };
+}
+
+/** Nothing left to send. */
+function settleWithoutCalls(task: Task, { draft, fields }: WithAddress, next: Plan): ReconcileResult {
+  const applied = draft.observed ? keep(draft.applied, next, draft.observed) : draft.applied;
+  const refused = Object.fromEntries(
+    Object.entries(draft.refused).filter(
+      ([key, { basis }]) => basis === task.basis.version && isWanted(task, { draft, fields }, key),
+    ),
+  );
+  const told = [
+    ...draft.findings,
+    ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
+    ...(draft.observed
+      ? drift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied))
+      : []),
+    ...lostBefore(task, draft),
+  ];
+  // Not remembered, so that any repeat of a deactivation tries again.
+  const { archived: _, ...remembered } = refused;
+  const done = withWritten(task, {
+    ...draft,
+    ...{ applied, refused: remembered, findings: told, creating: undefined },
+  });
+  if (done.hold) return endInState(done, 'held');
+  return endInState(
+    withResetDone(task.identity, done),
+    Object.keys(refused).length > 0 ? 'refused' : 'synced',
+  );
+}
+
+/** True for an address that differs only because one of the two is a parking address. */
+function isOfParking({ connection }: Task, { field, value }: Finding, { email }: Applied): boolean {
+  const emails = [value, email?.answered];
+  return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
+}
+
+/** True while the refused value, or the refused removal, is what is wanted. */
+function isWanted(task: Task, { draft, fields }: WithAddress, key: FieldKey): boolean {
+  const refused = draft.refused[key]?.value;
+  // While it is remembered, no other parking address is tried.
+  if (key === 'email' && isParkingAddress(task.connection, String(refused)))
+    return draft.waitingFor !== undefined;
+  const field = fields[key];
+  if (field?.kind !== 'value') return refused === null && key in draft.applied;
+  return isDeepStrictEqual(field.value, refused);
+}

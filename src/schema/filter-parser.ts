@@ -1,0 +1,284 @@
+import { type QualifiedName, splitName } from './attribute-names.ts';
+import type {
+  AttributePath,
+  Comparison,
+  Filter,
+  NameParts,
+  Operand,
+  PathFault,
+} from './filter-expression.ts';
+
+/** Deeper nesting than any client needs; bounds the recursion. */
+const MAX_DEPTH = 50;
+
+/** Longer than any client needs; bounds the reading. */
+const MAX_FILTER_LENGTH = 65_536;
+
+/** More than any client needs; each is asked of every candidate, and SQLite takes no more than 1,000 in a chain. */
+const MAX_COMPARISONS = 500;
+
+const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
+
+/** Reads a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra sends. */
+export function parseFilter(text: string): Filter | PathFault {
+  return orFault(() => {
+    const parser = new FilterParser(text);
+    const filter = parser.alternatives();
+    parser.end();
+    return filter;
+  });
+}
+
+/** The reader of one text: a position among its tokens. Precedence: not, and, or. */
+export class FilterParser {
+  #at = 0;
+  #depth = 0;
+  #brackets = 0;
+  #comparisons = 0;
+  readonly #tokens: Token[];
+  readonly #length: number;
+
+  constructor(text: string) {
+    if (text.length > MAX_FILTER_LENGTH) throw new SyntaxFault('the filter is too long', MAX_FILTER_LENGTH);
+    this.#tokens = tokenize(text);
+    this.#length = text.length;
+  }
+
+  alternatives(): Filter {
+    return this.#joined('or', () => this.#joined('and', () => this.#term()));
+  }
+
+  /** `attribute`, `attribute[filter]`, `attribute.sub` or `attribute[filter].sub`. */
+  path(): AttributePath {
+    const token = this.#next();
+    if (token?.kind !== 'word') throw this.#unexpected(token, 'an attribute name');
+    const name = splitName(token.text);
+    if (!name) throw new SyntaxFault(`"${shown(token.text)}" is no attribute name`, token.at);
+    const bracket = this.#tokens[this.#at];
+    if (bracket?.kind !== '[' || !bracket.glued) return { ...name, filter: undefined };
+    const filtered = filterable(name);
+    if (!filtered || this.#brackets > 0) {
+      throw new SyntaxFault('a value filter must follow an attribute', bracket.at);
+    }
+    this.#at += 1;
+    const filter = this.#nested(bracket, ']');
+    const sub = this.#subAttribute();
+    const readings = filtered.readings?.map((reading) => ({ ...reading, sub }));
+    return { ...filtered, filter, sub, ...(readings ? { readings } : {}) };
+  }
+
+  end(): void {
+    const rest = this.#tokens[this.#at];
+    if (rest) throw this.#unexpected(rest, 'the end');
+  }
+
+  #joined(op: 'and' | 'or', operand: () => Filter): Filter {
+    const first = operand();
+    const operands = [first];
+    while (this.#takeWord(op)) operands.push(operand());
+    return operands.length === 1 ? first : { op, operands };
+  }
+
+  #term(): Filter {
+    const token = this.#tokens[this.#at];
+    const isNot = token?.kind === 'word' && token.text.toLowerCase() === 'not';
+    const open = isNot ? this.#tokens[this.#at + 1] : token;
+    if (open?.kind !== '(') return this.#comparison();
+    this.#at += isNot ? 2 : 1;
+    const operand = this.#nested(open, ')');
+    return isNot ? { op: 'not', operand } : operand;
+  }
+
+  #nested(open: Token, close: ')' | ']'): Filter {
+    if (this.#depth >= MAX_DEPTH) throw new SyntaxFault('the filter is nested too deeply', open.at);
+    this.#depth += 1;
+    this.#brackets += close === ']' ? 1 : 0;
+    const filter = this.alternatives();
+    const token = this.#next();
+    if (token?.kind !== close) throw this.#unexpected(token, `"${close}"`);
+    this.#depth -= 1;
+    this.#brackets -= close === ']' ? 1 : 0;
+    return filter;
+  }
+
+  #subAttribute(): string | undefined {
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'word' || !token.glued) return undefined;
+    const name = token.text.startsWith('.') ? splitName(token.text.slice(1)) : undefined;
+    if (name?.attribute === undefined || name.urn !== undefined || name.sub !== undefined) {
+      throw new SyntaxFault(`"${shown(token.text)}" is no sub-attribute`, token.at);
+    }
+    this.#at += 1;
+    return name.attribute;
+  }
+
+  #comparison(): Filter {
+    const path = this.path();
+    // Those in brackets were counted there.
+    if (!path.filter) this.#comparisons += 1;
+    const token = this.#tokens[this.#at];
+    if (this.#comparisons > MAX_COMPARISONS) {
+      throw new SyntaxFault(`there are more than ${MAX_COMPARISONS} comparisons`, token?.at ?? this.#length);
+    }
+    const word = token?.kind === 'word' ? token.text.toLowerCase() : undefined;
+    if (word === 'pr') {
+      this.#at += 1;
+      return { op: 'pr', path };
+    }
+    if (isComparison(word)) {
+      this.#at += 1;
+      return { op: word, path, value: this.#value() };
+    }
+    // A value path stands alone: it holds when an element matches.
+    if (path.filter && path.sub === undefined) return { op: 'pr', path };
+    throw this.#unexpected(token, 'an operator');
+  }
+
+  #value(): Operand {
+    const token = this.#next();
+    if (token?.kind === 'string') return token.value;
+    if (token?.kind !== 'word') throw this.#unexpected(token, 'a value');
+    // Entra writes True and False.
+    const word = token.text.toLowerCase();
+    if (word === 'true' || word === 'false') return word === 'true';
+    if (word === 'null') return null;
+    if (jsonNumber.test(word)) return readNumber(word, token.at);
+    throw new SyntaxFault(`"${shown(token.text)}" is no value; strings need double quotes`, token.at);
+  }
+
+  #takeWord(word: string): boolean {
+    const token = this.#tokens[this.#at];
+    const isThere = token?.kind === 'word' && token.text.toLowerCase() === word;
+    if (isThere) this.#at += 1;
+    return isThere;
+  }
+
+  #next(): Token | undefined {
+    const token = this.#tokens[this.#at];
+    this.#at += 1;
+    return token;
+  }
+
+  #unexpected(token: Token | undefined, wanted: string): SyntaxFault {
+    return new SyntaxFault(`${wanted} was expected`, token?.at ?? this.#length);
+  }
+}
+
+/** A number as JSON writes it (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** No resource has a number that JavaScript would round, so a filter with one cannot mean what it says. */
+function readNumber(word: string, at: number): number {
+  const number = Number(word);
+  if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;
+  throw new SyntaxFault(`"${shown(word)}" is beyond what numbers hold; send it as a string`, at);
+}
+
+/** A name before a value filter, divided such that it is an attribute without a sub-attribute. */
+function filterable(name: QualifiedName): QualifiedName | undefined {
+  const isAttribute = ({ attribute, sub }: NameParts) => attribute !== undefined && sub === undefined;
+  const readings = name.readings?.filter(isAttribute);
+  if (isAttribute(name)) return { ...name, ...(readings ? { readings } : {}) };
+  const [first] = readings ?? [];
+  return first && { ...first, ...(readings ? { readings } : {}) };
+}
+
+function isComparison(word: string | undefined): word is Comparison {
+  return word !== undefined && comparisons.includes(word);
+}
+
+function shown(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** A piece of a filter or path. `glued`: nothing stands between it and the piece before. */
+export type Token =
+  | { kind: 'word'; text: string; at: number; glued: boolean }
+  | { kind: 'string'; value: string; at: number; glued: boolean }
+  | { kind: '(' | ')' | '[' | ']'; at: number; glued: boolean };
+
+/** Cuts a filter into its pieces, in one pass. */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  let end = -1;
+  while (at < text.length) {
+    if (isSpace(text[at])) {
+      at += 1;
+      continue;
+    }
+    const next = endOfToken(text, at);
+    tokens.push(toToken(text.slice(at, next), at, at === end));
+    at = next;
+    end = next;
+  }
+  return tokens;
+}
+
+function endOfToken(text: string, start: number): number {
+  const first = text[start];
+  if (isBracket(first)) return start + 1;
+  if (first === '"') return endOfString(text, start);
+  let at = start;
+  while (at < text.length && !isSpace(text[at]) && !isBracket(text[at]) && text[at] !== '"') at += 1;
+  return at;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  throw new SyntaxFault('a string is not closed', start);
+}
+
+function toToken(piece: string, at: number, glued: boolean): Token {
+  if (piece === '(' || piece === ')' || piece === '[' || piece === ']') return { kind: piece, at, glued };
+  if (!piece.startsWith('"')) return { kind: 'word', text: piece, at, glued };
+  return { kind: 'string', value: readString(piece, at), at, glued };
+}
+
+/** Strings are JSON strings (RFC 7644 §3.4.2.2: compValue), escapes included. */
+function readString(piece: string, at: number): string {
+  try {
+    return checked(String(JSON.parse(piece)), at);
+  } catch (error) {
+    if (error instanceof SyntaxFault) throw error;
+    throw new SyntaxFault('a string is not a JSON string', at);
+  }
+}
+
+/** Databases do not take it, not even to compare with. */
+function checked(text: string, at: number): string {
+  if (text.includes('\0')) throw new SyntaxFault('a string has a NUL character', at);
+  return text;
+}
+
+function isBracket(character: string | undefined): boolean {
+  return character === '(' || character === ')' || character === '[' || character === ']';
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
+}
+
+/** A filter or path that cannot be read; never leaves this room. */
+export class SyntaxFault extends Error {
+  readonly position: number;
+
+  constructor(message: string, position: number) {
+    super(message);
+    this.name = 'SyntaxFault';
+    this.position = position;
+  }
+}
+
+/** What reading gives, a syntax fault as a value. */
+export function orFault<T>(read: () => T): T | PathFault {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxFault) return { fault: error.message, position: error.position };
+    throw error;
+  }
+}

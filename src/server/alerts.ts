@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { AlertSettings } from '../config/settings.ts';
+import type { Alerts, HoldAlert } from '../provisioning/hold-alarms.ts';
+import type { Log, Runtime } from '../provisioning/ports.ts';
+import { failureText } from '../travel/webhooks/address-guard.ts';
+import { signatureHeaders } from '../travel/webhooks/attempt.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Waits between the attempts at one alert; then it is given up. */
+const WAITS_MS = [1_000, 5_000, 30_000, 120_000];
+/** While a receiver does not answer, only so many alerts wait; the oldest is dropped. */
+const MOST_WAITING = 100;
+
+/** Alerts on their way, until it is closed. */
+export interface AlertSender extends Alerts {
+  /** Gives up what is under way. */
+  close(): Promise<void>;
+}
+
+interface Deps {
+  clock: Pick<Runtime, 'now' | 'wait'>;
+  log: Pick<Log, 'warn' | 'error'>;
+}
+
+/** Without settings nothing is sent. */
+export function alertSender(settings: AlertSettings | undefined, deps: Deps): AlertSender {
+  const stop = new AbortController();
+  const waiting: HoldAlert[] = [];
+  let sending = Promise.resolve();
+  let isSending = false;
+  const sendAll = async (to: AlertSettings) => {
+    isSending = true;
+    for (let alert = waiting.shift(); alert && !stop.signal.aborted; alert = waiting.shift())
+      await deliver(deps, to, { alert, signal: stop.signal });
+    isSending = false;
+  };
+  return {
+    send: (alert) => {
+      if (!settings || stop.signal.aborted) return;
+      waiting.push(alert);
+      if (waiting.length > MOST_WAITING) waiting.shift();
+      if (!isSending) sending = sendAll(settings);
+    },
+    close: async () => {
+      stop.abort();
+      await sending;
+    },
+  };
+}
+
+interface Delivery {
+  alert: HoldAlert;
+  signal: AbortSignal;
+}
+
+/** Tries a few times; the id stays the same, so that a receiver recognises what it has already. */
+async function deliver(
+  { clock, log }: Deps,
+  settings: AlertSettings,
+  { alert, signal }: Delivery,
+): Promise<void> {
+  const id = `msg_${randomUUID()}`;
+  const body = bodyOf(alert);
+  for (const waitMs of [...WAITS_MS, undefined]) {
+    const headers = signatureHeaders({ id, at: clock.now(), body }, [settings.secret]);
+    const failure = await post(settings.webhookUrl, { headers, body, signal });
+    if (failure === undefined || signal.aborted) return;
+    if (waitMs === undefined) {
+      log.error({ type: alert.type, failure }, 'an alert could not be delivered, and is given up');
+      return;
+    }
+    log.warn({ type: alert.type, failure }, 'an alert could not be delivered; it is tried again');
+    await clock.wait(waitMs, signal);
+    if (signal.aborted) return;
+  }
+}
+
+function bodyOf({ type, at, hold: { connection, cause, count, since } }: HoldAlert): string {
+  return JSON.stringify({
+    type,
+    timestamp: new Date(at).toISOString(),
+    data: { connection, cause, count, since: new Date(since).toISOString() },
+  });
+}
+
+/** Why the receiver has not taken it, or undefined when it has. The URL is not told: it may be a secret. */
+async function post(
+  url: string,
+  { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
+): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'Jetbridge', ...headers },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    await answer.body?.cancel();
+    return answer.ok ? undefined : `status ${answer.status}`;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** A failure of `fetch` tells what happened in its cause. */
+function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return 'the request failed';
+  if ('name' in error && error.name === 'TimeoutError')
+    return `no answer within ${TIMEOUT_MS / 1000} seconds`;
+  return failureText('cause' in error ? error.cause : error);
+}

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import { SettingsFault } from '../config/faults.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Database } from '../store/database.ts';
+import { encryption, keyInFolder, readKey } from '../store/encryption.ts';
+import { hasSecrets, resealSecrets } from '../store/travel-secrets.ts';
+
+type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
+
+/** The key that secrets are encrypted with: JETBRIDGE_KEY, else the one in the data folder, which is made when missing. */
+export function sealingKeyOf({ key, data }: KeySettings): Uint8Array {
+  return (key && readKey(key)) || keyInFolder(data);
+}
+
+/**
+ * Encrypts the secrets anew that JETBRIDGE_KEY_PREVIOUS opens, so that it can be unset. Throws a SettingsFault when that
+ * variable is set and does not open them all. Without it, secrets that cannot be read are logged only: provisioning does
+ * not need them, and their webhooks can get new ones.
+ */
+export async function renewSecrets(
+  settings: KeySettings,
+  { database, log, now }: { database: Database; log: Logger; now: number },
+): Promise<void> {
+  if (!(await hasSecrets(database.db))) return;
+  const previousKey = settings.previousKey && readKey(settings.previousKey);
+  const keys = {
+    current: encryption(sealingKeyOf(settings)),
+    previous: previousKey ? encryption(previousKey) : undefined,
+  };
+  const { resealed, unreadable } = await resealSecrets(database.db, keys, now);
+  if (unreadable > 0 && previousKey) throw wrongPreviousKey(unreadable);
+  if (unreadable > 0)
+    log.error(
+      { secrets: unreadable },
+      'secrets of webhooks were encrypted with another key than JETBRIDGE_KEY or jetbridge.key: set JETBRIDGE_KEY_PREVIOUS to it, or make new secrets',
+    );
+  if (previousKey)
+    log.info({ secrets: resealed }, 'secrets were encrypted anew; JETBRIDGE_KEY_PREVIOUS can be unset');
+}
+
+function wrongPreviousKey(count: number): SettingsFault {
+  const secrets = count === 1 ? 'the secret of a webhook' : `${count} secrets of webhooks`;
+  return new SettingsFault([
+    {
+      file: 'environment',
+      path: 'JETBRIDGE_KEY_PREVIOUS',
+      problem: `does not open ${secrets}, and neither does the present key`,
+      remedy:
+        'Set it to the key they were encrypted with; if that is lost, unset it, start, and make new secrets.',
+    },
+  ]);
+}

@@ -1,0 +1,106 @@
+import { Gauge } from 'prom-client';
+import type { HttpMetrics } from '../http/metrics.ts';
+import { pauseReasons } from '../provisioning/circuit-breaker.ts';
+import type { Importer } from '../provisioning/import.ts';
+import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
+import type { WriteHealth } from '../store/write-health.ts';
+import type { Connected } from './connections.ts';
+
+/** Counts the SCIM users of each connection by state. */
+export function countIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
+  new Gauge({
+    name: 'jetbridge_identities',
+    help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
+    labelNames: ['connection', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, state, count } of await reconcileQueue.counts())
+        this.set({ connection, state }, count);
+    },
+  });
+}
+
+/** Tells whether the last import of a connection was incomplete. */
+export function measureImports({ registry }: HttpMetrics, importer: Importer): void {
+  new Gauge({
+    name: 'jetbridge_import_incomplete',
+    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [connection, isIncomplete] of importer.incomplete())
+        this.set({ connection }, isIncomplete ? 1 : 0);
+    },
+  });
+}
+
+/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
+export function countPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
+  new Gauge({
+    name: 'jetbridge_travel_api_paused',
+    help: 'Whether the calls of a connection to its travel API pause, by reason.',
+    labelNames: ['connection', 'reason'],
+    registers: [registry],
+    collect() {
+      for (const { connection, reason } of pauses())
+        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
+    },
+  });
+}
+
+/** Counts the faults of each mapping. */
+export function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: ProvisioningService): void {
+  new Gauge({
+    name: 'jetbridge_mapping_faults',
+    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
+    },
+  });
+}
+
+/** Tells whether the database can be written. */
+export function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
+  new Gauge({
+    name: 'jetbridge_store_writes_failing',
+    help: '1 while the database cannot be written, as on a full disk; else 0.',
+    registers: [registry],
+    collect() {
+      this.set(writes.failure() === undefined ? 0 : 1);
+    },
+  });
+}
+
+/** Counts the people whose changes are held. */
+export function countHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
+  new Gauge({
+    name: 'jetbridge_held',
+    help: 'People whose changes wait for an admin, by connection and cause.',
+    labelNames: ['connection', 'cause'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
+    },
+  });
+}
+
+/** Tells which lookups serve an older reading. */
+export function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
+  new Gauge({
+    name: 'jetbridge_lookup_stale',
+    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
+    labelNames: ['connection', 'part'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, staleLookups } of connected)
+        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
+    },
+  });
+}

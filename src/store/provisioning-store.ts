@@ -1,0 +1,23 @@
+import type { Database } from './database.ts';
+import { groups } from './groups.ts';
+import { holds } from './holds.ts';
+import { identities } from './identities.ts';
+import { imports } from './imports.ts';
+import { leases } from './leases.ts';
+import { reconcileQueue } from './reconcile-queue.ts';
+import { references } from './references.ts';
+import { retention } from './tombstones.ts';
+
+/** Everything that the bridge keeps, in a database. */
+export function provisioningStore(database: Database) {
+  return {
+    identities: identities(database),
+    leases: leases(database),
+    reconcileQueue: reconcileQueue(database),
+    references: references(database),
+    imports: imports(database),
+    groups: groups(database),
+    holds: holds(database),
+    retention: retention(database),
+  };
+}

@@ -1,0 +1,224 @@
+import { type Kysely, sql } from 'kysely';
+import type { ReconcileQueue } from '../provisioning/ports.ts';
+import type { Database } from './database.ts';
+import { keyOf } from './keys.ts';
+import { batches } from './statements.ts';
+import type { Tables } from './tables.ts';
+
+/** The reconcileQueue in a database. */
+export function reconcileQueue({ db }: Database): ReconcileQueue {
+  return {
+    due: (now, limit, connections) => due(db, { now, limit, connections }),
+    markDirty: async (connection, ids, now) => {
+      for (const batch of batches(ids)) {
+        await markingDirty(db, now)
+          .where('connection_id', '=', connection)
+          .where('id', 'in', batch)
+          .execute();
+      }
+    },
+    markWaitingDirty: async (account, email, now) => {
+      const key = keyOf(email);
+      const waiting = markingDirty(db, now).where('account', '=', account);
+      await waiting.where('waiting_for', '=', key).execute();
+      // Without a traveler, the userName serves while another has the address that is waited for.
+      await waiting
+        .where('waiting_for', 'is not', null)
+        .where('travel_id', 'is', null)
+        .where('user_name_key', '=', key)
+        .execute();
+    },
+    markOpenDirty: async (connection, now) => {
+      for (const batch of batches(await openIdentities(db, connection))) {
+        await markingDirty(db, now)
+          .where('connection_id', '=', connection)
+          .where('id', 'in', batch)
+          .execute();
+      }
+    },
+    markStaleDirty: (connection, rulesVersion, limit, now) =>
+      markStaleDirty(db, { connection, rulesVersion, limit, now }),
+    counts: () => stateCounts(db),
+  };
+}
+
+interface DueQuery {
+  connection: string;
+  now: number;
+  limit: number;
+}
+
+/** Each connection's own queues, merged: one with a long queue that is not asked for costs the others nothing. */
+async function due(
+  db: Kysely<Tables>,
+  { now, limit, connections }: { now: number; limit: number; connections: string[] },
+): Promise<{ connection: string; id: string }[]> {
+  const rows = new Map<string, Due>();
+  for (const connection of connections) {
+    for (const queue of [leavers, dirty, checks]) {
+      for (const row of await queue(db, { connection, now, limit }).execute())
+        rows.set(`${row.connection_id} ${row.id}`, row);
+    }
+  }
+  return [...rows.values()]
+    .sort((left, right) => Number(isLeaver(right)) - Number(isLeaver(left)) || left.due_at - right.due_at)
+    .slice(0, limit)
+    .map(({ connection_id, id }) => ({ connection: connection_id, id }));
+}
+
+interface Due {
+  connection_id: string;
+  id: string;
+  active: number;
+  deleted_at: number | null;
+  due_at: number;
+}
+
+/** True for those who must be taken out of use: whoever else waits does so without access. */
+function isLeaver({ active, deleted_at }: Due): boolean {
+  return active === 0 || deleted_at !== null;
+}
+
+/** An index of their own finds them behind any number of others. */
+function leavers(db: Kysely<Tables>, query: DueQuery) {
+  return dirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
+}
+
+function dirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return free(db, now)
+    .select('next_attempt_at as due_at')
+    .where('connection_id', '=', connection)
+    .where('state', '=', sql.lit('dirty'))
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(limit);
+}
+
+/** A late call is looked for in any state; one who is dirty looks with the next attempt, in its own time. */
+function checks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return free(db, now)
+    .select('check_at as due_at')
+    .where('connection_id', '=', connection)
+    .where('state', '<>', sql.lit('dirty'))
+    .where('check_at', '>', sql.lit(0))
+    .where('check_at', '<=', now)
+    .orderBy('check_at')
+    .limit(limit);
+}
+
+function free(db: Kysely<Tables>, now: number) {
+  return db
+    .selectFrom('identity')
+    .select(['connection_id', 'id', 'active', 'deleted_at'])
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
+}
+
+/** Due now, unless it was due before: being touched again never costs an identity its place. */
+function markingDirty(db: Kysely<Tables>, now: number) {
+  return db.updateTable('identity').set((row) => ({
+    state: 'dirty',
+    revision: row('revision', '+', 1),
+    next_attempt_at: row
+      .case()
+      .when(row.and([row('state', '=', 'dirty'), row('next_attempt_at', '<=', now)]))
+      .then(row.ref('next_attempt_at'))
+      .else(now)
+      .end(),
+  }));
+}
+
+interface Stale {
+  connection: string;
+  rulesVersion: string;
+  limit: number;
+  now: number;
+}
+
+/** Who is dirty already will look anyway, in its own time. */
+async function openIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
+  const waiting = await db
+    .selectFrom('identity')
+    .select('id')
+    .where('connection_id', '=', connection)
+    .where('waiting_for', 'is not', null)
+    .where('state', '<>', sql.lit('dirty'))
+    .execute();
+  const referring = await db
+    .selectFrom('identity_reference as reference')
+    .innerJoin('identity', (join) =>
+      join
+        .onRef('identity.connection_id', '=', 'reference.connection_id')
+        .onRef('identity.id', '=', 'reference.identity_id'),
+    )
+    .leftJoin('identity as target', (join) =>
+      join
+        .onRef('target.connection_id', '=', 'reference.connection_id')
+        .onRef('target.id', '=', 'reference.target')
+        .onRef('target.travel_id', '=', 'reference.travel_id')
+        .on('target.deleted_at', 'is', null),
+    )
+    .select('identity.id')
+    .where('reference.connection_id', '=', connection)
+    .where('target.id', 'is', null)
+    .where('identity.state', '<>', sql.lit('dirty'))
+    .execute();
+  return [...new Set([...waiting, ...referring].map(({ id }) => id))];
+}
+
+/** Those that are dirty already are not touched again: they will be translated with the rules of the day. */
+async function markStaleDirty(
+  db: Kysely<Tables>,
+  { connection, rulesVersion, limit, now }: Stale,
+): Promise<number> {
+  const stale: string[] = [];
+  // Two ranges, which an index answers, in place of "unequal", which none does.
+  for (const side of ['<', '>'] as const) {
+    const rows = await db
+      .selectFrom('identity')
+      .select('id')
+      .where('connection_id', '=', connection)
+      .where('claimed', '=', sql.lit(1))
+      .where('state', '<>', sql.lit('dirty'))
+      .where('rules_version', side, rulesVersion)
+      .limit(limit - stale.length)
+      .execute();
+    stale.push(...rows.map(({ id }) => id));
+  }
+  for (const ids of batches(stale)) {
+    await markingDirty(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
+  }
+  return stale.length;
+}
+
+/**
+ * How many identities of each connection are in each state, tombstones included. Nearly all are synced, so only the
+ * others are counted; the synced ones are the rest of the tally.
+ */
+export async function stateCounts(
+  db: Kysely<Tables>,
+): Promise<{ connection: string; state: string; count: number }[]> {
+  const all = db
+    .selectFrom('tally')
+    .select((row) => [
+      'connection_id as connection',
+      sql.lit('synced').as('state'),
+      row.fn.sum<number>('count').as('count'),
+    ])
+    .where('kind', 'in', ['live', 'dead'])
+    .groupBy('connection_id');
+  const unsettled = db
+    .selectFrom('identity')
+    .select((row) => ['connection_id as connection', 'state', row.fn.countAll<number>().as('count')])
+    .where('state', '<>', sql.lit('synced'))
+    .groupBy(['connection_id', 'state']);
+  // One statement, so that both halves are of one moment.
+  const rows = await all.unionAll(unsettled).execute();
+  const counts = rows.map((row) => ({ ...row, count: Number(row.count) }));
+  return counts.map((row) => {
+    if (row.state !== 'synced') return row;
+    const others = counts.filter(
+      ({ connection, state }) => connection === row.connection && state !== 'synced',
+    );
+    return { ...row, count: row.count - others.reduce((sum, { count }) => sum + count, 0) };
+  });
+}

@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { findAttribute } from '../schema/attributes.ts';
+import { type AttributePath, parsePath } from '../schema/paths.ts';
+import { resolve, userType } from '../schema/schemas.ts';
+import { plainFields } from './fields.ts';
+import { faultsOf, type MappingFault, told } from './mapping-faults.ts';
+import {
+  compilePattern,
+  missingGroup,
+  type OptionTransforms,
+  type PlainTransform,
+  plainTransforms,
+} from './transforms.ts';
+import { travelRoles } from './travel-user.ts';
+import { isDateFormat, isPhoneCountry } from './value-readers.ts';
+
+/** The code of a country whose phone numbers are known. */
+export const countrySchema = z.string().refine(isPhoneCountry, {
+  message: told('is not the code of a country', 'Write two capital letters (ISO 3166-1), e.g. FR.'),
+});
+
+const replacement = z
+  .strictObject({
+    pattern: z.string().max(1000).describe('A regular expression (RE2 syntax).'),
+    with: z
+      .string()
+      .max(200)
+      .describe('What takes the place of every match; $1 is the first group, $& the whole match.'),
+  })
+  .superRefine((option, context) => {
+    const pattern = compilePattern(option.pattern);
+    if (typeof pattern === 'string') {
+      const message = told(
+        pattern,
+        'Write a regular expression in RE2 syntax: no look-around, no back references.',
+      );
+      context.addIssue({ code: 'custom', path: ['pattern'], message });
+      return;
+    }
+    const group = missingGroup(pattern, option.with);
+    if (group === undefined) return;
+    const problem = `names the group $${group}, which the pattern does not have`;
+    const message = told(
+      problem,
+      `Name a group of the pattern, which has ${pattern.groupCount()}, or write $& for the whole match.`,
+    );
+    context.addIssue({ code: 'custom', path: ['with'], message });
+  });
+
+const options = {
+  date: z
+    .string()
+    .refine(isDateFormat, {
+      message: told('is not a date format', 'Name YYYY, MM and DD once each, e.g. DD/MM/YYYY.'),
+    })
+    .describe('How the date is written, e.g. DD/MM/YYYY.'),
+  phone: countrySchema.describe('The country whose national way of writing is meant, e.g. FR.'),
+  prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
+  replace: replacement,
+  map: z.record(z.string(), z.string()).describe('Values by what they become; any other value is left out.'),
+  default: z
+    .string()
+    .min(1)
+    .max(1000)
+    .describe('The value where there is none, or where it was left out before.'),
+} satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
+
+const known = [...Object.keys(plainTransforms), ...Object.keys(options).map((name) => `{ "${name}": … }`)];
+
+/** One transform of a rule: a name, or an object of one name with its option. */
+export const transformSchema = z.union(
+  [
+    z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
+    z
+      .strictObject(options)
+      .partial()
+      .refine((transform) => Object.keys(transform).length === 1, {
+        message: told('is not one transform', 'Write each transform as an element of its own.'),
+        when: ({ issues }) => issues.length === 0,
+      }),
+  ],
+  { error: told('is not a transform', `Write one of ${known.join(', ')}.`) },
+);
+
+function isPlainTransform(name: string): name is PlainTransform {
+  return Object.hasOwn(plainTransforms, name);
+}
+
+const name = z.string().trim().min(1).max(1000);
+
+const scimPath = z.string().superRefine((text, context) => {
+  const path = readablePath(text);
+  if ('problem' in path) context.addIssue({ code: 'custom', message: told(path.problem, path.remedy) });
+});
+
+const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
+
+const rule = z
+  .strictObject({
+    scimAttribute: scimPath.describe('The SCIM path that is read; extensions by their URN.'),
+    customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
+    customField: name.optional().describe('The custom field that is set, by its name.'),
+    userAttribute: z.enum(plainFields).optional().describe('The field of the traveler that is set.'),
+    transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
+  })
+  .superRefine((written, context) => {
+    const count = targets.filter((target) => written[target] !== undefined).length;
+    if (count === 1) return;
+    const problem = count === 0 ? 'has no target' : 'has more than one target';
+    const message = told(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
+    context.addIssue({ code: 'custom', message });
+  });
+
+const rules = z.array(rule).superRefine((written, context) => {
+  const seen = new Map<string, number>();
+  for (const [index, one] of written.entries()) {
+    for (const target of targets) {
+      const value = one[target];
+      if (value === undefined) continue;
+      const first = seen.get(`${target} ${value}`);
+      if (first === undefined) seen.set(`${target} ${value}`, index);
+      else context.addIssue({ code: 'custom', path: [index, target], message: secondRule(first, value) });
+    }
+  }
+});
+
+function secondRule(first: number, value: string): string {
+  return told(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
+}
+
+/** Something of the travel service, by id or by its exact name. */
+const named = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
+  error: told('names nothing', 'Write { "id": … } or { "name": … }.'),
+});
+
+/**
+ * A mapping file: what becomes of SCIM attributes, and what everyone gets (docs/architecture.md, The rules of the
+ * plan).
+ */
+export const mappingSchema = z.strictObject({
+  $schema: z.string().optional(),
+  scimUserMapping: rules
+    .default([])
+    .describe('Rules; each replaces the default rule of the field that it sets.'),
+  defaults: z
+    .strictObject({
+      billingProfile: named.optional(),
+      travelPolicy: named.optional(),
+      costCenter: named.optional(),
+    })
+    .optional()
+    .describe('What travelers get whom the identity provider gives nothing.'),
+  roles: z
+    .strictObject({
+      allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
+      map: z
+        .record(z.string(), z.enum(travelRoles))
+        .optional()
+        .describe('Roles of the identity provider by their value or name.'),
+    })
+    .optional(),
+  phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
+  language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
+});
+
+/** What a mapping file says. */
+export type Mapping = z.output<typeof mappingSchema>;
+
+/** Reads the JSON of a mapping file: the mapping, or every fault with its place. */
+export function parseMapping(json: unknown): { mapping: Mapping } | { faults: MappingFault[] } {
+  const result = mappingSchema.safeParse(json);
+  return result.success ? { mapping: result.data } : { faults: faultsOf(result.error, mappingSchema) };
+}
+
+/** Why a rule cannot read from a path, and what would be right. */
+interface PathProblem {
+  problem: string;
+  remedy: string;
+}
+
+/** Parses the path of a rule. Extensions may have any attributes; core ones must exist, and be of those that are kept. */
+export function readablePath(text: string): AttributePath | PathProblem {
+  const parsed = parsePath(text);
+  const path = 'fault' in parsed ? parsed : ofAttributes(parsed);
+  if ('fault' in path) {
+    const remedy = 'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.';
+    return { problem: `is not a SCIM path: ${path.fault} (at ${path.position})`, remedy };
+  }
+  const { urn, attribute, name } = resolve(userType, path);
+  if (name === undefined)
+    return { problem: 'names a schema and no attribute', remedy: `Write ${text}:attribute.` };
+  if (!attribute) return urn === undefined ? unknown(name) : path;
+  if (attribute.mutability !== 'readWrite') {
+    return { problem: `${name} is not kept`, remedy: 'Read an attribute that the identity provider writes.' };
+  }
+  const isKnown = path.sub === undefined || findAttribute(attribute.subAttributes, path.sub) !== undefined;
+  return isKnown ? path : unknown(`${name}.${path.sub}`);
+}
+
+/** A rule reads an attribute, never an extension as a whole. */
+function ofAttributes(path: AttributePath): AttributePath {
+  const { readings, ...rest } = path;
+  if (!readings) return path;
+  return { ...rest, readings: readings.filter(({ attribute }) => attribute !== undefined) };
+}
+
+function unknown(name: string): PathProblem {
+  return {
+    problem: `a user has no attribute ${name}`,
+    remedy: 'Correct the name, or put the URN of its extension in front.',
+  };
+}

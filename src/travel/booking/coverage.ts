@@ -1,0 +1,117 @@
+import type { TripProject } from '../resources/trip-project.ts';
+import { centsOf, split } from './prices.ts';
+
+/** A booking of a trip project. */
+export type Booking = NonNullable<TripProject['bookings']>[number];
+
+/** What one traveler has of a booking, and what became of it. A stay or a rental counts as one segment without id. */
+export interface Place {
+  travelerId: string;
+  segmentId: string;
+  state: 'held' | 'canceled' | 'exchanged';
+}
+
+/** Who has what of a booking: one place for each traveler and segment. */
+export function placesOf(trip: TripProject, booking: Booking): Place[] {
+  const segments = segmentIds(trip, booking);
+  const canceled = (booking.cancellations ?? []).map((one) => ({
+    travelerIds: one.travelerIds,
+    segmentIds: one.transportSegmentIds ?? segments,
+  }));
+  const exchanged = (booking.modifications ?? []).flatMap(({ transportSegmentExchanges }) =>
+    transportSegmentExchanges.map((one) => ({
+      travelerIds: one.travelerIds,
+      segmentIds: one.originalTransportSegmentIds,
+    })),
+  );
+  const isAmong = (all: typeof canceled, travelerId: string, segmentId: string) =>
+    all.some((one) => one.travelerIds.includes(travelerId) && one.segmentIds.includes(segmentId));
+  return travelersOf(trip, booking).flatMap((travelerId) =>
+    segments.map((segmentId): Place => {
+      if (isAmong(exchanged, travelerId, segmentId)) return { travelerId, segmentId, state: 'exchanged' };
+      const state = isAmong(canceled, travelerId, segmentId) ? 'canceled' : 'held';
+      return { travelerId, segmentId, state };
+    }),
+  );
+}
+
+/** Who travels on a booking: all of the trip, those who exchanged another for it, or the one who rents the car. */
+export function travelersOf(trip: TripProject, booking: Booking): string[] {
+  const origin = originOf(trip, booking);
+  if (origin) {
+    return origin.modification.transportSegmentExchanges.flatMap(({ travelerIds }) => travelerIds);
+  }
+  return booking.kind === 'car' ? trip.travelerIds.slice(0, 1) : trip.travelerIds;
+}
+
+/** A booking, and those for which it was exchanged, the newest first. */
+export function lineOf(trip: TripProject, booking: Booking): Booking[] {
+  const origin = originOf(trip, booking);
+  return origin ? [booking, ...lineOf(trip, origin.booking)] : [booking];
+}
+
+/** Marks what nobody holds any more: exchanged when somebody exchanged it, else canceled. */
+export function marked(trip: TripProject, bookingId: string): TripProject {
+  const booking = (trip.bookings ?? []).find(({ id }) => id === bookingId);
+  if (!booking) return trip;
+  const places = placesOf(trip, booking);
+  const bookings = (trip.bookings ?? []).map((one) => (one === booking ? { ...one, ...fate(places) } : one));
+  const legs = (trip.transportLegs ?? []).map((leg) => ({
+    ...leg,
+    segments: leg.segments.map((segment) =>
+      segment.bookingId === bookingId
+        ? { ...segment, ...fate(places.filter(({ segmentId }) => segmentId === segment.id)) }
+        : segment,
+    ),
+  }));
+  return { ...trip, bookings, ...(trip.transportLegs ? { transportLegs: legs } : {}) };
+}
+
+/** The id under which a booking without segments counts as one. */
+export const WHOLE = '';
+
+function segmentIds(trip: TripProject, booking: Booking): string[] {
+  const segments = (trip.transportLegs ?? []).flatMap((leg) => leg.segments);
+  const own = segments.filter(({ bookingId }) => bookingId === booking.id).map(({ id }) => id);
+  return own.length > 0 ? own : [WHOLE];
+}
+
+function originOf(trip: TripProject, booking: Booking) {
+  for (const other of trip.bookings ?? []) {
+    const modification = other.modifications?.find(
+      ({ selectedBookingId }) => selectedBookingId === booking.id,
+    );
+    if (modification) return { booking: other, modification };
+  }
+  return undefined;
+}
+
+function fate(places: Place[]): { canceled: boolean; exchanged: boolean } {
+  const nobodyHolds = places.every(({ state }) => state !== 'held');
+  const exchanged = nobodyHolds && places.some(({ state }) => state === 'exchanged');
+  return { canceled: nobodyHolds && !exchanged, exchanged };
+}
+
+/** What each traveler's part of a booking cost. */
+export function shares(trip: TripProject, booking: Booking): Map<string, number> {
+  const rate = trip.rates.find(({ id }) => id === booking.rateId);
+  const travelers = travelersOf(trip, booking);
+  const parts = split(rate ? centsOf(rate.price) : 0, travelers.length);
+  return new Map(travelers.map((id, position) => [id, parts[position] ?? 0]));
+}
+
+/**
+ * What it is worth that a traveler gives up some places of a booking. The last gets what the others left, so that all
+ * of them together are worth the share.
+ */
+export function worth(trip: TripProject, booking: Booking, given: Place[]): Map<string, number> {
+  const all = placesOf(trip, booking);
+  const worths = [...shares(trip, booking)].flatMap(([travelerId, share]): [string, number][] => {
+    const own = all.filter((place) => place.travelerId === travelerId);
+    const gone = own.filter(({ state }) => state !== 'held').length;
+    const now = given.filter((place) => place.travelerId === travelerId).length;
+    const upTo = (count: number) => Math.floor((share * count) / own.length);
+    return now === 0 ? [] : [[travelerId, upTo(gone + now) - upTo(gone)]];
+  });
+  return new Map(worths);
+}

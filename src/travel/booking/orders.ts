@@ -1,0 +1,261 @@
+import { ApiError, notFound } from '../errors.ts';
+import { type JsonObject, textOf } from '../json.ts';
+import type { StoredResource } from '../ports.ts';
+import type { BookingSnapshot } from '../resources/booking-snapshot.ts';
+import type { Place } from '../resources/place.ts';
+import type { TripProject } from '../resources/trip-project.ts';
+import { add, type BookingDeps, type Kept, operationsOf } from './context.ts';
+import { type Booking, lineOf, travelersOf } from './coverage.ts';
+import { amountOf, type Making, type Price, priced } from './prices.ts';
+import { giveBack, leftOf } from './refunds.ts';
+import { billTo, travelersBy } from './travelers.ts';
+
+/** A rate to be booked. */
+export interface Order {
+  rateId: string;
+  /** True: the supplier does not take it. */
+  fails?: boolean;
+  supplierName?: string;
+  /** What the policy would have one traveler spend on it. */
+  budget?: Price;
+  /** The cities that a journey or a stay leads from and to, which the names of airports and hotels do not tell. */
+  cities?: { departure?: string; destination?: string };
+  /** What a ticket allows. */
+  fare?: { cabinClass?: string; category?: string; fareType?: string; lowCost?: boolean };
+}
+
+/** The bookings that orders make of a trip, in their order; what succeeds has its stay, rental or segments. */
+export function booked(
+  trip: TripProject,
+  orders: Pick<Order, 'rateId' | 'fails'>[],
+  making: Making & { tripProjectId: string },
+): { trip: TripProject; bookings: Booking[] } {
+  refuseUnbookable(trip, orders);
+  const before = trip.bookings ?? [];
+  const bookings = orders.map(({ rateId, fails = false }, position): Booking => {
+    const { tripProjectId } = making;
+    const made = {
+      ...{ id: making.newId('A'), type: 'booking' as const, createdAt: making.at },
+      ...{ canceled: false, exchanged: false, kind: rateOf(trip, rateId).kind, rateId, tripProjectId },
+    };
+    if (fails) return { ...made, status: 'failed' };
+    return { ...made, reference: reference(tripProjectId, before.length + position), status: 'succeeded' };
+  });
+  const held = new Map(bookings.filter(isHeld).map(({ id, rateId }) => [rateId, id]));
+  return { trip: { ...assigned(trip, held), bookings: [...before, ...bookings] }, bookings };
+}
+
+/** The rates that nothing was booked for, and that nobody exchanged anything for. */
+export function openRates(trip: TripProject): string[] {
+  const taken = new Set((trip.bookings ?? []).filter(isHeld).map(({ rateId }) => rateId));
+  return trip.rates.map(({ id }) => id).filter((id) => !taken.has(id));
+}
+
+/** The rate with this id. */
+export function rateOf(trip: TripProject, rateId: string): TripProject['rates'][number] {
+  const rate = trip.rates.find(({ id }) => id === rateId);
+  if (!rate) throw new ApiError('conflict', `The trip has no rate ${rateId}.`);
+  return rate;
+}
+
+function refuseUnbookable(trip: TripProject, orders: Pick<Order, 'rateId'>[]): void {
+  const open = new Set(openRates(trip));
+  for (const { rateId } of orders) {
+    rateOf(trip, rateId);
+    if (!open.delete(rateId)) throw new ApiError('conflict', `The rate ${rateId} is booked already.`);
+  }
+}
+
+/** No two bookings of a trip have the same, as purchases are found by it. */
+function reference(tripProjectId: string, position: number): string {
+  const mark = tripProjectId.replace(/[^0-9A-Za-z]/g, '').slice(-5);
+  return `${mark}${(position + 1).toString(36)}`.toUpperCase();
+}
+
+function isHeld({ status }: Booking): boolean {
+  return status === 'succeeded';
+}
+
+function assigned(trip: TripProject, bookingIds: Map<string, string>): TripProject {
+  const assign = <Part extends { rateId: string }>(part: Part): Part => {
+    const bookingId = bookingIds.get(part.rateId);
+    return bookingId === undefined ? part : { ...part, bookingId };
+  };
+  const { carRentals, hotelStays, transportLegs } = trip;
+  return {
+    ...trip,
+    ...(carRentals ? { carRentals: carRentals.map(assign) } : {}),
+    ...(hotelStays ? { hotelStays: hotelStays.map(assign) } : {}),
+    ...(transportLegs
+      ? { transportLegs: transportLegs.map((leg) => ({ ...leg, segments: leg.segments.map(assign) })) }
+      : {}),
+  };
+}
+
+/** What was bought, and what it costs whom. */
+export interface Bought {
+  booking: Booking;
+  order: Omit<Order, 'rateId'>;
+  bookerId: string | undefined;
+  /** Cents of each traveler. */
+  costs: Map<string, number>;
+}
+
+/** One purchase for each traveler whom a booking costs something, or nothing. */
+export async function purchases(
+  deps: BookingDeps,
+  { id, doc: trip }: Kept<'tripProject'>,
+  { booking, order, bookerId, costs }: Bought,
+): Promise<Kept<'billingOperation'>[]> {
+  if (booking.status !== 'succeeded') return [];
+  const ids = travelersOf(trip, booking).filter((travelerId) => costs.has(travelerId));
+  const [booker, ...travelers] = await travelersBy(deps, [bookerId ?? trip.travelerIds[0] ?? '', ...ids]);
+  if (!booker) throw notFound('user');
+  const { price } = rateOf(trip, booking.rateId);
+  const made = [];
+  for (const traveler of travelers) {
+    const operation = await add(deps, 'billingOperation', {
+      ...(await billTo(deps, traveler, trip)),
+      amount: amountOf(costs.get(traveler.id) ?? 0, price),
+      bookingSnapshot: snapshotOf(trip, booking, { booker, traveler, order }),
+      date: booking.createdAt,
+      description: wordsFor(trip, booking),
+      operationType: booking.kind,
+      transactionKind: 'purchase',
+      tripProjectId: id,
+    });
+    made.push(operation);
+  }
+  return made;
+}
+
+/** Gives travelers back what they gave up of a booking, from what they paid for it and for those it was exchanged for. */
+export async function reimburse(
+  deps: BookingDeps,
+  trip: Kept<'tripProject'>,
+  { booking, worths }: { booking: Booking; worths: Map<string, number> },
+): Promise<Kept<'billingOperation'>[]> {
+  const all = await operationsOf(deps, 'tripProjectId', [trip.id]);
+  const bought = all.filter(({ doc }) => doc.transactionKind === 'purchase');
+  const left = await leftOf(deps, bought);
+  const made = [];
+  for (const [travelerId, cents] of worths) {
+    const own = lineOf(trip.doc, booking).flatMap(({ reference }) =>
+      bought.filter(({ doc: { bookingSnapshot: known } }) => {
+        return known?.reference === reference && known?.traveler.id === travelerId;
+      }),
+    );
+    let open = cents;
+    for (const purchase of own) {
+      const part = Math.min(open, left.most(purchase));
+      if (part <= 0) continue;
+      open -= part;
+      made.push(await giveBack(deps, purchase, { cents: part, left, description: undefined }));
+    }
+  }
+  return made;
+}
+
+/** Who booked what for whom, on which terms. */
+export interface Terms {
+  booker: StoredResource;
+  traveler: StoredResource;
+  order: Pick<Order, 'budget' | 'cities' | 'fare' | 'supplierName'>;
+}
+
+/** What is known of a booking when it is made, kept for billing whatever becomes of the trip. */
+export function snapshotOf(trip: TripProject, booking: Booking, terms: Terms): BookingSnapshot {
+  const { booker, traveler, order } = terms;
+  const supplierName = order.supplierName ?? supplierOf(trip, booking);
+  return {
+    booker: personOf(booker),
+    channel: 'online',
+    date: booking.createdAt,
+    ...hotelPart(trip, booking, order),
+    kind: booking.kind,
+    ...(booking.reference === undefined ? {} : { reference: booking.reference }),
+    ...(order.budget === undefined ? {} : { servicebudget: priced(order.budget) }),
+    ...(supplierName === undefined ? {} : { supplierName }),
+    ...transportPart(trip, booking, order),
+    traveler: personOf(traveler),
+  };
+}
+
+/** A user as a snapshot names them. */
+export function personOf({ id, doc }: StoredResource): BookingSnapshot['booker'] {
+  const email = textOf(doc, 'email') ?? '';
+  return { id, email, fullName: fullName(doc) || email };
+}
+
+/** What a booking is, in a few words. */
+export function wordsFor(trip: TripProject, booking: Booking): string {
+  const stay = stayOf(trip, booking);
+  if (stay) return `Hotel ${stay.place.name}`;
+  const rental = (trip.carRentals ?? []).find(({ bookingId }) => bookingId === booking.id);
+  if (rental) return `Car from ${rental.pickupPlace.name}`;
+  const [first] = legsOf(trip, booking);
+  const from = first?.at(0)?.departure.place.name ?? '';
+  return `${booking.kind === 'rail' ? 'Train' : 'Flight'} from ${from} to ${first?.at(-1)?.arrival.place.name ?? ''}`;
+}
+
+function fullName(doc: JsonObject): string {
+  return [textOf(doc, 'firstName'), textOf(doc, 'lastName')].filter(Boolean).join(' ');
+}
+
+function supplierOf(trip: TripProject, booking: Booking): string | undefined {
+  return stayOf(trip, booking)?.place.name ?? legsOf(trip, booking)[0]?.[0]?.operatingCarrier?.name;
+}
+
+function hotelPart(
+  trip: TripProject,
+  booking: Booking,
+  { cities }: Pick<Order, 'cities'>,
+): Pick<BookingSnapshot, 'hotel'> {
+  const stay = stayOf(trip, booking);
+  if (!stay) return {};
+  const { checkinLocaleDate, checkoutLocaleDate, place } = stay;
+  return { hotel: { checkinLocaleDate, checkoutLocaleDate, place: spot(place, cities?.destination) } };
+}
+
+function transportPart(
+  trip: TripProject,
+  booking: Booking,
+  { cities, fare }: Pick<Order, 'cities' | 'fare'>,
+): Pick<BookingSnapshot, 'transport'> {
+  const legs = legsOf(trip, booking);
+  const departure = legs[0]?.[0]?.departure;
+  const destination = legs[0]?.at(-1)?.arrival.place;
+  if (!departure || !destination) return {};
+  const home = legs.at(-1)?.at(-1)?.arrival.place.name === departure.place.name;
+  const type = legs.length === 1 ? 'oneWay' : legs.length === 2 && home ? 'roundTrip' : 'multiCity';
+  const returning = legs.length > 1 ? legs.at(-1)?.[0]?.departure.localeDateTime.slice(0, 10) : undefined;
+  return {
+    transport: {
+      departure: spot(departure.place, cities?.departure),
+      departureLocaleDate: departure.localeDateTime.slice(0, 10),
+      destination: spot(destination, cities?.destination),
+      itineraryType: type,
+      ...fare,
+      ...(returning === undefined ? {} : { returnLocaleDate: returning }),
+    },
+  };
+}
+
+function stayOf(trip: TripProject, booking: Booking) {
+  return (trip.hotelStays ?? []).find(({ bookingId }) => bookingId === booking.id);
+}
+
+function legsOf(trip: TripProject, booking: Booking) {
+  const legs = (trip.transportLegs ?? []).map(({ segments }) =>
+    segments.filter(({ bookingId }) => bookingId === booking.id),
+  );
+  return legs.filter((segments) => segments.length > 0);
+}
+
+function spot({ airport, country }: Place, city: string | undefined) {
+  return {
+    ...(airport ? { airport: airport.iataCode } : {}),
+    ...(city === undefined ? {} : { city }),
+    ...(country ? { countryCode: country.code } : {}),
+  };
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { DeclaredSecret, Resource } from '../resource.ts';
+
+/** The names under which the shapes of a resource are found among the schemas. */
+export function shapeNames({ type }: Resource) {
+  const name = capitalized(type);
+  return {
+    answered: name,
+    written: `New${name}`,
+    patched: `${name}Patch`,
+    /** The one answer that tells a secret. */
+    revealing: `${name}WithSecret`,
+  };
+}
+
+/** The shapes of a resource: as answered and, where a client may write it, as created or replaced, and as changed. */
+export function shapesOf(resource: Resource, catalog: Resource[]): JsonObject {
+  const names = shapeNames(resource);
+  const kept = jsonSchemaOf(resource.schema);
+  const derived = resource.readOnly ? jsonSchemaOf(resource.readOnly) : { schema: {}, named: {} };
+  const written = withReferences(kept.schema, resource, catalog);
+  const answered = answeredSchema(
+    joined(
+      joined(commonFields(resource), withReferences(derived.schema, resource, catalog)),
+      withoutDescription(written),
+    ),
+  );
+  const isWritable = resource.operations.includes('create');
+  return {
+    [names.answered]: described(resource.schema, answered),
+    ...(isWritable ? { [names.written]: written, [names.patched]: patchSchema(written) } : {}),
+    ...(resource.secret ? { [names.revealing]: joined(answered, secretField(resource.secret)) } : {}),
+    ...kept.named,
+    ...derived.named,
+  };
+}
+
+/** The form of an id: "24 lowercase hexadecimal characters", or at most 50 of a few more. */
+export function idSchema(form: 'A' | 'B'): JsonObject {
+  return form === 'A'
+    ? { type: 'string', pattern: '^[0-9a-f]{24}$', description: '24 hexadecimal characters' }
+    : { type: 'string', pattern: '^[\\w@~.-]{1,50}$', description: 'Up to 50 letters, digits and _@~.-' };
+}
+
+function secretField({ field, example }: DeclaredSecret): JsonObject {
+  const member = { type: 'string', description: 'Told in this answer and in no other', examples: [example] };
+  return { properties: { [field]: member }, required: [field] };
+}
+
+function commonFields({ type, idForm }: Resource): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      id: idSchema(idForm),
+      type: { type: 'string', const: type },
+      createdAt: { type: 'string', format: 'date-time' },
+    },
+    required: ['id', 'type', 'createdAt'],
+  };
+}
+
+/** Fields that refer to another resource have the form of its ids. */
+function withReferences(schema: JsonObject, resource: Resource, catalog: Resource[]): JsonObject {
+  const { properties } = schema;
+  if (!isObject(properties)) return schema;
+  const targets = new Map((resource.references ?? []).map(({ field, to }) => [field, to]));
+  if (resource.parent) targets.set(`${resource.parent.type}Id`, resource.parent.type);
+  const members = Object.entries(properties).map(([name, member]): [string, Json] => {
+    const target = catalog.find(({ type }) => type === targets.get(name));
+    if (!target || !isObject(member)) return [name, member];
+    return [
+      name,
+      { ...member, ...idSchema(target.idForm), description: `The id of ${withArticle(target.type)}` },
+    ];
+  });
+  return { ...schema, properties: Object.fromEntries(members) };
+}
+
+function joined(one: JsonObject, other: JsonObject): JsonObject {
+  const list = (value: Json | undefined) => (Array.isArray(value) ? value : []);
+  const object = (value: Json | undefined) => (isObject(value) ? value : {});
+  return {
+    ...one,
+    ...other,
+    properties: { ...object(one['properties']), ...object(other['properties']) },
+    required: [...list(one['required']), ...list(other['required'])],
+  };
+}
+
+function described(schema: z.ZodType, shape: JsonObject): JsonObject {
+  const { description } = schema;
+  return description === undefined ? shape : { description, ...shape };
+}
+
+function withoutDescription({ description: _description, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** The JSON Schema of a declared schema as a client writes it, and the schemas with a name that it refers to, as answered. */
+export function jsonSchemaOf(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
+  const named = Object.entries<JsonObject>($defs).map(([name, part]) => [name, answeredSchema(part)]);
+  return { schema: rest, named: Object.fromEntries(named) };
+}
+
+/**
+ * The schema of what is answered: what has a default is there always. Nothing is said against further members, so that a
+ * client that was made from this contract goes on when there are new ones.
+ */
+export function answeredSchema(schema: JsonObject): JsonObject {
+  const { additionalProperties, required = [], ...rest } = withoutDefault(schema);
+  const { properties } = rest;
+  const filled = Object.entries(isObject(properties) ? properties : {}).filter(([, part]) =>
+    hasDefault(part),
+  );
+  const there = [...(Array.isArray(required) ? required : []), ...filled.map(([name]) => name)];
+  return {
+    ...mapped(rest, answeredSchema),
+    ...(there.length > 0 ? { required: there } : {}),
+    ...(additionalProperties ? { additionalProperties } : {}),
+  };
+}
+
+/** The schema of a merge patch (RFC 7396): every member may be left out, and null where it can be removed; arrays are replaced whole. */
+export function patchSchema(schema: JsonObject): JsonObject {
+  const { required = [], properties, ...rest } = withoutDefault(schema);
+  if (!isObject(properties)) return withoutDefault(schema);
+  const kept = new Set(Array.isArray(required) ? required : []);
+  const members = Object.entries(properties).map(([name, member]): [string, Json] => {
+    const changed = isObject(member) ? patchSchema(member) : member;
+    return [name, kept.has(name) || !isObject(changed) ? changed : nullable(changed)];
+  });
+  const { additionalProperties: others } = rest;
+  return {
+    ...rest,
+    properties: Object.fromEntries(members),
+    ...(isObject(others) ? { additionalProperties: nullable(others) } : {}),
+  };
+}
+
+/** In the form that makers of clients understand: they lose a null among the types of an object or an enumeration. */
+function nullable(schema: JsonObject): JsonObject {
+  const { type } = schema;
+  const isPlain = typeof type === 'string' && type !== 'object' && !('enum' in schema);
+  return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
+}
+
+/** The schema with its parts changed. */
+function mapped(schema: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
+  const each = (part: Json): Json => (isObject(part) ? change(part) : part);
+  const parts = Object.entries(schema).map(([word, value]): [string, Json] => {
+    if (word === 'properties' && isObject(value)) {
+      return [word, Object.fromEntries(Object.entries(value).map(([name, part]) => [name, each(part)]))];
+    }
+    if (word === 'items') return [word, each(value)];
+    if ((word === 'anyOf' || word === 'oneOf') && Array.isArray(value)) return [word, value.map(each)];
+    return [word, value];
+  });
+  return Object.fromEntries(parts);
+}
+
+function hasDefault(schema: Json): boolean {
+  return isObject(schema) && 'default' in schema;
+}
+
+function withoutDefault(schema: JsonObject): JsonObject {
+  const { default: _default, ...rest } = schema;
+  return rest;
+}
+
+/** The resource of the declaration's example, as it is answered: what the example leaves out of `shape` is made up. */
+export function answeredExample({ type, idForm, schema, example }: Resource, shape: JsonObject): JsonObject {
+  const names = Object.keys(example);
+  const kept = schema.parse(pick(example, (name) => name in schema.shape)) as JsonObject;
+  const others = pick(example, (name) => !(name in schema.shape));
+  const common = { id: exampleId(type, idForm), type, createdAt: '2026-11-20T12:00:00Z' };
+  const required = Array.isArray(shape['required']) ? shape['required'].map(String) : [];
+  const missing = required.filter((name) => !(name in common || name in kept || names.includes(name)));
+  const madeUp = missing.map((name) => [name, madeUpValue(name, memberOf(shape, name))]);
+  return { ...common, ...Object.fromEntries(madeUp), ...others, ...kept };
+}
+
+/** A merge patch: one field with a value, and one that is removed. */
+export function patchExample({ schema, example }: Resource): JsonObject {
+  const names = Object.keys(schema.shape);
+  const otherwise = (name: string) => schema.shape[name]?.safeParse(undefined);
+  const changed = names.filter((name) => typeof example[name] === 'string' && !otherwise(name)?.success);
+  const removed = names.find((name) => !(name in example) && isOptional(otherwise(name)));
+  return {
+    ...pick(example, (name) => name === changed.at(-1)),
+    ...(removed === undefined ? {} : { [removed]: null }),
+  };
+}
+
+/** An id for an example, the same for all examples of a type. */
+export function exampleId(type: string, form: 'A' | 'B'): string {
+  const digits = createHash('sha256').update(type).digest('hex');
+  if (form === 'A') return digits.slice(0, 24);
+  return digits.slice(0, 32).replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-4$3-8$4-$5');
+}
+
+function isOptional(result: { success: boolean; data?: unknown } | undefined): boolean {
+  return result?.success === true && result.data === undefined;
+}
+
+function pick(object: JsonObject, isWanted: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => isWanted(name)));
+}
+
+function memberOf({ properties }: JsonObject, name: string): JsonObject {
+  const member = isObject(properties) ? properties[name] : undefined;
+  return isObject(member) ? member : {};
+}
+
+/** A value of a member that the declaration has no example for. */
+function madeUpValue(name: string, member: JsonObject): Json {
+  const { const: only, examples, enum: values, type, format } = member;
+  if (only !== undefined) return only;
+  const [first] = [examples, values].flatMap((list) => (Array.isArray(list) ? list : []));
+  if (first !== undefined) return first;
+  if (name.endsWith('Id')) return exampleId(name.slice(0, -2), 'A');
+  if (type === 'boolean') return false;
+  if (type === 'integer' || type === 'number') return 1;
+  if (type === 'array') return [];
+  if (type === 'object') return {};
+  return format === 'date-time' ? '2026-11-20T12:00:00Z' : name;
+}
+
+/** `billingProfile` → `BillingProfile`. */
+export function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** `travelPolicy` → `travelPolicies`. */
+export function plural(type: string): string {
+  return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
+}
+
+/** `scimUserMapping` → `SCIM user mapping`. */
+export function spoken(type: string): string {
+  return type.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/\bscim\b/, 'SCIM');
+}
+
+/** `invoice` → `an invoice`, `user` → `a user`. */
+export function withArticle(type: string): string {
+  return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${spoken(type)}`;
+}

@@ -1,0 +1,157 @@
+import { promises as dns, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A receiver where events are not sent. */
+export class PrivateAddress extends Error {
+  constructor() {
+    super('leads to a private address');
+    this.name = 'PrivateAddress';
+  }
+}
+
+/**
+ * Keeps requests away from private addresses: throws for a URL that names one, and answers the look-up to connect by,
+ * so that the addresses that were looked at are those that are used, whatever the name server says a moment later.
+ */
+export function guarded(url: URL, resolve: Resolve, allowPrivate: boolean): LookupFunction {
+  if (!allowPrivate && isPrivateHost(url.hostname)) throw new PrivateAddress();
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const [first] = found;
+        if (!first) return callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+        if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address)))
+          return callback(new PrivateAddress(), '');
+        if (options.all) return callback(null, ordered(found));
+        return callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+}
+
+/** Each address once. */
+function ordered(found: LookupAddress[]): LookupAddress[] {
+  return [...new Map(found.map((one) => [one.address, one])).values()];
+}
+
+type IPv6 = InstanceType<typeof ipaddr.IPv6>;
+
+/** What has been given to networks so far; whatever else there may be is not the Internet (IANA IPv6 address space). */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+/** "the Well-Known Prefix" of NAT64 (RFC 6052 §2.1). */
+const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/**
+ * The wire server of Azure, which every virtual machine there reaches, and which hands out its configuration; the
+ * address is public by the registries, and no other network can use it.
+ */
+const AZURE_WIRE_SERVER = '168.63.129.16';
+
+/**
+ * Whether an address is one of the Internet: not private, loopback, link-local, multicast or of any other special use,
+ * and not such a one written inside an IPv6 address.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const one = ipaddr.parse(address);
+  if (one instanceof ipaddr.IPv4) return isPublicIPv4(one);
+  // A zone is a network next to this machine (RFC 4007 §6).
+  if (one.zoneId) return false;
+  const inner = embedded(one);
+  if (inner) return isPublicIPv4(inner);
+  return one.match(globalUnicast) && one.range() === 'unicast';
+}
+
+function isPublicIPv4(address: InstanceType<typeof ipaddr.IPv4>): boolean {
+  return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
+}
+
+/** The IPv4 address to which an IPv6 address leads in the end. */
+function embedded(address: IPv6): InstanceType<typeof ipaddr.IPv4> | undefined {
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  if (address.match(nat64)) return octets(address, 12);
+  // "2002:V4ADDR::/48" (RFC 3056 §2)
+  return address.range() === '6to4' ? octets(address, 2) : undefined;
+}
+
+function octets(address: IPv6, from: number): InstanceType<typeof ipaddr.IPv4> {
+  return new ipaddr.IPv4(address.toByteArray().slice(from, from + 4));
+}
+
+/** Whether the host of a URL by itself says that it is not one of the Internet; a name mostly says nothing. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (ipaddr.isValid(host)) return !isPublicAddress(host);
+  // "Users may assume that IPv4 and IPv6 address queries for localhost names will always resolve to the respective IP loopback address" (RFC 6761 §6.3)
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the name servers. The system's own look-up holds one of the few threads of the process while it waits, so names
+ * whose servers are dead would keep everybody waiting. It is asked only when the servers have answered and know nothing,
+ * as the name may stand in its own file, and then it answers soon.
+ */
+export async function resolveName(hostname: string): Promise<LookupAddress[]> {
+  const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = [...addresses(four, 4), ...addresses(six, 6)];
+  if (found.length > 0) return found;
+  const late = [four, six].find((answer) => answer.status === 'rejected' && isLate(answer.reason));
+  if (late?.status === 'rejected') throw late.reason;
+  return dns.lookup(hostname, { all: true });
+}
+
+function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+function isLate(error: unknown): boolean {
+  return codeOf(error) === 'ETIMEOUT';
+}
+
+/** The code by which Node tells its errors apart; '' where there is none. */
+export function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/** A receiver that sends interim answers and no final one. */
+export class TooManyInterim extends Error {
+  constructor(limit: number) {
+    super(`more than ${limit} interim (1xx) answers came before the final one`);
+    this.name = 'TooManyInterim';
+  }
+}
+
+const texts = new Map([
+  ['ENOTFOUND', 'the host is not known'],
+  ['ENODATA', 'the host is not known'],
+  ['EAI_AGAIN', 'the name servers do not answer'],
+  ['ETIMEOUT', 'the name servers do not answer'],
+  ['ESERVFAIL', 'the name servers do not answer'],
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ECONNRESET', 'the connection was closed without an answer'],
+  ['EPIPE', 'the connection was closed without an answer'],
+  ['ETIMEDOUT', 'the host cannot be reached'],
+  ['EHOSTUNREACH', 'the host cannot be reached'],
+  ['ENETUNREACH', 'the host cannot be reached'],
+]);
+
+/** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
+export function failureText(error: unknown): string {
+  if (error instanceof PrivateAddress) return 'the host leads to a private address';
+  if (error instanceof TooManyInterim) return error.message;
+  const code = codeOf(error);
+  const known = texts.get(code);
+  if (known) return known;
+  if (code.startsWith('HPE_')) return 'the answer is no HTTP';
+  if (/CERT|SSL|TLS|ISSUER|SIGNATURE|EPROTO/.test(code))
+    return `the certificate or the encryption is not accepted (${code})`;
+  return code === '' ? 'the request failed' : `the request failed (${code})`;
+}

@@ -1,0 +1,535 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { certificateFiles } from '../fixtures/certificate.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import { shownCertificate } from '../fixtures/plain-and-tls.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+const home = join(__dirname, '..', '..');
+const example = join(home, 'config/jetbridge.example.json');
+
+/** A fixture of one's own: an empty data folder, and files in it. */
+let place: ReturnType<typeof folder>;
+let data: { JETBRIDGE_DATA: string };
+beforeEach(() => {
+  place = folder();
+  data = { JETBRIDGE_DATA: join(place.path, 'data') };
+});
+afterEach(() => place.remove());
+
+function file(name: string, content: unknown): string {
+  const path = join(place.path, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** The example of the settings, with a travel API where nobody answers: the names in its mappings are asked for. */
+function unreachable(): string {
+  const text = readFileSync(example, 'utf8').replaceAll('travel.example.com', '127.0.0.1:1');
+  return file('example.json', text.replaceAll('mappings/', join(home, 'config/mappings/')));
+}
+
+/** A travel API where nobody answers. */
+const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
+
+describe('wrong use ends with 2 and says what is wrong', () => {
+  it.each<[string[], string]>([
+    [[], 'Usage: jetbridge'],
+    [['fly'], "unknown command 'fly'"],
+    [['check', '--loud'], "unknown option '--loud'"],
+    [['preview'], 'give either --input <file> or --people'],
+    [['preview', '--people', '--input', 'x'], 'give either --input <file> or --people'],
+    [['preview', '--input', 'x', '--limit', '3'], '--connection and --limit go with --people'],
+    [['preview', '--input', 'x', '--connection', 'y'], '--connection and --limit go with --people'],
+    [['preview', '--people', '--limit', '-1'], 'must be a whole number'],
+    [['replay', 'x', '--token', 't'], "required option '--url <url>'"],
+    [['replay', 'x', '--token', 't', '--url', 'localhost'], 'must be a URL'],
+    [
+      ['replay', 'x', '--token', 't', '--url', 'http://h', '--variable', 'seed'],
+      'must be of the form name=value',
+    ],
+    [['tokens'], 'Usage: jetbridge tokens'],
+    [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
+    [['tokens', 'revoke'], "missing required argument 'id'"],
+    [['connections'], 'Usage: jetbridge connections'],
+    [['connections', 'forget'], "missing required argument 'name'"],
+    [['api-keys'], 'Usage: jetbridge api-keys'],
+    [['api-keys', 'create'], "required option '--user <email>'"],
+    [['api-keys', 'revoke'], "missing required argument 'id'"],
+    [['oauth-clients'], 'Usage: jetbridge oauth-clients'],
+    [['oauth-clients', 'create'], 'give either --connection <id> or --travel-admin <email>'],
+    [['oauth-clients', 'create', '--connection', 'a', '--travel-admin', 'b'], 'give either --connection'],
+    [
+      ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'http://idp.example/keys'],
+      'must be an https URL',
+    ],
+    [
+      ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'https://i.example', '--jwks-file', 'f'],
+      'give one of --jwks-uri and --jwks-file',
+    ],
+    [['oauth-clients', 'revoke'], "missing required argument 'id'"],
+    [['sample-data', '--users', '0'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--users', '-5'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--users', 'many'], 'must be a whole number from 1 to 1000000.'],
+    [['sample-data', '--trips', '100001'], 'must be a whole number from 0 to 100000.'],
+    [['sample-data', '--seed', '1.5'], 'must be a whole number from 0 to 2147483648.'],
+    [['sample-data', '--now', '2026-02-30'], 'must be a day of this century such as 2026-11-20.'],
+    [['sample-data', '--now', '9999-12-31'], 'must be a day of this century such as 2026-11-20.'],
+    [
+      ['sample-data', '--users', '1', '--trips', '101'],
+      '101 trips are too many for one person: at most 100 each',
+    ],
+  ])('jetbridge %j', async (args, text) => {
+    const ran = await jetbridge(args, data);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(text);
+  });
+});
+
+it('--help names every command', async () => {
+  const ran = await jetbridge(['--help']);
+  expect(ran).toMatchObject({ code: 0, err: '' });
+  for (const command of [
+    'serve',
+    'check',
+    'preview',
+    'replay',
+    'import',
+    'tokens',
+    'oauth-clients',
+    'api-keys',
+    'holds',
+    'demo',
+  ])
+    expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
+});
+
+it('--version is that of the package', async () => {
+  expect(await jetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+});
+
+describe('check', () => {
+  it('tells how the settings are understood, with the secrets struck out', async () => {
+    const secrets = {
+      SCIM_TOKEN: 'token-of-the-parent',
+      TRAVEL_API_KEY: 'key-of-the-parent',
+      SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
+      SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
+      ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
+    };
+    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('connection subsidiary\n');
+    expect(out).toContain('https://127.0.0.1:1, credential ********');
+    expect(out).toContain('were not checked for connection subsidiary: the travel API cannot be asked');
+    expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
+    expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
+    for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
+  });
+
+  it('refuses a travel API by plain HTTP over a network, unless that is allowed, and then tells so', async () => {
+    // A mapping that names nothing of the travel service: nobody is asked.
+    const settings = settingsFile({}, { default: { mapping: join(home, 'config/mappings/default.json') } });
+    const environment = {
+      JETBRIDGE_CONFIG: settings.path,
+      TRAVEL_API_URL: 'http://travel.example.com',
+      TRAVEL_API_KEY: 'key-of-the-travel-service',
+    };
+    const refused = await jetbridge(['check'], environment);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('set TRAVEL_API_INSECURE=true')]);
+    const allowed = await jetbridge(['check'], { ...environment, TRAVEL_API_INSECURE: 'true' });
+    settings.remove();
+    expect([allowed.code, allowed.err]).toEqual([0, '']);
+    expect(allowed.out).toContain('plain HTTP   to it, as TRAVEL_API_INSECURE allows');
+  });
+
+  it('tells how requests may come', async () => {
+    const files = await certificateFiles();
+    const https = { TLS_CERT: files.cert, TLS_KEY: files.key, TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
+    const { out } = await jetbridge(['check'], { ...https, HOST: '0.0.0.0' });
+    files.remove();
+    expect(out).toContain('serves HTTPS on 0.0.0.0:8080');
+    expect(out).toMatch(/certificate {2}until 20\d\d-/);
+    expect(out).toContain('plain HTTP   from other machines is refused');
+    expect(out).toContain('proxies      trusted: 10.0.0.0/8, loopback');
+    expect((await jetbridge(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
+  });
+});
+
+describe('preview', () => {
+  const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
+
+  it('shows rule by rule what becomes of a user, with what the embedded travel service knows', async () => {
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('email      = "ada@corp.example"\n');
+    expect(ran.out).toContain('set by default rule userName: "ada@corp.example" → "ada@corp.example"\n');
+    expect(ran.out).toContain('No findings.');
+  });
+
+  it('takes another mapping, and tells what it cannot find', async () => {
+    const mapping = file('mapping.json', {
+      scimUserMapping: [
+        { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim'] },
+        { scimAttribute: 'userName', customField: 'Login' },
+      ],
+    });
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada), '--mapping', mapping], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('set by file rule title | trim: " Dr " → "Dr"');
+    expect(ran.out).toContain('The travel service has no custom field called "Login". [customFieldUnknown]');
+  });
+
+  it('works beside a running server, and makes no secrets', async () => {
+    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    expect(ran.code).toBe(0);
+    const server = await serve(data);
+    expect(server.welcome).toContain('travel API key  travel_');
+    const beside = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    await server.stop();
+    expect(beside).toEqual(ran);
+  });
+
+  it.each<[string, string | object, string]>([
+    ['no JSON', '{"userName": }', 'is not JSON (Unexpected token'],
+    ['a list', [], 'must hold one JSON object'],
+    ['no userName', {}, 'userName is required'],
+    ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
+  ])('%s is told with the file, and ends with 1', async (_title, content, text) => {
+    const input = file('user.json', content);
+    const ran = await jetbridge(['preview', '--input', input], data);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain(`${input}: ${text}`);
+    expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('a mapping with faults, a missing file and a silent travel API end with 1 as well', async () => {
+    const input = file('ada.json', ada);
+    const faulty = file('mapping.json', { scimUserMapping: [{}], colour: 'blue' });
+    const mapping = await jetbridge(['preview', '--input', input, '--mapping', faulty], data);
+    expect(mapping).toMatchObject({ code: 1, out: '' });
+    expect(mapping.err.trimEnd().split('\n').length).toBeGreaterThan(1);
+    const missing = await jetbridge(['preview', '--input', join(place.path, 'nobody.json')], data);
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
+    const silent = await jetbridge(['preview', '--input', input], { ...data, ...nobody });
+    expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
+  });
+});
+
+describe('preview --people', () => {
+  const title = { scimAttribute: 'title', customField: 'Job title' };
+  const secrets = {
+    SCIM_TOKEN: 'a-token-that-the-operator-chose',
+    TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
+  };
+
+  /** Settings whose default connection has this mapping. */
+  function settingsWith(mapping: object): { JETBRIDGE_CONFIG: string } {
+    const config = { connections: { default: { mapping: file('own-mapping.json', mapping) } } };
+    return { JETBRIDGE_CONFIG: file('jetbridge.json', config) };
+  }
+
+  async function joined(server: Served, user: object): Promise<void> {
+    const response = await fetch(`${server.url}/scim/v2/Users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secrets.SCIM_TOKEN}`, 'content-type': 'application/scim+json' },
+      body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], ...user }),
+    });
+    expect(response.status).toBe(201);
+  }
+
+  /** A server with three people in it. */
+  async function servedPeople(): Promise<Served> {
+    const server = await serve({ ...data, ...secrets, ...settingsWith({ scimUserMapping: [title] }) });
+    const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
+    await admin.make('/custom-fields', { name: 'Job title', dataType: 'text', resourceType: 'user' });
+    await joined(server, { userName: 'ada@corp.example', title: 'Buyer', preferredLanguage: 'de' });
+    await joined(server, { userName: 'bob\u202e@corp.example', emails: [{ value: 'bob@corp.example' }] });
+    await joined(server, { userName: 'reception' });
+    return server;
+  }
+
+  it('tells what another mapping would change, beside a running server, and changes nothing', async () => {
+    const server = await servedPeople();
+    const upper = { ...title, transforms: ['uppercase'] };
+    const desk = [{ map: { reception: 'desk@corp.example' } }];
+    const email = { scimAttribute: 'userName', userAttribute: 'email', transforms: desk };
+    const other = file('other.json', {
+      scimUserMapping: [upper, email],
+      language: { default: 'fr' },
+    });
+    const present = settingsWith({ scimUserMapping: [title] });
+    const args = ['preview', '--people', '--mapping', other];
+    const ran = await jetbridge(args, { ...data, ...secrets, ...present });
+    const again = await jetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
+    await server.stop();
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    // What would turn the rest of a line round is spelled out.
+    expect(
+      ran.out.replace(other, 'other.json'),
+    ).toBe(`Connection default: other.json, beside the present mapping. Nothing was written or sent.
+
+3 people looked at:
+       2  would change in the travel service
+       1  would get a traveler at last
+       0  would get no traveler any more
+
+┌───────────┬───────────────┬──────────┬────────────┬──────────┐
+│ field     │ another value │ no value │ sent again │ given up │
+├───────────┼───────────────┼──────────┼────────────┼──────────┤
+│ lang      │ 2             │ 0        │ 0          │ 0        │
+├───────────┼───────────────┼──────────┼────────────┼──────────┤
+│ Job title │ 1             │ 0        │ 0          │ 0        │
+└───────────┴───────────────┴──────────┴────────────┴──────────┘
+
+┌─────────────────────┬───────┬─────┬──────┐
+│ finding             │ field │ new │ gone │
+├─────────────────────┼───────┼─────┼──────┤
+│ transformFailed     │ email │ 2   │ 0    │
+├─────────────────────┼───────┼─────┼──────┤
+│ languageUnsupported │ lang  │ 0   │ 1    │
+├─────────────────────┼───────┼─────┼──────┤
+│ emailInvalid        │ email │ 0   │ 1    │
+├─────────────────────┼───────┼─────┼──────┤
+│ noEmail             │ email │ 0   │ 1    │
+└─────────────────────┴───────┴─────┴──────┘
+
+Examples (3 of 3):
+
+ada@corp.example
+  lang: nothing → "fr"
+  Job title: "Buyer" → "BUYER"
+  + email "ada@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+  - lang "de": The travel service speaks English and French. [languageUnsupported]
+
+bob\\u{202e}@corp.example
+  lang: nothing → "fr"
+  + email "bob\\u{202e}@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+
+reception gets a traveler
+  archived: nothing → false
+  email: nothing → "desk@corp.example"
+  lang: nothing → "fr"
+  - email "reception": This is not an email address. [emailInvalid]
+  - email: There is no usable email address, and no traveler can exist without one. [noEmail]
+`);
+    expect(again.out).toContain('Examples (1 of 3):');
+  });
+
+  it('tells what an edited mapping would change once the server starts with it', async () => {
+    const server = await servedPeople();
+    const edited = settingsWith({ scimUserMapping: [{ ...title, transforms: ['uppercase'] }] });
+    const environment = { ...data, ...secrets, ...edited };
+    const beside = await jetbridge(['preview', '--people'], environment);
+    expect(beside).toMatchObject({ code: 0, err: '' });
+    expect(beside.out).toContain('the present mapping, beside what was sent. Nothing was written or sent.');
+    expect(beside.out).toContain('1  would change in the travel service');
+    expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
+    await server.stop();
+    expect(await jetbridge(['preview', '--people'], environment)).toEqual(beside);
+  });
+
+  it('tells that there is nobody, and whom the settings do not know', async () => {
+    const nobodyThere = await jetbridge(['preview', '--people'], data);
+    expect(nobodyThere).toMatchObject({ code: 0, err: '' });
+    expect(nobodyThere.out).toContain('0 people looked at:');
+    const unknown = await jetbridge(['preview', '--people', '--connection', 'mars'], data);
+    expect(unknown).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no connection mars; the settings have default.\n',
+    });
+  });
+
+  it('a mapping with faults and a silent travel API end with 1', async () => {
+    const faulty = file('mapping.json', { colour: 'blue' });
+    const mapping = await jetbridge(['preview', '--people', '--mapping', faulty], data);
+    expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
+    const silent = await jetbridge(['preview', '--people'], { ...data, ...nobody });
+    expect(silent).toMatchObject({ code: 1, out: '', err: expect.stringContaining('check TRAVEL_API_URL') });
+  });
+});
+
+describe('serve', () => {
+  it('prints the secrets that it made once, and ends with 0 when asked to', async () => {
+    const first = await serve(data);
+    const token = /SCIM token {6}(scim_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
+    const key = /travel API key {2}(travel_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
+    expect(await statusOf(first, token)).toBe(200);
+    expect(await first.stop()).toMatchObject({ code: 0, out: '' });
+
+    const second = await serve(data);
+    expect(second.welcome).not.toMatch(/scim_|travel_/);
+    expect(await statusOf(second, token)).toBe(200);
+    const travel = await fetch(`${second.url}/api/whoami`, { headers: { Authorization: `Bearer ${key}` } });
+    expect(travel.status).toBe(200);
+    expect((await second.stop()).code).toBe(0);
+  });
+
+  it('serves HTTPS, and a renewed certificate after SIGHUP', async () => {
+    const files = await certificateFiles();
+    const server = await serve({ ...data, TLS_CERT: files.cert, TLS_KEY: files.key });
+    expect(server.url).toMatch(/^https:/);
+    const before = await shownCertificate(server.url);
+    await files.renew();
+    server.signal('SIGHUP');
+    await eventually(async () => expect(await shownCertificate(server.url)).not.toBe(before));
+    expect(await server.stop()).toMatchObject({ code: 0 });
+    files.remove();
+  });
+
+  it('a port in use ends it with one line, and the secrets are shown at the start that serves', async () => {
+    const other = await serve({ JETBRIDGE_DATA: join(place.path, 'other') });
+    const ran = await jetbridge(['serve'], { ...data, PORT: new URL(other.url).port });
+    await other.stop();
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^listen EADDRINUSE.* set PORT to another port\.\n$/);
+    const server = await serve(data);
+    expect(server.welcome).toMatch(/scim_\S+/);
+    await server.stop();
+  });
+
+  it('a data folder that another server has, or that is none, ends it with one line', async () => {
+    const server = await serve(data);
+    const second = await jetbridge(['serve'], data);
+    await server.stop();
+    expect(second).toMatchObject({ code: 1, out: '' });
+    expect(second.err).toMatch(/is in use by another Jetbridge\. Stop it, or .*\n$/);
+    const none = await jetbridge(['serve'], { JETBRIDGE_DATA: file('file', '') });
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('JETBRIDGE_DATA must be a folder.') });
+  });
+
+  it('a file that is no database ends it with one line', async () => {
+    file('jetbridge.db', 'x'.repeat(5000));
+    const ran = await jetbridge(['serve'], { JETBRIDGE_DATA: place.path });
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
+  });
+});
+
+describe('tokens', () => {
+  it('one that is made opens the running server at once; one that is revoked does so no more', async () => {
+    const server = await serve(data);
+    const made = await jetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
+    expect(made).toMatchObject({ code: 0, err: 'Keep it: it is shown only now.\n' });
+    const token = made.out.trim();
+    expect(await statusOf(server, token)).toBe(200);
+
+    const listed = await jetbridge(['tokens', 'list'], data);
+    expect(listed.code).toBe(0);
+    expect(listed.out).not.toContain(token);
+    expect(listed.out).toMatch(/│ first token +│ default +│ .* │ never +│/);
+    const id = /│ (\S+) +│ okta +│/.exec(listed.out)?.[1] ?? '';
+
+    expect(await jetbridge(['tokens', 'revoke', id], data)).toEqual({ code: 0, out: 'revoked\n', err: '' });
+    expect(await statusOf(server, token)).toBe(401);
+    expect((await jetbridge(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
+    const again = await jetbridge(['tokens', 'revoke', id], data);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('revoked before') });
+    await server.stop();
+  });
+
+  it('a connection that is not in the settings is told, with those that are', async () => {
+    expect(await jetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no connection acme; the settings have default.\n',
+    });
+  });
+});
+
+describe('replay', () => {
+  const scenario = (userName: string) => ({
+    name: 'joiner',
+    steps: [
+      {
+        request: {
+          method: 'POST',
+          path: '/Users',
+          headers: { Authorization: 'Bearer {{token}}', 'Content-Type': 'application/scim+json' },
+          body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: '{{who}}@corp.example' },
+        },
+        expect: { status: [201], bodyMatches: { userName } },
+      },
+    ],
+  });
+
+  it('ends with 0 when every answer is as recorded, and with 1 and the difference when one is not', async () => {
+    const server = await serve({ ...data, SCIM_TOKEN: 'token-of-the-replay' });
+    const at = ['--url', `${server.url}/scim/v2/`, '--token', 'token-of-the-replay'];
+    const good = file('good.json', scenario('{{who}}@corp.example'));
+    const bad = file('bad.json', scenario('someone.else@corp.example'));
+    expect(await jetbridge(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
+      code: 0,
+      out: 'passed   joiner (1 step)\n1 scenario: 1 passed, 0 failed, 0 skipped\n',
+      err: '',
+    });
+    const differs = await jetbridge(['replay', bad, ...at, '--variable', 'who=grace'], data);
+    await server.stop();
+    expect(differs).toMatchObject({ code: 1, err: '' });
+    expect(differs.out).toContain('FAILED   joiner');
+    expect(differs.out).toContain('expected "someone.else@corp.example"');
+    expect(differs.out).toContain('but was  "grace@corp.example"');
+  });
+
+  it('what cannot be played is told with its file, and ends with 1', async () => {
+    const at = ['--url', 'http://127.0.0.1:1/scim/v2', '--token', 't'];
+    const path = join(place.path, 'nothing');
+    expect(await jetbridge(['replay', path, ...at])).toEqual({
+      code: 1,
+      out: '',
+      err: `${path}: there is no such file or folder\n`,
+    });
+    const broken = file('broken.json', '{');
+    expect(await jetbridge(['replay', broken, ...at])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${broken}: `),
+    });
+  });
+});
+
+describe('import', () => {
+  it('reads the travelers of every connection', async () => {
+    expect(await jetbridge(['import'], data)).toEqual({
+      code: 0,
+      out: 'default: 1 traveler read\n',
+      err: '',
+    });
+  });
+
+  it('a travel API that does not answer ends it with 1, and says so', async () => {
+    const ran = await jetbridge(['import'], { ...data, ...nobody });
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^default: the travelers could not be read: .*check TRAVEL_API_URL/);
+  });
+});
+
+describe('demo', () => {
+  it('shows each person, what the IdP said, what the travel service holds, and what was left out and why', async () => {
+    const ran = await jetbridge(['demo'], data);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('2 scenarios: 2 passed, 0 failed, 0 skipped');
+    const text = ran.out.replace(/\s*│\n│ +│\s*/g, ' ');
+    for (const words of [
+      'Olive',
+      'Nora is hired again',
+      'Department: Marketing',
+      'manager: Mary Major',
+      'archived: yes',
+    ])
+      expect(text).toContain(words);
+    expect(ran.out).toMatch(/phoneNumber "[^"]+": /);
+  });
+});
+
+/** How the SCIM service answers a token. */
+async function statusOf({ url }: Served, token: string): Promise<number> {
+  const answer = await fetch(`${url}/scim/v2/Users?count=1`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  await answer.text();
+  return answer.status;
+}

@@ -1,0 +1,180 @@
+import { join } from 'node:path';
+import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
+import { createToken } from '../../src/cli/credentials.ts';
+import type { Shell } from '../../src/cli/exit.ts';
+import { folder, jetbridge } from '../fixtures/jetbridge.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { startService } from '../fixtures/service.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { shellOf, type ToldShell } from '../fixtures/shell.ts';
+
+let place: ReturnType<typeof folder>;
+const files: { remove(): void }[] = [];
+const services: { close(): Promise<void> }[] = [];
+beforeEach(() => {
+  place = folder();
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close();
+  place.remove();
+  for (const file of files.splice(0)) file.remove();
+});
+
+/** The environment of settings with these connections, all of one travel account, on the data of this test. */
+function environment(...ids: string[]): Record<string, string> {
+  const file = settingsFile({}, Object.fromEntries(ids.map((id) => [id, {}])));
+  files.push(file);
+  return { JETBRIDGE_CONFIG: file.path, JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: key };
+}
+
+const key = 'travel-key-of-the-tests-of-connections';
+
+/** A shell whose terminal answers every question so. */
+function answering(shell: ToldShell, answer: string): ToldShell & { asked: string[] } {
+  const asked: string[] = [];
+  const ask: Shell['ask'] = async (question) => {
+    asked.push(question);
+    return answer;
+  };
+  return { ...shell, ask, asked };
+}
+
+const user = (name: string) => ({
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  userName: `${name}@corp.example`,
+  name: { givenName: name, familyName: 'Smith' },
+  emails: [{ value: `${name}@corp.example`, type: 'work' }],
+});
+
+/** Serves these connections without anything that happens by itself. */
+async function served(...ids: string[]) {
+  const env = environment(...ids);
+  const service = await startService(env, { background: false });
+  services.push(service);
+  const stop = async () => {
+    services.splice(services.indexOf(service), 1);
+    await service.close();
+  };
+  const clientOf = async (connection: string) => {
+    const made = shellOf(env);
+    expect(await createToken(made, { connection, name: 'test' })).toBe(0);
+    return scimClient(service.url, made.out[0] ?? '');
+  };
+  const travelers = async (): Promise<{ id: string; email: string; archived: boolean }[]> => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${service.url}/api/users?limit=100&sortBy=email`, { headers });
+    return ((await answer.json()) as { data: { id: string; email: string; archived: boolean }[] }).data;
+  };
+  return { stop, clientOf, travelers };
+}
+
+/** Okta had Ada, and Eve until she was deleted; then it was taken out of the settings. */
+async function oktaIsGone() {
+  const { stop, clientOf, travelers } = await served('okta', 'entra');
+  const { send } = await clientOf('okta');
+  expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+  const eve = await send('POST', '/Users', user('eve'));
+  expect((await send('DELETE', `/Users/${eve.body.id}`)).status).toBe(204);
+  const before = await travelers();
+  await stop();
+  return { before };
+}
+
+test('the connections in the database are listed, be they in the settings or not', async () => {
+  await oktaIsGone();
+  const told = shellOf(environment('entra'));
+  expect(await listConnections(told)).toBe(0);
+  const [head = '', ...rows] = told.out
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.startsWith('│'));
+  const cells = (line: string) =>
+    line
+      .split('│')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  expect(cells(head)).toEqual([
+    ...['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'],
+  ]);
+  expect(rows.map(cells)).toEqual([
+    ['entra', 'yes', '0', '0', '0', '0'],
+    ['okta', 'no', '1', '1', '0', '2'],
+  ]);
+});
+
+test('a forgotten connection leaves its travelers as they were, for another one to show and link', async () => {
+  const { before } = await oktaIsGone();
+  const told = answering(shellOf(environment('entra')), 'y');
+  expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(0);
+  expect(told.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
+  expect(told.err).toEqual([
+    [
+      'The connection okta (travel account embedded) has 1 person, 1 tombstone and 0 groups.',
+      'They go, with its tokens and OAuth clients. 2 travelers become free for the other connections of the account; no traveler is changed.',
+    ].join('\n'),
+  ]);
+  expect(told.out).toEqual(['forgotten']);
+  const { clientOf, travelers } = await served('entra');
+  expect(await travelers()).toEqual(before);
+  const { send } = await clientOf('entra');
+  const query = encodeURIComponent('userName eq "ada@corp.example"');
+  const found = await send('GET', `/Users?filter=${query}`);
+  expect(found.body).toMatchObject({ totalResults: 1, Resources: [{ userName: 'ada@corp.example' }] });
+  expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+  expect((await send('POST', '/Users', user('eve'))).status).toBe(201);
+  const after = await travelers();
+  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  expect(after.every(({ archived }) => !archived)).toBe(true);
+});
+
+test('beside a server that does not have the connection, it is forgotten all the same', async () => {
+  await oktaIsGone();
+  const { clientOf } = await served('entra');
+  const told = shellOf(environment('entra'));
+  expect(await forgetConnection(told, { name: 'okta', yes: true })).toBe(0);
+  const { send } = await clientOf('entra');
+  expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+});
+
+test.each(['', 'n', 'no', 'okta'])('who answers "%s" changes nothing', async (answer) => {
+  await oktaIsGone();
+  const told = answering(shellOf(environment('entra')), answer);
+  expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(1);
+  expect(told.err.at(-1)).toBe('Nothing was changed.');
+  const listed = shellOf(environment('entra'));
+  await listConnections(listed);
+  expect(listed.out.join('\n')).toContain('okta');
+});
+
+test.each([
+  [
+    'okta',
+    'The connection okta is in the settings. Remove it there and restart the server; then it can be forgotten.',
+  ],
+  ['mars', 'There is no connection mars in the database; it has entra, okta.'],
+])('the connection %s is not forgotten', async (name, fault) => {
+  await oktaIsGone();
+  const told = shellOf(environment('okta', 'entra'));
+  expect(await forgetConnection(told, { name, yes: true })).toBe(1);
+  expect([told.out, told.err]).toEqual([[], [fault]]);
+});
+
+test('where nobody can be asked the numbers are told, and it ends with 2 unless --yes is given', async () => {
+  await oktaIsGone();
+  const env = environment('entra');
+  const refused = await jetbridge(['connections', 'forget', 'okta'], env);
+  expect(refused).toMatchObject({ code: 2, out: '' });
+  expect(refused.err).toMatch(
+    /has 1 person, 1 tombstone and 0 groups[\s\S]*error: give --yes where nobody can be asked/,
+  );
+  const listed = await jetbridge(['connections', 'list'], env);
+  expect(listed).toMatchObject({ code: 0, err: '' });
+  expect(listed.out).toMatch(/okta +│ no +│ 1 /);
+  expect(await jetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+    ...{ code: 0, out: 'forgotten\n' },
+  });
+  expect(await jetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+    code: 1,
+    out: '',
+  });
+});

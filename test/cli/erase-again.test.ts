@@ -1,0 +1,143 @@
+import { sql } from 'kysely';
+import { openEmbedded } from '../../src/store/database.ts';
+import { textsInFiles } from '../fixtures/database-bytes.ts';
+import {
+  ErasureFixture,
+  get,
+  leaver,
+  MARKED,
+  SCIM_TOKEN,
+  settled,
+  TRAVEL_API_KEY,
+  user,
+} from '../fixtures/erasure.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import type { RunningService } from '../fixtures/service.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+let fixture: ErasureFixture;
+beforeEach(async () => {
+  fixture = await ErasureFixture.open();
+});
+afterEach(() => fixture.close());
+
+/** The reduced events about a traveler. */
+async function expectReduced({ url }: RunningService, travelId: string): Promise<void> {
+  const events: { data: { id: string } }[] = await get(url, '/events?limit=100');
+  const own = events.filter(({ data }) => data.id === travelId);
+  expect(own.length).toBeGreaterThan(1);
+  for (const { data } of own) expect(Object.keys(data)).toEqual(['id', 'type', 'createdAt']);
+}
+
+async function hashes(data: string): Promise<number> {
+  const database = await openEmbedded(data, false);
+  const rows = await database.db.selectFrom('erased_traveler').select('hash').execute();
+  await database.close();
+  return rows.length;
+}
+
+/** Every run of the command ends at this change of a table, until `mend` is called. */
+async function breakAt(data: string, change: string): Promise<{ mend(): Promise<void> }> {
+  const database = await openEmbedded(data, false);
+  await sql`create trigger stay before ${sql.raw(change)} begin select raise(abort, 'stay'); end`.execute(
+    database.db,
+  );
+  return {
+    mend: async () => {
+      await sql`drop trigger stay`.execute(database.db);
+      await database.close();
+    },
+  };
+}
+
+test('where leavers are deleted, the events and webhooks of the deleted traveler are reduced, and its hash is kept', async () => {
+  fixture.connect({ default: { policies: { deprovision: 'delete' } } });
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  expect((await scim.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  await settled(running);
+  expect(await get(running.url, `/users/${travelId}`)).toBeUndefined();
+  const { end, out, err } = await fixture.erase(id);
+  expect({ end, err }).toEqual({ end: 0, err: '' });
+  expect(out).toMatch(/[1-9]\d* events;/);
+  expect(out).toContain('1 hash of the travel id');
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await hashes(running.data)).toBe(1);
+  await expectReduced(running, travelId);
+  fixture.receives = true;
+  await eventually(async () => expect(fixture.received.map(({ kind }) => kind)).toContain('user.deleted'));
+  expect(JSON.stringify(fixture.received)).not.toMatch(MARKED);
+}, 60_000);
+
+test('an address that somebody else has now does not make their events those of the erased person', async () => {
+  fixture.connect({ default: { policies: { deprovision: 'delete' } } });
+  const running = await fixture.serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const first = await scim.send('POST', '/Users', { ...user('ann'), externalId: 'e1' });
+  await settled(running);
+  await scim.send('DELETE', `/Users/${first.body.id}`);
+  await settled(running);
+  expect((await scim.send('POST', '/Users', { ...user('ann'), externalId: 'e2' })).status).toBe(201);
+  await settled(running);
+  const people = await travelAdmin(running.url, TRAVEL_API_KEY).travelers();
+  const { id: second = '' } = people.find(({ email }) => email === 'ann@corp.example') ?? {};
+  await fixture.erase(first.body.id);
+  expect(await get(running.url, `/users/${second}`)).toMatchObject({ email: 'ann@corp.example' });
+  expect(await hashes(running.data)).toBe(1);
+});
+
+test('the events of a traveler whom an admin deleted are reduced', async () => {
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  await scim.send('DELETE', `/Users/${id}`);
+  await settled(running);
+  const headers = { authorization: `Bearer ${TRAVEL_API_KEY}` };
+  const { status } = await fetch(`${running.url}/api/users/${travelId}`, { method: 'DELETE', headers });
+  expect(status).toBe(200);
+  await settled(running);
+  expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  await expectReduced(running, travelId);
+}, 60_000);
+
+test.each(['update of desired on identity', 'update on request_log', 'delete on identity'])(
+  'an erasure that ended at an %s is finished by the next one',
+  async (change) => {
+    const running = await fixture.serve();
+    const { scim, id, travelId } = await leaver(fixture, running);
+    await scim.send('DELETE', `/Users/${id}`);
+    await settled(running);
+    const { mend } = await breakAt(running.data, change);
+    await expect(fixture.erase(id)).rejects.toThrow('stay');
+    await mend();
+    expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
+    expect(textsInFiles(running.data, MARKED)).toEqual([]);
+    expect(await get(running.url, `/users/${travelId}`)).toBeUndefined();
+    await expectReduced(running, travelId);
+  },
+  60_000,
+);
+
+test('a traveler whom no connection has is found again after an erasure that was interrupted', async () => {
+  const running = await fixture.serve();
+  const headers = { authorization: `Bearer ${TRAVEL_API_KEY}`, 'content-type': 'application/json' };
+  const data = { email: 'zqmark.alone@corp.example', firstName: 'Zqmarka', lastName: 'Alone' };
+  const made = await fetch(`${running.url}/api/users`, {
+    ...{ method: 'POST', headers },
+    body: JSON.stringify({ data }),
+  });
+  expect(made.status).toBe(201);
+  await settled(running);
+  await fixture.stop();
+  const { JETBRIDGE_DATA } = fixture.environment;
+  const database = await openEmbedded(JETBRIDGE_DATA, false);
+  // What an import has made of the traveler, as if there had been none yet.
+  for (const table of ['identity_email', 'identity'] as const) await database.db.deleteFrom(table).execute();
+  await database.close();
+  const { mend } = await breakAt(JETBRIDGE_DATA, 'update on travel_resource');
+  await expect(fixture.erase(data.email)).rejects.toThrow('stay');
+  await mend();
+  expect(await fixture.erase(data.email)).toMatchObject({ end: 0, err: '' });
+  expect(textsInFiles(JETBRIDGE_DATA, MARKED)).toEqual([]);
+}, 60_000);

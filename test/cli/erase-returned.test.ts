@@ -1,0 +1,104 @@
+import { sql } from 'kysely';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import {
+  ErasureFixture,
+  get,
+  leaver,
+  settled,
+  TRAVEL_API_KEY,
+  travel,
+  travelExtension,
+} from '../fixtures/erasure.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import type { RunningService } from '../fixtures/service.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+let fixture: ErasureFixture;
+beforeEach(async () => {
+  fixture = await ErasureFixture.open();
+});
+afterEach(() => fixture.close());
+
+const active = (value: boolean) => patchOp({ op: 'replace', path: 'active', value });
+
+/** Somebody who was deactivated and has a trip, so that their traveler is made anonymous. */
+async function traveled(running: RunningService) {
+  const { url } = running;
+  const { scim, id, travelId } = await leaver(fixture, running);
+  const billing = { email: 'bills@corp.example', lang: 'en', name: 'Headquarters' };
+  const billingProfileId = await travelAdmin(url, TRAVEL_API_KEY).make('/billing-profiles', billing);
+  await fetch(`${url}/api/users/${travelId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${TRAVEL_API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ data: { billingProfileId } }),
+  });
+  await settled(running);
+  await travel(running.data, billingProfileId, [travelId]);
+  await scim.send('PATCH', `/Users/${id}`, active(false));
+  await settled(running);
+  return { scim, id, travelId };
+}
+
+/** The traveler of a SCIM user. */
+async function linked({ url }: RunningService, { scim, id }: Awaited<ReturnType<typeof traveled>>) {
+  const { body } = await scim.send('GET', `/Users/${id}`);
+  return get(url, `/users/${body[travelExtension].travelUserId}`);
+}
+
+async function hashes({ db }: Database): Promise<number> {
+  return (await db.selectFrom('erased_traveler').select('hash').execute()).length;
+}
+
+test('whoever is reactivated while the erasure waits for somebody else keeps the traveler', async () => {
+  const running = await fixture.serve();
+  const person = await traveled(running);
+  const { scim, id, travelId } = person;
+  const database = await openEmbedded(running.data, false);
+  // A reconciler is at work on somebody whose manager the person is.
+  const bob = database.db.updateTable('identity').where('user_name_key', '=', 'bob@corp.example');
+  await bob.set({ lease_token: 'at work', lease_until: Date.now() + 600_000 }).execute();
+  const erasing = fixture.erase(id);
+  // The erasure has begun: somebody else who named the person does so no more.
+  await eventually(async () => {
+    const { body } = await scim.send('GET', '/Users?filter=userName%20sw%20%22cyd%22');
+    expect(JSON.stringify(body)).not.toContain(id);
+  });
+  expect((await scim.send('PATCH', `/Users/${id}`, active(true))).status).toBe(200);
+  await bob.set({ lease_token: null, lease_until: null }).execute();
+  expect(await erasing).toMatchObject({ end: 1, err: expect.stringContaining('has changed') });
+  await settled(running);
+  expect(await linked(running, person)).toMatchObject({ id: travelId, email: 'zqmark.new@corp.example' });
+  expect(await linked(running, person)).not.toMatchObject({ archived: true });
+  expect(await hashes(database)).toBe(0);
+  await database.close();
+}, 60_000);
+
+test('whoever is reactivated after their traveler was erased gets a new traveler', async () => {
+  const running = await fixture.serve();
+  const person = await traveled(running);
+  const { scim, id, travelId } = person;
+  const database = await openEmbedded(running.data, false);
+  // The moment at which the traveler becomes anonymous is the last one at which the identity provider can come first.
+  await sql`create trigger back after update on travel_resource
+    when new.id = ${sql.lit(travelId)} and new.doc like '%"erased-%'
+    begin update identity set version = version + 1,
+      desired = json_set(desired, '$.active', json('true')), active = 1, state = 'dirty'
+      where id = ${sql.lit(id)}; end`.execute(database.db);
+  const { end, err } = await fixture.erase(id);
+  await sql`drop trigger back`.execute(database.db);
+  expect({ end, err }).toEqual({ end: 1, err: expect.stringContaining('gets a new traveler') });
+  // As the next request for the person does: the trigger has woken nobody.
+  expect((await scim.send('PATCH', `/Users/${id}`, active(true))).status).toBe(200);
+  await eventually(async () =>
+    expect(await linked(running, person)).toMatchObject({
+      email: 'zqmark.new@corp.example',
+      firstName: 'Zqmarka',
+    }),
+  );
+  expect((await linked(running, person)).id).not.toBe(travelId);
+  expect(await get(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
+  // What is left of the old traveler is still nobody's.
+  expect(await hashes(database)).toBe(1);
+  await database.close();
+}, 60_000);

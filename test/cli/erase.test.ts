@@ -1,0 +1,308 @@
+import { sql } from 'kysely';
+import { openEmbedded } from '../../src/store/database.ts';
+import { textsInFiles } from '../fixtures/database-bytes.ts';
+import {
+  ErasureFixture,
+  enterprise,
+  get,
+  leaver,
+  MARKED,
+  marked,
+  SCIM_TOKEN,
+  settled,
+  TRAVEL_API_KEY,
+  travel,
+  travelExtension,
+  user,
+} from '../fixtures/erasure.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { jetbridge } from '../fixtures/jetbridge.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+let fixture: ErasureFixture;
+beforeEach(async () => {
+  fixture = await ErasureFixture.open();
+});
+afterEach(() => fixture.close());
+
+test('nothing of an erased person is left in the files of the database, while the service runs', async () => {
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  expect((await scim.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  await settled(running);
+  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(20);
+  const { end, out, err } = await fixture.erase('zqmark.user@corp.example');
+  expect({ end, err }).toEqual({ end: 0, err: '' });
+  expect(out).toContain(`the traveler ${travelId} is deleted`);
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  await settled(running);
+  await fixture.stop();
+  expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
+}, 60_000);
+
+test('a traveler with trips is made anonymous, invoices stay as they are, and webhooks get what is left of the events', async () => {
+  const running = await fixture.serve();
+  const { url } = running;
+  const { scim, id, travelId } = await leaver(fixture, running);
+  const admin = travelAdmin(url, TRAVEL_API_KEY);
+  const profile = await admin.make('/billing-profiles', {
+    email: 'bills@corp.example',
+    lang: 'en',
+    name: 'Headquarters',
+  });
+  await fetch(`${url}/api/users/${travelId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${TRAVEL_API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      data: { billingProfileId: profile, travelerPrefs: { flightSeatPosition: 'zqmark seat' } },
+    }),
+  });
+  await settled(running);
+  const { tripId, invoiceId } = await travel(running.data, profile, [travelId]);
+  const before = await get(url, `/invoices/${invoiceId}`);
+  const billed = await get(url, `/invoices/${invoiceId}/billing-operations`);
+  expect(JSON.stringify(billed)).toMatch(MARKED);
+  await scim.send('PATCH', `/Users/${id}`, patchOp({ op: 'replace', path: 'active', value: false }));
+  await settled(running);
+  const { end, out, err } = await fixture.erase(travelId);
+  expect({ end, err }).toEqual({ end: 0, err: '' });
+  expect(out).toContain(
+    `the traveler ${travelId} is made anonymous and stays archived, as 1 trip and 3 billing operations refer to it`,
+  );
+  expect(out).toContain('invoices, refunds and disputes, unchanged: 1 invoice of this traveler');
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await get(url, `/invoices/${invoiceId}`)).toEqual(before);
+  expect(await get(url, `/users/${travelId}`)).toEqual({
+    ...{
+      id: travelId,
+      type: 'user',
+      createdAt: expect.any(String),
+      archived: true,
+      separateIcsEmails: false,
+    },
+    email: expect.stringMatching(/^erased-[0-9a-f]{24}@jetbridge\.invalid$/),
+  });
+  const nobody = { id: travelId, email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
+  const after = await get(url, `/invoices/${invoiceId}/billing-operations`);
+  expect(after).toEqual(
+    billed.map(
+      ({
+        customFields: _texts,
+        bookingSnapshot,
+        ...operation
+      }: {
+        customFields: object;
+        bookingSnapshot: object;
+      }) => ({
+        ...operation,
+        bookingSnapshot: { ...bookingSnapshot, booker: nobody, traveler: nobody },
+      }),
+    ),
+  );
+  expect(await get(url, `/trip-projects/${tripId}`)).toMatchObject({
+    travelerIds: [travelId],
+    carRentals: [{ renterName: 'Erased traveler' }],
+  });
+  expect((await scim.send('GET', `/Users/${id}`)).status).toBe(404);
+  fixture.receives = true;
+  await eventually(async () => expect(fixture.received.map(({ kind }) => kind)).toContain('user.created'));
+  const own = fixture.received.filter(({ data }) => 'id' in data && data.id === travelId);
+  for (const { data } of own) expect(Object.keys(data)).toEqual(['id', 'type', 'createdAt']);
+  expect(JSON.stringify(fixture.received)).not.toMatch(MARKED);
+}, 90_000);
+
+test('whoever the identity provider wants active is not erased, and the command says what to do', async () => {
+  const running = await fixture.serve();
+  const { scim, id } = await leaver(fixture, running);
+  const before = textsInFiles(running.data, MARKED).length;
+  const { end, out, err } = await fixture.erase(id);
+  expect({ end, out }).toEqual({ end: 1, out: '' });
+  expect(err).toBe(
+    `The identity provider of the connection default still wants zqmark.user@corp.example active (SCIM id ${id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`,
+  );
+  expect((await scim.send('GET', `/Users/${id}`)).body.title).toBe('zqmark other title');
+  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThanOrEqual(before);
+});
+
+test('the plan says what goes, what stays and what is left to do, and changes nothing without --yes', async () => {
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  await scim.send('DELETE', `/Users/${id}`);
+  await settled(running);
+  const { end, out } = await fixture.erase('ZQMARK.home@home.example', {});
+  expect(end).toBe('unconfirmed');
+  expect(
+    out.replace(/\d+ (entries of|events;)/g, 'N $1').replace(/deleted \d{4}-\d\d-\d\d/, 'deleted DAY'),
+  ).toBe(
+    [
+      'To be erased:',
+      `  zqmark.user@corp.example, SCIM id ${id}, connection default, deleted DAY`,
+      `  the traveler ${travelId}`,
+      'Removed:',
+      '  1 SCIM user with addresses, findings, traces and calls that were announced',
+      '  the person from 1 group, and from what is kept of 2 other people: managers, findings, traces',
+      'Reduced to what such records must have:',
+      '  N entries of the request log, N events; webhooks that still wait are sent the reduced events',
+      'In the embedded travel service:',
+      `  the traveler ${travelId} is deleted, as no trip and no billing operation refers to it`,
+      'Kept:',
+      '  invoices, refunds and disputes, unchanged: 0 invoices of this traveler, as the books must be kept; none holds a name',
+      '  1 hash of the travel id, so that no import brings the person back',
+      'Left to you:',
+      '  backups, log files, and what webhooks and other programs have received',
+    ].join('\n'),
+  );
+  expect(await get(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
+});
+
+test('an erased manager leaves the people they managed, who are shown with another version', async () => {
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  const people = async () => {
+    const { body } = await scim.send(
+      'GET',
+      '/Users?filter=userName%20sw%20%22bob%22%20or%20userName%20sw%20%22cyd%22',
+    );
+    return body.Resources;
+  };
+  const before = await people();
+  expect(before.map((one: Record<string, object>) => one[enterprise])).toEqual([
+    { manager: { value: 'zqmark.user@corp.example', displayName: 'Zqmark Display' } },
+    { manager: expect.objectContaining({ value: id }) },
+  ]);
+  const bob = before[0][travelExtension].travelUserId;
+  expect(await get(running.url, `/users/${bob}`)).toMatchObject({ managerId: travelId });
+  await scim.send('PATCH', `/Users/${id}`, patchOp({ op: 'replace', path: 'active', value: false }));
+  await settled(running);
+  expect((await fixture.erase(id)).end).toBe(0);
+  await settled(running);
+  const after = await people();
+  expect(after.map((one: Record<string, object>) => one[enterprise])).toEqual([undefined, undefined]);
+  expect(after[0].meta.version).not.toBe(before[0].meta.version);
+  expect(await get(running.url, `/users/${bob}`)).not.toHaveProperty('managerId');
+});
+
+test('a server that is stopped is not needed, and a later POST of the address is a new person', async () => {
+  const running = await fixture.serve();
+  const { scim, id, travelId } = await leaver(fixture, running);
+  await scim.send('DELETE', `/Users/${id}`);
+  await settled(running);
+  await fixture.stop();
+  expect(await fixture.erase('zqmark.new@corp.example')).toMatchObject({ end: 0, err: '' });
+  expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
+  const again = await fixture.serve();
+  const back = await scimClient(again.url, SCIM_TOKEN).send('POST', '/Users', marked());
+  expect(back.status).toBe(201);
+  await settled(again);
+  const made = await scimClient(again.url, SCIM_TOKEN).send('GET', `/Users/${back.body.id}`);
+  expect(made.body.id).not.toBe(id);
+  expect(made.body[travelExtension].travelUserId).toEqual(expect.any(String));
+  expect(made.body[travelExtension].travelUserId).not.toBe(travelId);
+});
+
+test('nobody of that name, an unknown connection and several people of one name end with 1', async () => {
+  const running = await fixture.serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  expect(await fixture.erase('nobody@corp.example')).toMatchObject({
+    end: 1,
+    err: 'Nobody has the userName, email address, SCIM id or travel id nobody@corp.example.',
+  });
+  expect(await fixture.erase('x', { connection: 'okta', yes: true })).toMatchObject({
+    end: 1,
+    err: expect.stringContaining('There is no connection okta'),
+  });
+  const shared = { emails: [{ value: 'shared@corp.example', type: 'work', primary: true }], active: false };
+  for (const name of ['ann', 'ben'])
+    expect((await scim.send('POST', '/Users', user(name, shared))).status).toBe(201);
+  const { end, err } = await fixture.erase('shared@corp.example');
+  expect(end).toBe(1);
+  expect(err).toMatch(
+    /^shared@corp\.example names several people: \S+ \(connection default\); \S+ \(connection default\)\. Give the SCIM id of one, or add --connection\.$/,
+  );
+});
+
+test('others who have the same name, or a role that is spelled like the userName, stay as they are', async () => {
+  const running = await fixture.serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const name = { givenName: 'John', familyName: 'Smith' };
+  const leaving = { ...user('john'), userName: 'manager', externalId: '42', name, displayName: 'John Smith' };
+  const left = await scim.send('POST', '/Users', leaving);
+  const roles = { [travelExtension]: { roles: [{ value: 'manager' }] }, roles: [{ value: 'manager' }] };
+  const staying = { ...user('johnny', roles), name, displayName: 'John Smith', title: '42' };
+  const stays = await scim.send('POST', '/Users', staying);
+  const boss = { manager: { value: stays.body.id, displayName: 'John Smith' } };
+  const bob = await scim.send('POST', '/Users', user('bob', { [enterprise]: boss }));
+  const members = [stays, left].map(({ body }) => ({ value: body.id, display: 'John Smith' }));
+  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
+  const team = await scim.send('POST', '/Groups', { schemas, displayName: 'Team', members });
+  await settled(running);
+  const read = async (id: string) => (await scim.send('GET', `/Users/${id}`)).body;
+  const before = [await read(stays.body.id), await read(bob.body.id)];
+  await scim.send('DELETE', `/Users/${left.body.id}`);
+  await settled(running);
+  expect(await fixture.erase(left.body.id)).toMatchObject({ end: 0, err: '' });
+  await settled(running);
+  expect([await read(stays.body.id), await read(bob.body.id)]).toEqual(before);
+  const { body } = await scim.send('GET', `/Groups/${team.body.id}`);
+  expect(body.members.map(({ value }: { value: string }) => value)).toEqual([stays.body.id]);
+});
+
+test('of two people with one address, each of a connection, the one of the named connection is erased', async () => {
+  fixture.connect({
+    default: {},
+    second: { travelApi: { account: 'another' }, scimTokenEnv: 'OTHER_TOKEN' },
+  });
+  const running = await fixture.serve();
+  const gone = { ...user('ann'), active: false };
+  for (const token of [SCIM_TOKEN, 'the-token-of-the-other-provider'])
+    expect((await scimClient(running.url, token).send('POST', '/Users', gone)).status).toBe(201);
+  await settled(running);
+  expect(await fixture.erase('ann@corp.example')).toMatchObject({
+    end: 1,
+    err: expect.stringContaining('add --connection'),
+  });
+  expect(await fixture.erase('ann@corp.example', { connection: 'second', yes: true })).toMatchObject({
+    end: 0,
+    err: '',
+  });
+  const found = async (token: string) =>
+    (await scimClient(running.url, token).send('GET', '/Users?filter=userName%20eq%20%22ann@corp.example%22'))
+      .body.totalResults;
+  expect(await found(SCIM_TOKEN)).toBe(1);
+  expect(await found('the-token-of-the-other-provider')).toBe(0);
+});
+
+test('an erasure that was interrupted is finished by the next one', async () => {
+  const running = await fixture.serve();
+  const { scim, id } = await leaver(fixture, running);
+  await scim.send('DELETE', `/Users/${id}`);
+  await settled(running);
+  const database = await openEmbedded(running.data, false);
+  // The last step fails, as if the process ended before it.
+  await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
+    database.db,
+  );
+  await expect(fixture.erase(id)).rejects.toThrow('stay');
+  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(0);
+  await sql`drop trigger stay`.execute(database.db);
+  await database.close();
+  expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
+  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+});
+
+test('on the command line the exit code is 0 when erased, 1 when refused, and 2 without --yes or a user', async () => {
+  const running = await fixture.serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const { body } = await scim.send('POST', '/Users', user('eve'));
+  await settled(running);
+  const codeOf = async (...args: string[]) => (await jetbridge(['erase', ...args], fixture.environment)).code;
+  expect(await codeOf()).toBe(2);
+  expect(await codeOf(body.id, '--yes')).toBe(1);
+  await scim.send('DELETE', `/Users/${body.id}`);
+  await settled(running);
+  expect(await codeOf(body.id)).toBe(2);
+  expect(await codeOf(body.id, '--yes')).toBe(0);
+  expect(await codeOf(body.id, '--yes')).toBe(1);
+}, 60_000);

@@ -1,0 +1,124 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
+
+const CROWD = 101;
+const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
+const SCIM_TOKEN = 'the-token-of-the-identity-provider';
+
+let place: ReturnType<typeof folder>;
+let file: ReturnType<typeof settingsFile>;
+let receiver: Server;
+let alerts: { type: string; data: object }[];
+let environment: Record<string, string>;
+let server: Served | undefined;
+beforeEach(async () => {
+  alerts = [];
+  receiver = createServer((request, response) => {
+    request.on('data', (chunk) => alerts.push(JSON.parse(String(chunk))));
+    request.on('end', () => response.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo; // It listens on a port.
+  place = folder();
+  file = settingsFile({ alerts: { webhookUrl: `http://127.0.0.1:${port}/` } });
+  environment = {
+    ...{ TRAVEL_API_KEY, SCIM_TOKEN },
+    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_CONFIG: file.path,
+    ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`,
+  };
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  await new Promise((resolve) => receiver.close(resolve).closeAllConnections());
+  file.remove();
+  place.remove();
+});
+
+const holds = (...args: string[]) => jetbridge(['holds', ...args], environment);
+
+/** Makes people with a title, ten at a time. */
+async function hire(url: string): Promise<void> {
+  for (let n = 0; n < CROWD; n += 10) {
+    const some = Array.from({ length: Math.min(10, CROWD - n) }, (_, at) => `p${n + at}@corp.example`);
+    const answers = await Promise.all(
+      some.map((userName) =>
+        fetch(`${url}/scim/v2/Users`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${SCIM_TOKEN}`, 'Content-Type': 'application/scim+json' },
+          body: JSON.stringify({ userName, emails: [{ value: userName }], title: 'Buyer' }),
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(some.map(() => 201));
+  }
+}
+
+function addField(admin: TravelAdmin): Promise<string> {
+  return admin.make('/custom-fields', { dataType: 'text', name: 'Job title', resourceType: 'user' });
+}
+
+async function titled(admin: TravelAdmin): Promise<number> {
+  const travelers = await admin.travelers();
+  return travelers.filter(({ customFields = [] }) => customFields.length > 0).length;
+}
+
+/** Waits until everybody is synced. */
+async function reconciled(url: string): Promise<void> {
+  await eventually(async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(/state="dirty"} [1-9]/.test(text)).toBe(false);
+  });
+}
+
+async function heldMetric(url: string): Promise<string[]> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return text.split('\n').filter((line) => line.startsWith('jetbridge_held{'));
+}
+
+it('shows a rule that would change a crowd, and lets a running server follow it once it is approved', async () => {
+  server = await serve(environment);
+  const { url } = server;
+  const admin = travelAdmin(url, TRAVEL_API_KEY);
+  const customFieldId = await addField(admin);
+  await hire(url);
+  await reconciled(url);
+  await admin.make('/scim-user-mappings', { scimAttribute: 'title', customFieldId });
+  await eventually(async () => expect(alerts.map(({ type }) => type)).toEqual(['hold.opened']));
+  expect(alerts[0]).toEqual({
+    type: 'hold.opened',
+    timestamp: expect.any(String),
+    data: { connection: 'default', cause: 'rules', count: 101, since: expect.any(String) },
+  });
+  expect(await heldMetric(url)).toEqual(['jetbridge_held{connection="default",cause="rules"} 101']);
+  expect((await holds('list')).out).toMatch(/default +│ rules +│ more than 100 /);
+  expect(await titled(admin)).toBe(0);
+  expect(await holds('approve', '--cause', 'rules')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('give --yes'),
+  });
+  expect(await holds('approve', '--cause', 'rules', '--yes')).toMatchObject({
+    code: 0,
+    out: 'approved: more than 100 people of connection default will follow the rules and lookups\n',
+  });
+  await eventually(async () => expect(await titled(admin)).toBe(CROWD));
+  await eventually(async () => expect(alerts.at(-1)?.type).toBe('hold.cleared'));
+  expect(await heldMetric(url)).toEqual([]);
+}, 60_000);
+
+it('ends with 2 where it is used wrongly, and with 1 where nobody of that name is known', async () => {
+  expect(await holds('approve')).toMatchObject({ code: 2 });
+  expect(await holds('approve', 'ada', '--all', '--yes')).toMatchObject({ code: 2 });
+  expect(await holds('list', '--cause', 'weather')).toMatchObject({ code: 2 });
+  expect(await holds('discard', 'ada', '--yes')).toMatchObject({
+    code: 1,
+    err: 'There is no person with the SCIM id or userName ada.\n',
+  });
+  expect(await holds('list')).toMatchObject({ code: 0, out: '', err: 'Nothing is held.\n' });
+});

@@ -1,0 +1,233 @@
+import { decideHolds, listHolds, showHold } from '../../src/cli/holds.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { folder } from '../fixtures/jetbridge.ts';
+import { settingsFile } from '../fixtures/settings-file.ts';
+import { shellOf, type ToldShell } from '../fixtures/shell.ts';
+import { NOW, person } from '../fixtures/store.ts';
+
+const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
+const valve = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
+
+let place: ReturnType<typeof folder>;
+let settings: ReturnType<typeof settingsFile>;
+let database: Database;
+let store: ReturnType<typeof provisioningStore>;
+let shell: ToldShell;
+let questions: string[];
+beforeEach(async () => {
+  place = folder();
+  settings = settingsFile({}, { okta: { policies: { deprovision: 'delete' } }, entra: {} });
+  database = await openEmbedded(place.path, false);
+  for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'embedded' });
+  store = provisioningStore(database);
+  shell = shellOf({ JETBRIDGE_DATA: place.path, JETBRIDGE_CONFIG: settings.path });
+  questions = [];
+});
+afterEach(async () => {
+  await database.close();
+  settings.remove();
+  place.remove();
+});
+
+/** Two who were deactivated, one who was deleted, an administrator, and one of the other connection. */
+async function fill(): Promise<void> {
+  const people = [
+    person('ada', { ...inactive('ada'), ...valve }),
+    person('bob', { ...inactive('bob'), ...valve, version: 4 }),
+    person('cyd', { ...inactive('cyd'), ...valve, deletedAt: NOW }),
+    person('dan', { state: 'held', hold: { cause: 'guarded', since: NOW } }),
+    person('eva', { connection: 'entra', ...inactive('eva'), ...valve, deletedAt: NOW }),
+    person('free', { state: 'synced' }),
+  ];
+  for (const identity of people)
+    await store.identities.commit(identity.connection, [{ kind: 'insert', identity }]);
+}
+
+async function answersOf(...ids: string[]): Promise<(string | undefined)[]> {
+  const found = await Promise.all(ids.map((id) => store.identities.byId('okta', id)));
+  return found.map((one) => one?.decision?.answer);
+}
+
+/** Somebody at a terminal who answers so. */
+function answering(answer: string): ToldShell {
+  return {
+    ...shell,
+    ask: async (question) => {
+      questions.push(question);
+      return answer;
+    },
+  };
+}
+
+test('the list groups by connection and cause, with numbers and examples', async () => {
+  await fill();
+  expect(await listHolds(shell, {})).toBe(0);
+  const [table = ''] = shell.out;
+  expect(table).toMatch(/okta +│ safetyValve +│ 3 +│ 2025-06-15 15:06 +│ ada@.*, bob@.*, cyd@/);
+  expect(table).toMatch(/okta +│ guarded +│ 1 /);
+  expect(table).toMatch(/entra +│ safetyValve +│ 1 /);
+});
+
+test('the list as JSON has a line for each person, of the cause and connection that were asked for', async () => {
+  await fill();
+  await store.holds.holdRules({
+    connection: 'okta',
+    version: 'r-2',
+    people: 101,
+    since: NOW,
+    answer: undefined,
+  });
+  expect(await listHolds(shell, { json: true, cause: 'safetyValve', connection: 'okta' })).toBe(0);
+  const since = '2025-06-15T15:06:40.000Z';
+  const common = { connection: 'okta', cause: 'safetyValve', since };
+  expect(shell.out.map((line) => JSON.parse(line))).toEqual([
+    { ...common, id: 'ada', userName: 'ada@corp.example', version: 1, wants: 'deactivate' },
+    { ...common, id: 'bob', userName: 'bob@corp.example', version: 4, wants: 'deactivate' },
+    { ...common, id: 'cyd', userName: 'cyd@corp.example', version: 1, wants: 'delete' },
+  ]);
+  shell.out.length = 0;
+  await listHolds(shell, { json: true, cause: 'rules' });
+  expect(shell.out.map((line) => JSON.parse(line))).toEqual([
+    { connection: 'okta', cause: 'rules', since, people: 101, rulesVersion: 'r-2' },
+  ]);
+});
+
+test('nothing is held, and it says so', async () => {
+  expect(await listHolds(shell, {})).toBe(0);
+  expect(shell.err).toEqual(['Nothing is held.']);
+  expect(await decideHolds(shell, { answer: 'approved', people: [], yes: true })).toBe(1);
+  expect(shell.err.at(-1)).toBe('Nothing of that kind is held.');
+});
+
+test('a person is shown by id or userName: why they wait, what an answer does, and how to give it', async () => {
+  await fill();
+  expect(await showHold(shell, { person: 'BOB@corp.example' })).toBe(0);
+  expect(shell.out).toEqual([
+    [
+      'bob@corp.example (bob), connection okta',
+      '  held         since 2025-06-15 15:06 (UTC), cause safetyValve',
+      '  why          more people left within 60 minutes than 20 or 5 % of the active ones',
+      '  approve      the traveler will be archived: jetbridge holds approve bob',
+      '  discard      the traveler stays active until the IdP changes the person again: jetbridge holds discard bob',
+    ].join('\n'),
+  ]);
+  await showHold(shell, { person: 'cyd' });
+  expect(shell.out[1]).toContain('approve      the traveler will be deleted: jetbridge holds approve cyd');
+  await showHold(shell, { person: 'dan' });
+  expect(shell.out[2]).toContain('why          the traveler administers the travel service');
+  await showHold(shell, { person: 'free' });
+  expect(shell.out[3]).toContain('waits for no admin; the state is synced.');
+});
+
+test('somebody who does not exist, or is not held, is told clearly, and nobody is decided about', async () => {
+  await fill();
+  const answer = 'approved';
+  expect(await showHold(shell, { person: 'nobody' })).toBe(1);
+  expect(await showHold(shell, { person: 'ada', connection: 'acme' })).toBe(1);
+  expect(await showHold(shell, { person: 'ada', connection: 'entra' })).toBe(1);
+  expect(await decideHolds(shell, { answer, people: ['ada', 'nobody@corp.example'], yes: true })).toBe(1);
+  expect(await decideHolds(shell, { answer, people: ['ada', 'free'], yes: true })).toBe(1);
+  expect(await decideHolds(shell, { answer, people: [], connection: 'acme', yes: true })).toBe(1);
+  expect(shell.err).toEqual([
+    'There is no person with the SCIM id or userName nobody.',
+    'There is no connection acme; the settings have okta, entra.',
+    'There is no person with the SCIM id or userName ada.',
+    'There is no person with the SCIM id or userName nobody@corp.example.',
+    'free is not held.',
+    'There is no connection acme; the settings have okta, entra.',
+  ]);
+  expect(await answersOf('ada')).toEqual([undefined]);
+});
+
+test('people are approved or discarded by name', async () => {
+  await fill();
+  expect(
+    await decideHolds(shell, { answer: 'approved', people: ['ada', 'cyd@corp.example'], yes: true }),
+  ).toBe(0);
+  expect(await decideHolds(shell, { answer: 'discarded', people: ['bob'], yes: true })).toBe(0);
+  expect(await answersOf('ada', 'bob', 'cyd', 'dan')).toEqual([
+    'approved',
+    'discarded',
+    'approved',
+    undefined,
+  ]);
+  expect(shell.out).toEqual([
+    'approved: 1 traveler will be archived, 1 traveler will be deleted',
+    'discarded: 1 traveler stays as it is',
+  ]);
+  await showHold(shell, { person: 'bob' });
+  expect(shell.out.at(-1)).toContain('answered     discarded');
+});
+
+test('all of a cause are decided about once the number was confirmed', async () => {
+  await fill();
+  const chosen = { answer: 'approved', people: [], cause: 'safetyValve', connection: 'okta' } as const;
+  expect(await decideHolds(answering(''), chosen)).toBe(1);
+  expect(shell.err).toEqual(['Nothing was decided.']);
+  expect(await answersOf('ada')).toEqual([undefined]);
+  expect(await decideHolds(answering('y'), chosen)).toBe(0);
+  const question = '2 travelers will be archived, 1 traveler will be deleted. Go on? [y/N] ';
+  expect(questions).toEqual([question, question]);
+  expect(await answersOf('ada', 'bob', 'cyd', 'dan')).toEqual([
+    'approved',
+    'approved',
+    'approved',
+    undefined,
+  ]);
+  expect(await store.holds.list({ limit: 9 })).toHaveLength(2);
+});
+
+test('who became held while the question was asked is not decided about', async () => {
+  await fill();
+  const late = person('late', { ...inactive('late'), ...valve });
+  const asked = {
+    ...shell,
+    ask: async () => {
+      await store.identities.commit('okta', [{ kind: 'insert', identity: late }]);
+      return 'yes';
+    },
+  };
+  expect(await decideHolds(asked, { answer: 'approved', people: [], cause: 'safetyValve' })).toBe(0);
+  expect(await answersOf('ada', 'late')).toEqual(['approved', undefined]);
+});
+
+test('everything is decided about at once, rules included', async () => {
+  await fill();
+  await store.holds.holdRules({
+    connection: 'entra',
+    version: 'r-2',
+    people: 101,
+    since: NOW,
+    answer: undefined,
+  });
+  expect(await decideHolds(shell, { answer: 'approved', people: [], yes: true })).toBe(0);
+  expect(shell.out).toEqual([
+    'approved: 3 travelers will be archived, 1 traveler will be deleted, 1 traveler will be changed or linked, ' +
+      'more than 100 people of connection entra will follow the rules and lookups',
+  ]);
+  expect(await store.holds.counts()).toEqual([]);
+  expect(await store.holds.heldRules('entra')).toMatchObject({ answer: 'approved' });
+});
+
+test('a change of rules that was discarded can be approved; one that came meanwhile was not seen', async () => {
+  const change = { connection: 'okta', version: 'r-2', people: 101, since: NOW, answer: undefined };
+  await store.holds.holdRules(change);
+  const chosen = { people: [], cause: 'rules' } as const;
+  expect(await decideHolds(shell, { ...chosen, answer: 'discarded', yes: true })).toBe(0);
+  expect(await decideHolds(shell, { ...chosen, answer: 'discarded', yes: true })).toBe(1);
+  const asked = {
+    ...shell,
+    ask: async () => {
+      await store.holds.holdRules({ ...change, version: 'r-3' });
+      return 'yes';
+    },
+  };
+  expect(await decideHolds(asked, { ...chosen, answer: 'approved' })).toBe(1);
+  expect(shell.err.at(-1)).toMatch('The rules or lookups have changed meanwhile.');
+  expect(await store.holds.heldRules('okta')).toMatchObject({ version: 'r-3', answer: undefined });
+  await store.holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+  expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
+  expect(await store.holds.heldRules('okta')).toMatchObject({ version: 'r-3', answer: 'approved' });
+});

@@ -1,0 +1,224 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+const secrets = {
+  SCIM_TOKEN: 'a-token-that-the-operator-chose',
+  TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
+};
+
+let place: ReturnType<typeof folder>;
+let server: Served;
+
+function file(name: string, content: object): string {
+  const path = join(place.path, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+/** The environment of a command whose default connection has this mapping, on the data of the server. */
+function having(mapping: object, more: Record<string, string> = {}): Record<string, string> {
+  file('mapping.json', mapping);
+  const config = file('jetbridge.json', { connections: { default: { mapping: 'mapping.json' } } });
+  return { JETBRIDGE_DATA: join(place.path, 'data'), JETBRIDGE_CONFIG: config, ...secrets, ...more };
+}
+
+async function scim(path: string, body: object): Promise<Response> {
+  return fetch(`${server.url}/scim/v2${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secrets.SCIM_TOKEN}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], ...body }),
+  });
+}
+
+const department = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
+const misspelled = { defaults: { billingProfile: { name: 'Headquaters' } } };
+const managed = {
+  userName: 'ada@corp.example',
+  title: 'Buyer',
+  'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { manager: { value: 'boss@corp.example' } },
+};
+
+beforeAll(async () => {
+  place = folder();
+  server = await serve({ ...having(misspelled), LOG_LEVEL: 'warn' });
+  const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
+  await admin.make('/billing-profiles', { name: 'Headquarters', email: 'bill@corp.example', lang: 'en' });
+  await admin.make('/cost-centers', { name: 'Marketing' });
+  await admin.make('/custom-fields', { name: 'Job title', dataType: 'text', resourceType: 'user' });
+  const field = await admin.make('/custom-fields', {
+    name: 'Department',
+    dataType: 'option',
+    resourceType: 'user',
+  });
+  await admin.make(`/custom-fields/${field}/options`, { data: 'Sales' });
+});
+
+afterAll(async () => {
+  await server.stop();
+  place.remove();
+});
+
+describe('check, beside a running server', () => {
+  it('asks the travel service for every name of the mapping, and has a line for each that it does not know', async () => {
+    const ran = await jetbridge(
+      ['check'],
+      having({
+        defaults: {
+          billingProfile: { name: 'Headquaters' },
+          travelPolicy: { id: 'no-such-policy' },
+          costCenter: { name: 'Marketing' },
+        },
+        scimUserMapping: [
+          { scimAttribute: 'title', customField: 'Job titel' },
+          { scimAttribute: 'userType', customFieldId: 'no-such-field' },
+          {
+            scimAttribute: department,
+            customField: 'Department',
+            transforms: [{ map: { S: 'Sales', M: 'Sails' } }],
+          },
+          {
+            scimAttribute: 'nickName',
+            userAttribute: 'costCenterId',
+            transforms: [{ map: { A: 'Marketing' } }, { default: 'Markting' }],
+          },
+          { scimAttribute: 'displayName', userAttribute: 'lang', transforms: [{ default: 'german' }] },
+        ],
+      }),
+    );
+    expect(ran.code).toBe(1);
+    expect(ran.out).not.toContain('in order');
+    const mapping = join(place.path, 'mapping.json');
+    expect(ran.err.replaceAll(`${mapping} `, '').trimEnd().split('\n').toSorted()).toEqual([
+      'defaults.billingProfile.name: the travel service has no such billing profile: "Headquaters". Did you mean "Headquarters"?',
+      expect.stringMatching(
+        /^defaults\.travelPolicy\.id: the travel service has no such travel policy: "no-such-policy"\. /,
+      ),
+      expect.stringMatching(
+        /^scimUserMapping\[0]\.customField: .* "Job titel"\. Did you mean "Job title"\?$/,
+      ),
+      expect.stringMatching(
+        /^scimUserMapping\[1]\.customFieldId: the travel service has no custom field no-such/,
+      ),
+      expect.stringMatching(
+        /^scimUserMapping\[2]\.transforms\[0]\.map\.M: .*: "Sails"\. Did you mean "Sales"\?$/,
+      ),
+      expect.stringMatching(
+        /^scimUserMapping\[3]\.transforms\[1]\.default: .*: "Markting"\. Did you mean "Marketing"\?$/,
+      ),
+      'scimUserMapping[4].transforms[0].default: the travel service speaks English and French: "german". Correct the value.',
+    ]);
+  });
+
+  it('says that a mapping whose names are all known is in order', async () => {
+    const ran = await jetbridge(
+      ['check'],
+      having({
+        defaults: { billingProfile: { name: 'Headquarters' } },
+        scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title' }],
+      }),
+    );
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
+  });
+});
+
+it('check asks for the names of every connection', async () => {
+  file('mapping.json', misspelled);
+  const connections = { default: { mapping: 'mapping.json' }, second: { mapping: 'mapping.json' } };
+  const environment = { ...having(misspelled), JETBRIDGE_CONFIG: file('two.json', { connections }) };
+  const ran = await jetbridge(['check'], environment);
+  expect(ran.code).toBe(1);
+  expect(ran.err.trimEnd().split('\n')).toHaveLength(2);
+});
+
+describe('check, without a travel API', () => {
+  const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
+
+  it('says that it could not ask, and finds no fault in that', async () => {
+    const ran = await jetbridge(['check'], having(misspelled, nobody));
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain(
+      `The names in ${join(place.path, 'mapping.json')} were not checked for connection default: the travel API cannot be asked, as `,
+    );
+  });
+
+  it('still tells what can be right in no travel service', async () => {
+    const lang = { scimAttribute: 'title', userAttribute: 'lang', transforms: [{ default: 'german' }] };
+    const ran = await jetbridge(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain('were not checked');
+    expect(ran.err.trimEnd().split('\n')).toEqual([
+      expect.stringContaining('scimUserMapping[0].transforms[0].default: the travel service speaks'),
+    ]);
+  });
+
+  it('makes no database for an embedded one that was never started', async () => {
+    const data = join(place.path, 'never');
+    const ran = await jetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('the embedded travel service has never been started');
+    expect(existsSync(data)).toBe(false);
+  });
+});
+
+describe('preview, beside a running server', () => {
+  it('tells what stays as it is, the value after the transforms, and the place to mend', async () => {
+    const map = {
+      scimAttribute: 'title',
+      userAttribute: 'costCenterId',
+      transforms: [{ map: { Buyer: 'Markting' } }],
+    };
+    const ran = await jetbridge(
+      ['preview', '--input', file('ada.json', managed)],
+      having({ ...misspelled, scimUserMapping: [map] }),
+    );
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toMatch(
+      /^billingProfileId +! the mapping is at fault: the billing profile stays as it is$/m,
+    );
+    expect(ran.out).toMatch(/kept by file rule title \| .*: "Buyer" → "Markting" \(/);
+    expect(ran.out).toContain('Correct defaults.billingProfile.name.');
+    expect(ran.out).toContain('Correct scimUserMapping[0].transforms[0].map.Buyer.');
+  });
+
+  it('resolves the manager among the people who are kept', async () => {
+    const args = ['preview', '--input', file('ada.json', managed)];
+    const before = await jetbridge(args, having({}));
+    expect(before.out).toContain('[managerUnknown]');
+    const boss = await scim('/Users', { userName: 'boss@corp.example' });
+    expect(boss.status).toBe(201);
+    const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
+    const traveler = (await admin.travelers()).find(({ email }) => email === 'boss@corp.example');
+    const after = await jetbridge(args, having({}));
+    expect(after.out).toMatch(new RegExp(`^managerId += "${traveler?.id}"$`, 'm'));
+    expect(after.out).not.toContain('managerUnknown');
+    const self = file('boss.json', { ...managed, userName: 'boss@corp.example' });
+    expect((await jetbridge(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
+  });
+
+  it('lists the faults of a mapping before what it would change for everybody', async () => {
+    const other = file('other.json', { defaults: { costCenter: { name: 'Markting' } } });
+    const ran = await jetbridge(['preview', '--people', '--mapping', other], having({}));
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain(
+      'The mapping is at fault; what it concerns stays as it is:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',
+    );
+  });
+});
+
+it('a fault of the mapping is one line of the log, however many people it concerns, and counted', async () => {
+  for (const name of ['one', 'two', 'three'])
+    expect((await scim('/Users', { userName: `${name}@corp.example` })).status).toBe(201);
+  const gauge = async () => (await fetch(`${server.url}/metrics`)).text();
+  await eventually(async () =>
+    expect(await gauge()).toContain('jetbridge_mapping_faults{connection="default"} 1'),
+  );
+  const lines = server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('defaults.billingProfile.name'));
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { eventually } from '../fixtures/eventually.ts';
+import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+
+let place: ReturnType<typeof folder>;
+let settings: { JETBRIDGE_DATA: string; TRAVEL_API_KEY: string; SCIM_TOKEN: string };
+let server: Served | undefined;
+beforeEach(() => {
+  place = folder();
+  settings = {
+    JETBRIDGE_DATA: join(place.path, 'data'),
+    TRAVEL_API_KEY: 'the-key-of-the-first-administrator',
+    SCIM_TOKEN: 'the-token-of-the-identity-provider',
+  };
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  place.remove();
+});
+
+const requests = (...args: string[]) => jetbridge(['requests', ...args], settings);
+
+/** The log as JSON, once it holds that many of those asked for: it is written a moment after the answers. */
+async function logged(count: number, ...args: string[]) {
+  return eventually(async () => {
+    const { out } = await requests('--json', ...args);
+    const rows = out
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    if (rows.length < count) throw new Error(`there are ${rows.length} yet`);
+    return rows;
+  });
+}
+
+function ask(path: string, init: { method?: string; body?: unknown; id?: string; key?: string } = {}) {
+  const { method = 'GET', body, id, key = settings.TRAVEL_API_KEY } = init;
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    ...(id ? { 'X-Request-Id': id } : {}),
+    ...(body === undefined
+      ? {}
+      : { 'Content-Type': path.startsWith('/api') ? 'application/json' : 'application/scim+json' }),
+  };
+  return fetch(`${server?.url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+it('shows what was asked of the travel service, beside the running server, as a table or whole', async () => {
+  server = await serve(settings);
+  await ask('/api/users/nobody', { id: 'case-1' });
+  await ask('/api/cost-centers', {
+    method: 'POST',
+    body: { data: { name: 'R&D', secret: 'hush' } },
+    id: 'case-2',
+  });
+  await ask('/api/whoami', { key: 'wrong', id: 'case-3' });
+  const [last, created, missing] = (await logged(3, '--status', '4xx')).slice(0, 3);
+  expect([last.requestId, created.requestId, missing.requestId]).toEqual(['case-3', 'case-2', 'case-1']);
+  expect(last).not.toHaveProperty('userId');
+  expect(created).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    ms: expect.any(Number),
+    method: 'POST',
+    path: '/api/cost-centers',
+    status: 422,
+    userId: expect.any(String),
+    credential: 'apiKey:environment',
+    requestId: 'case-2',
+    requestBody: { text: '{"data":{"name":"R&D","secret":"*"}}', cut: false },
+    responseBody: { text: expect.stringContaining('unknown'), cut: false },
+  });
+  const { code, out, err } = await requests('--status', '422');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/│ 422 +│ \d+ +│ POST +│ \/api\/cost-centers +│ \S+@\S+ +│ case-2 +│/);
+  expect(out).not.toContain('case-1');
+});
+
+it('holds the bridge’s own requests, and none to SCIM', async () => {
+  server = await serve(settings);
+  const userName = 'ada@corp.example';
+  const made = await ask('/scim/v2/Users', {
+    method: 'POST',
+    key: settings.SCIM_TOKEN,
+    body: {
+      userName,
+      name: { givenName: 'Ada', familyName: 'L' },
+      emails: [{ value: userName, type: 'work' }],
+    },
+  });
+  expect(made.status).toBe(201);
+  const [row] = await logged(1, '--path', '/api/users', '--status', '201');
+  expect(row).toMatchObject({ method: 'POST', path: '/api/users', credential: 'bridge' });
+  const all = await logged(1, '--limit', '1000');
+  expect(all.filter(({ path }) => !path.startsWith('/api/'))).toEqual([]);
+});
+
+it('searches by user, path and time, and tells when there is more or nothing', async () => {
+  server = await serve(settings);
+  for (const path of ['/api/users', '/api/users/x', '/api/users-x']) await ask(path);
+  const me = (await (await ask('/api/whoami')).json()) as { data: { email: string; id: string } };
+  await logged(1, '--path', '/api/whoami');
+  const { email, id } = me.data;
+  expect(
+    (await logged(1, '--path', '/api/users/x', '--user', email.toUpperCase())).map(({ path }) => path),
+  ).toEqual(['/api/users/x']);
+  expect(await logged(1, '--path', '/api/users-x', '--user', id)).toHaveLength(1);
+  expect(await requests('--path', '/api/users', '--limit', '1')).toMatchObject({
+    code: 0,
+    err: 'These are the newest 1; --limit shows more.\n',
+  });
+  expect(await requests('--since', '2100-01-01T00:00:00Z')).toEqual({
+    code: 0,
+    out: '',
+    err: 'There are no such requests.\n',
+  });
+  expect(await logged(1, '--since', '1h', '--path', '/api/whoami')).toHaveLength(1);
+  expect(await requests('--user', 'nobody@corp.example')).toMatchObject({ code: 1, out: '' });
+});
+
+it.each([
+  ['--since', 'yesterday', 'must be e.g. 90s, 15m'],
+  ['--status', '4x', 'must be a status or a class'],
+  ['--status', '999', 'must be a status or a class'],
+  ['--limit', '-1', 'must be a whole number'],
+])('%s %s is wrong use', async (option, value, text) => {
+  const ran = await requests(option, value);
+  expect(ran).toMatchObject({ code: 2, out: '' });
+  expect(ran.err).toContain(text);
+});

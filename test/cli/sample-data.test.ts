@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+const KEY = 'the-key-of-the-first-administrator';
+const few = ['sample-data', '--users', '30', '--trips', '20', '--now', '2026-11-20'];
+
+/** A fixture of one's own: an empty data folder. */
+let place: ReturnType<typeof folder>;
+let environment: Record<string, string>;
+beforeEach(() => {
+  place = folder();
+  environment = { JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: KEY };
+});
+afterEach(() => place.remove());
+
+it('makes a company before the first start, and tells what it made and what to look at', async () => {
+  const ran = await jetbridge(few, environment);
+  expect(ran).toMatchObject({ code: 0, err: '' });
+  expect(ran.out).toContain('Corvanne is there, its addresses end with @corvanne.example.\n');
+  expect(ran.out).toMatch(/│ users +│ 30 +│/);
+  expect(ran.out).toMatch(/│ trip projects +│ 20 +│/);
+  const server = await serve(environment);
+  // Each line to try is one that works, at the place where the server is this time.
+  const paths = [...ran.out.matchAll(/^curl .*"http:\/\/127\.0\.0\.1:8080(\/api\/[^"]+)"$/gm)].map(
+    (m) => m[1],
+  );
+  expect(paths.length).toBeGreaterThan(3);
+  for (const path of paths) {
+    const answer = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
+    expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+  }
+  await server.stop();
+});
+
+it('the same seed makes the same company, and is refused where it is already', async () => {
+  const again = await jetbridge(few, environment);
+  const elsewhere = await jetbridge(few, { ...environment, JETBRIDGE_DATA: join(place.path, 'other') });
+  expect(again.out).toBe(elsewhere.out);
+  const refused = await jetbridge(few, environment);
+  expect(refused).toEqual({
+    code: 1,
+    out: '',
+    err: 'Corvanne (corvanne.example) is here already, perhaps of a run that was ended early: choose another --seed.\n',
+  });
+  const another = await jetbridge([...few, '--seed', '2'], environment);
+  expect(another).toMatchObject({ code: 0, err: '' });
+  expect(another.out).toContain('Solvane is there');
+});
+
+it('works beside a running server, whose clients go on reading and writing', async () => {
+  const server = await serve(environment);
+  try {
+    const admin = travelAdmin(server.url, KEY);
+    let done = false;
+    const making = jetbridge(['sample-data', '--users', '3000', '--trips', '30'], environment).finally(() => {
+      done = true;
+    });
+    let written = 0;
+    // Whatever is refused throws, and ends the test.
+    for (; !done; written += 1) await admin.make('/cost-centers', { name: `Written meanwhile ${written}` });
+    expect(await making).toMatchObject({ code: 0, err: '' });
+    expect(written).toBeGreaterThan(2);
+    expect(await admin.travelers()).toHaveLength(3001);
+  } finally {
+    await server.stop();
+  }
+});
+
+it('is made in the embedded travel service only', async () => {
+  const real = { ...environment, TRAVEL_API_URL: 'http://127.0.0.1:1' };
+  expect(await jetbridge(few, real)).toEqual({
+    code: 1,
+    out: '',
+    err: 'No connection uses the embedded travel service: sample data is made nowhere else.\n',
+  });
+});
+
+it('an account whose people need what sample data has not is told so', async () => {
+  const server = await serve(environment);
+  const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
+  await travelAdmin(server.url, KEY).make('/custom-fields', field);
+  await server.stop();
+  expect(await jetbridge(few, environment)).toEqual({
+    code: 1,
+    out: '',
+    err: 'The custom field "Badge" is mandatory, and sample data has nothing for it.\n',
+  });
+});
+
+it('nobody else loads the lists of names', async () => {
+  // Told of every module that is loaded, in Node's own way.
+  const hooks = asModule(`import { writeSync } from 'node:fs';
+    export async function load(url, context, next) {
+      writeSync(2, url + '\\n');
+      return next(url, context);
+    }`);
+  const registering = asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
+  const ran = await jetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
+  expect(ran.code).toBe(0);
+  expect(ran.err).toContain('dist/sample-data/names.js');
+  expect(ran.err).not.toContain('faker');
+});
+
+function asModule(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}

@@ -1,0 +1,632 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SettingsFault } from '../../src/config/faults.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { folder, jetbridge } from '../fixtures/jetbridge.ts';
+
+const home = join(__dirname, '..', '..');
+const secret = 'correct-horse-battery-staple';
+
+interface Given {
+  /** Contents by file, in a folder of its own; text is written as it is. `settings.json` is the settings file. */
+  files?: Record<string, unknown>;
+  environment?: Record<string, string>;
+}
+
+/** The faults of some settings, one line each; the folder is left out of them. */
+function faultsOf(given: Given): string[] {
+  const place = fixture(given);
+  try {
+    readSettings(place.environment, home);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsFault)) throw error;
+    return error.message.replaceAll(`${place.path}/`, '').split('\n');
+  } finally {
+    place.remove();
+  }
+}
+
+function fixture({ files = {}, environment = {} }: Given) {
+  const { path, remove } = folder();
+  for (const [name, content] of Object.entries({ 'map.json': {}, ...files })) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  const named = files['settings.json'] === undefined ? {} : { JETBRIDGE_CONFIG: join(path, 'settings.json') };
+  return { path, remove, environment: { ...named, ...environment } };
+}
+
+/** Settings of one connection. */
+function one(connection: object): Record<string, unknown> {
+  return { 'settings.json': { connections: { default: { mapping: 'map.json', ...connection } } } };
+}
+
+/** Settings with a receiver of alarms. */
+function alarmed(webhookUrl: string, secretEnv?: string): object {
+  return { ...Object(one({})['settings.json']), alerts: { webhookUrl, secretEnv } };
+}
+
+/** A mapping file, named by settings that are in order. */
+function mapped(mapping: unknown): Record<string, unknown> {
+  return { ...one({}), 'map.json': mapping };
+}
+
+describe('settings without a fault', () => {
+  it.each([
+    ['on this machine by plain HTTP', 'http://127.0.0.1:8081', undefined],
+    ['on this machine by its name', 'http://localhost:8081', undefined],
+    ['on this machine by IPv6', 'http://[::1]:8081', undefined],
+    ['by HTTPS', 'https://travel.example.com', undefined],
+    ['on another machine by plain HTTP where that is allowed', 'http://travel.example.com', 'true'],
+  ])('a travel API may be %s', (_title, url, allowed) => {
+    const environment = {
+      TRAVEL_API_KEY: secret,
+      ...(allowed === undefined ? {} : { TRAVEL_API_INSECURE: allowed }),
+    };
+    expect(faultsOf({ files: one({}), environment: { ...environment, TRAVEL_API_URL: url } })).toEqual([]);
+    expect(faultsOf({ files: one({ travelApi: { url } }), environment })).toEqual([]);
+  });
+
+  it('nothing needs to be set', () => {
+    const settings = readSettings({}, home);
+    expect(settings).toMatchObject({ port: 8080, host: '127.0.0.1', data: './data', writeBudgetMs: 800 });
+    expect(settings.connections).toMatchObject([
+      { id: 'default', scimToken: undefined, travelApi: { url: 'embedded', concurrency: 8 } },
+    ]);
+  });
+
+  it('an empty variable is one that is not set', () => {
+    const settings = readSettings(
+      { PORT: '', SCIM_TOKEN: '', TRAVEL_API_URL: '', JETBRIDGE_CONFIG: '' },
+      home,
+    );
+    expect(settings).toMatchObject({ port: 8080, connections: [{ scimToken: undefined }] });
+  });
+
+  it('a file may begin with the mark that some editors put there', () => {
+    expect(faultsOf({ files: { 'settings.json': '\uFEFF{}' }, environment: {} })).toEqual([
+      'settings.json connections.default.mapping: names mappings/default.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
+    ]);
+    expect(faultsOf({ files: mapped('\uFEFF{}') })).toEqual([]);
+  });
+
+  it('JETBRIDGE_KEY is 32 bytes in hexadecimal or base64', () => {
+    const bytes = Buffer.from('thirty-two bytes that are a key.');
+    for (const key of [bytes.toString('hex'), bytes.toString('base64')]) {
+      expect(readSettings({ JETBRIDGE_KEY: key }, home).key).toBe(key);
+    }
+    expect(readSettings({}, home).key).toBeUndefined();
+  });
+
+  it('webhooks never lead to private addresses unless they may', () => {
+    expect(readSettings({}, home).travelService.webhooks.allowPrivate).toBe(false);
+    const place = fixture({
+      files: {
+        'settings.json': {
+          ...Object(one({})['settings.json']),
+          travelService: { webhooks: { allowPrivate: true } },
+        },
+        'map.json': {},
+      },
+    });
+    expect(readSettings(place.environment, home).travelService.webhooks.allowPrivate).toBe(true);
+    place.remove();
+  });
+
+  it('each connection has its own token, credential and account', () => {
+    const place = fixture({
+      files: {
+        'settings.json': {
+          connections: {
+            default: { mapping: 'map.json' },
+            acme: {
+              mapping: 'map.json',
+              scimTokenEnv: 'ACME_TOKEN',
+              travelApi: { url: 'https://travel.example.com', keyEnv: 'ACME_KEY' },
+            },
+          },
+        },
+      },
+      environment: { ACME_TOKEN: secret, ACME_KEY: 'short' },
+    });
+    const { connections } = readSettings(place.environment, home);
+    place.remove();
+    expect(connections).toMatchObject([
+      { id: 'default', account: 'embedded', scimToken: undefined },
+      {
+        id: 'acme',
+        account: 'https://travel.example.com ACME_KEY',
+        scimToken: secret,
+        travelApi: { key: 'short' },
+      },
+    ]);
+  });
+});
+
+describe('a fault is one line: file, place, what is wrong, what would be right', () => {
+  it.each<[string, Given, string]>([
+    [
+      'a port that is none',
+      { environment: { PORT: 'http' } },
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    ],
+    [
+      'a key that is too short',
+      { environment: { JETBRIDGE_KEY: 'secret' } },
+      'environment JETBRIDGE_KEY: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
+    ],
+    [
+      'a previous key that is none',
+      { environment: { JETBRIDGE_KEY_PREVIOUS: 'secret' } },
+      'environment JETBRIDGE_KEY_PREVIOUS: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
+    ],
+    [
+      'alarms without the secret to sign them with',
+      { files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x') } },
+      'settings.json alerts.secretEnv: names ALERTS_WEBHOOK_SECRET, which is not set. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
+    ],
+    [
+      'a secret of alarms that is none',
+      {
+        files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x', 'ACME_SECRET') },
+        environment: { ACME_SECRET: secret },
+      },
+      'environment ACME_SECRET: is no secret of a webhook. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
+    ],
+    ...['alerts.example.com', 'ftp://alerts.example.com', 'https://me:pass@alerts.example.com'].map(
+      (url): [string, Given, string] => [
+        `alarms to ${url}`,
+        { files: { ...mapped({}), 'settings.json': alarmed(url) } },
+        'settings.json alerts.webhookUrl: is no URL without a password. ' +
+          'Give e.g. "https://alerts.example.com/jetbridge".',
+      ],
+    ),
+    [
+      'a permission that is neither yes nor no',
+      {
+        files: {
+          ...mapped({}),
+          'settings.json': {
+            ...Object(one({})['settings.json']),
+            travelService: { webhooks: { allowPrivate: 'yes' } },
+          },
+        },
+      },
+      'settings.json travelService.webhooks.allowPrivate: is neither true nor false. Write true or false.',
+    ],
+    [
+      'a port that is too high',
+      { environment: { PORT: '99999' } },
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    ],
+    [
+      'a public URL without a scheme',
+      { environment: { PUBLIC_URL: 'bridge.example.com' } },
+      'environment PUBLIC_URL: is no URL. Give e.g. https://bridge.example.com.',
+    ],
+    [
+      'a travel API without a scheme',
+      { environment: { TRAVEL_API_URL: 'travel.example.com', TRAVEL_API_KEY: secret } },
+      'environment TRAVEL_API_URL: is no URL. Give "embedded", or e.g. "https://travel.example.com".',
+    ],
+    [
+      'a travel API on another machine by plain HTTP',
+      {
+        files: one({}),
+        environment: { TRAVEL_API_URL: 'http://travel.example.com', TRAVEL_API_KEY: secret },
+      },
+      'environment TRAVEL_API_URL: is plain HTTP to another machine, so the credential can be read on the way. Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.',
+    ],
+    [
+      'a travel API of a connection by plain HTTP',
+      {
+        files: one({ travelApi: { url: 'http://10.0.0.7:8080' } }),
+        environment: { TRAVEL_API_KEY: secret, TRAVEL_API_INSECURE: 'false' },
+      },
+      'settings.json connections.default.travelApi.url: is plain HTTP to another machine, so the credential can be read on the way. Give an https URL, or set TRAVEL_API_INSECURE=true where the network itself is safe.',
+    ],
+    [
+      'a permission for plain HTTP that is neither true nor false',
+      { environment: { TRAVEL_API_INSECURE: 'maybe' } },
+      'environment TRAVEL_API_INSECURE: is neither true nor false. Give true or false.',
+    ],
+    [
+      'a travel API without a credential',
+      { files: one({}), environment: { TRAVEL_API_URL: 'https://travel.example.com' } },
+      'settings.json connections.default.travelApi.keyEnv: names TRAVEL_API_KEY, which is not set. Set it to the credential of the travel API.',
+    ],
+    [
+      'a travel API with the path that every path begins with',
+      {
+        files: one({}),
+        environment: { TRAVEL_API_URL: 'https://travel.example.com/api/', TRAVEL_API_KEY: secret },
+      },
+      'settings.json connections.default.travelApi.url: is https://travel.example.com/api/, with /api at the end. Leave /api out, as the paths begin with it: https://travel.example.com.',
+    ],
+    [
+      'a level of the log that there is not',
+      { environment: { LOG_LEVEL: 'verbose' } },
+      'environment LOG_LEVEL: is no level of the log. Give one of fatal, error, warn, info, debug, trace and silent.',
+    ],
+    [
+      'a token that could be guessed',
+      { environment: { SCIM_TOKEN: 'secret' } },
+      'environment SCIM_TOKEN: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    ...[
+      ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'has fewer than 6 different characters'],
+      ['abcdeabcdeedcbaabcdeaabb', 'has fewer than 6 different characters'],
+      ['abcdefghabcdefgh', 'repeats its first 8 characters'],
+      ['password1password1password1pass', 'repeats its first 9 characters'],
+    ].flatMap(([value = '', weakness]): [string, Given, string][] =>
+      ['SCIM_TOKEN', 'TRAVEL_API_KEY'].map((name) => [
+        `${name}=${value}`,
+        { environment: { [name]: value } },
+        `environment ${name}: ${weakness}, so it could be guessed. Give one as "openssl rand -hex 32" prints it.`,
+      ]),
+    ),
+    [
+      'a weak token of another connection',
+      {
+        files: { 'map.json': {}, ...one({ scimTokenEnv: 'ACME_TOKEN' }) },
+        environment: { ACME_TOKEN: 'xyxyxyxyxyxyxyxyxyxyxyxyxyxyxyxy' },
+      },
+      'environment ACME_TOKEN: has fewer than 6 different characters, so it could be guessed. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    ...['0f'.repeat(32), '0123456789abcdef'.repeat(4), Buffer.alloc(32, 7).toString('base64')].map(
+      (key): [string, Given, string] => [
+        `JETBRIDGE_KEY=${key}`,
+        { environment: { JETBRIDGE_KEY: key } },
+        'environment JETBRIDGE_KEY: repeats itself or has too few different characters, so it could be guessed. Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
+      ],
+    ),
+    [
+      'a weak secret of alarms',
+      {
+        files: { ...mapped({}), 'settings.json': alarmed('https://alerts.example.com/x') },
+        environment: { ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(33, 'abc').toString('base64')}` },
+      },
+      'environment ALERTS_WEBHOOK_SECRET: has fewer than 6 different characters, so it could be guessed. ' +
+        'Set it to "whsec_" and what "openssl rand -base64 32" prints.',
+    ],
+    [
+      'a token that no header can carry',
+      { environment: { SCIM_TOKEN: 'correct horse battery staple' } },
+      'environment SCIM_TOKEN: has characters that a bearer token cannot have. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    [
+      'an embedded credential that could be guessed',
+      { environment: { TRAVEL_API_KEY: 'secret' } },
+      'environment TRAVEL_API_KEY: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
+    ],
+    [
+      'DATABASE_URL, which this version would ignore',
+      { environment: { DATABASE_URL: 'x' } },
+      'environment DATABASE_URL: is not supported by this version. Unset it; docs/operations.md tells what to do instead.',
+    ],
+    [
+      'a certificate without a key',
+      { environment: { TLS_CERT: 'cert.pem' } },
+      'environment TLS_KEY: is not set, and TLS_CERT is. Set both, or neither.',
+    ],
+    [
+      'a key without a certificate',
+      { environment: { TLS_KEY: 'key.pem' } },
+      'environment TLS_CERT: is not set, and TLS_KEY is. Set both, or neither.',
+    ],
+    [
+      'a word for whether HTTPS is required',
+      { environment: { REQUIRE_HTTPS: 'maybe' } },
+      'environment REQUIRE_HTTPS: is neither true nor false. Give true or false.',
+    ],
+    [
+      'a proxy by its name',
+      { environment: { TRUSTED_PROXIES: 'loopback, proxy.example.com' } },
+      'environment TRUSTED_PROXIES: has "proxy.example.com", which is no address or range. Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.',
+    ],
+    [
+      'a range that is too wide for its address',
+      { environment: { TRUSTED_PROXIES: '10.0.0.0/33' } },
+      'environment TRUSTED_PROXIES: has "10.0.0.0/33", which is no address or range. Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.',
+    ],
+    [
+      'a provider whose keys could be changed on the way',
+      {
+        files: {
+          'settings.json': { travelService: { openid: { issuer: 'http://idp.example', audience: 'x' } } },
+        },
+      },
+      'settings.json travelService.openid.issuer: is no https URL. Give e.g. "https://login.example.com".',
+    ],
+    [
+      'a provider that anybody could have a token of',
+      {
+        files: { 'settings.json': { travelService: { openid: { issuer: 'https://idp.example' } } } },
+      },
+      'settings.json travelService.openid.audience: is missing. Write a string.',
+    ],
+    [
+      'a subject of a provider without an address',
+      {
+        files: {
+          'settings.json': {
+            travelService: {
+              openid: { issuer: 'https://idp.example', audience: 'x', subjects: { s1: 'ada' } },
+            },
+          },
+        },
+      },
+      'settings.json travelService.openid.subjects.s1: is no address. Give the email of an admin of the travel service, e.g. "ada@corp.example".',
+    ],
+    [
+      'a settings file that is not there',
+      { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },
+      '/nowhere/jetbridge.json $: does not exist. Create it, or correct JETBRIDGE_CONFIG.',
+    ],
+    [
+      'a settings file that is a folder',
+      { environment: { JETBRIDGE_CONFIG: join(home, 'config') } },
+      'config $: is a folder, not a file. Name a file that Jetbridge may read.',
+    ],
+    [
+      'an empty settings file',
+      { files: { 'settings.json': '\n' } },
+      'settings.json $: is empty. Write one JSON object, at least {}.',
+    ],
+    [
+      'what is not JSON',
+      { files: { 'settings.json': '{\n  "connections": {\n    default: {}\n  }\n}' } },
+      'settings.json $: is not JSON, line 3, column 5. Correct it there: names and texts stand in double quotes, commas between entries.',
+    ],
+    [
+      'a comma after the last entry',
+      { files: { 'settings.json': '{\n  "connections": { "default": { "mapping": "a,}" } },\n}' } },
+      'settings.json $: has a comma after the last entry, line 2, column 53. Remove that comma.',
+    ],
+    [
+      'a comment',
+      { files: { 'settings.json': '{\n  "$schema": "https://x/y", // ours\n  "connections": {} }' } },
+      'settings.json $: has a comment, line 2, column 29. Remove it: JSON has no comments.',
+    ],
+    [
+      'a list for the settings',
+      { files: { 'settings.json': [] } },
+      'settings.json $: expected object, received array. Write an object.',
+    ],
+    [
+      'an unknown key, far from any',
+      { files: { 'settings.json': { colour: 'blue' } } },
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, alerts, travelService.',
+    ],
+    [
+      'a misspelled key',
+      { files: one({ polices: {} }) },
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, policies.',
+    ],
+    [
+      'a misspelled key below',
+      { files: one({ policies: { onexistinguser: 'link' } }) },
+      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, deprovision, onReturn, drift, reclaimEmail, safetyValve.',
+    ],
+    [
+      'a travel API of a connection without a scheme',
+      { files: one({ travelApi: { url: 'travel.example.com' } }) },
+      'settings.json connections.default.travelApi.url: is no URL. Give "embedded", or e.g. "https://travel.example.com".',
+    ],
+    [
+      'a misspelled path',
+      { files: one({ travelApi: { paths: { costCentres: '/x' } } }) },
+      'settings.json connections.default.travelApi.paths.costCentres: unknown key. Did you mean costCenters? Known here: whoami, users, events, billingProfiles, costCenters, customFields, customFieldOptions, travelPolicies, scimUserMappings.',
+    ],
+    [
+      'a word that is not one of a few',
+      { files: one({ policies: { deprovision: 'remove' } }) },
+      'settings.json connections.default.policies.deprovision: is not one of the known values. Write one of "archive", "delete".',
+    ],
+    [
+      'a number for a text',
+      { files: one({ mapping: 7 }) },
+      'settings.json connections.default.mapping: expected string, received number. Write a string.',
+    ],
+    [
+      'a number that is too high',
+      { files: one({ travelApi: { concurrency: 1000 } }) },
+      'settings.json connections.default.travelApi.concurrency: is no whole number from 1 to 64. Write one, e.g. 8.',
+    ],
+    [
+      'a text for a number',
+      { files: { 'settings.json': { writeBudgetMs: '800' } } },
+      'settings.json writeBudgetMs: is no whole number from 0 to 10000. Write one, e.g. 800.',
+    ],
+    [
+      'so few connections that one identity provider would fill them',
+      { files: { 'settings.json': { maxConnections: 1 } } },
+      'settings.json maxConnections: is no whole number from 16 to 100000. Write one, e.g. 1000.',
+    ],
+    [
+      'a path without its slash',
+      { files: one({ travelApi: { paths: { costCenters: 'cost-centers' } } }) },
+      'settings.json connections.default.travelApi.paths.costCenters: is no path. Begin with a slash, e.g. "/api/cost-centers".',
+    ],
+    [
+      'a path that has no place for the custom field',
+      { files: one({ travelApi: { paths: { customFieldOptions: '/api/options' } } }) },
+      'settings.json connections.default.travelApi.paths.customFieldOptions: has no place for the custom field. Write e.g. "/api/custom-fields/{id}/options".',
+    ],
+    [
+      'a connection with capitals',
+      { files: { 'settings.json': { connections: { Acme: {} } } } },
+      'settings.json connections.Acme: is no name of a connection. Write at most 40 lower-case letters, digits and hyphens, beginning with a letter.',
+    ],
+    [
+      'no connection',
+      { files: { 'settings.json': { connections: {} } } },
+      'settings.json connections: has no connection. Leave it out, or name one, e.g. "default": {}.',
+    ],
+    [
+      'a secret where the name of a variable belongs',
+      { files: one({ scimTokenEnv: 'scim_abc' }) },
+      'settings.json connections.default.scimTokenEnv: is no name of an environment variable. Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".',
+    ],
+    [
+      'the name of a variable that is not set',
+      { files: one({ scimTokenEnv: 'ACME_TOKEN' }) },
+      'settings.json connections.default.scimTokenEnv: names ACME_TOKEN, which is not set. Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection default".',
+    ],
+    [
+      'two connections with one token',
+      {
+        files: {
+          'settings.json': {
+            connections: {
+              default: { mapping: 'map.json' },
+              acme: { mapping: 'map.json', scimTokenEnv: 'ACME_TOKEN' },
+            },
+          },
+        },
+        environment: { SCIM_TOKEN: secret, ACME_TOKEN: secret },
+      },
+      'settings.json connections.acme: has the same token (ACME_TOKEN) as connections.default. Give each connection a token of its own: it tells them apart.',
+    ],
+    [
+      'a mapping that is not there',
+      { files: one({ mapping: 'maps/mine.json' }) },
+      'settings.json connections.default.mapping: names maps/mine.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
+    ],
+    [
+      'a mapping with a comma too many',
+      { files: mapped('{ "scimUserMapping": [], }') },
+      'map.json $: has a comma after the last entry, line 1, column 24. Remove that comma.',
+    ],
+    [
+      'a misspelled key of a mapping',
+      { files: mapped({ scimUserMappings: [] }) },
+      'map.json scimUserMappings: unknown key. Did you mean scimUserMapping? Known here: $schema, scimUserMapping, defaults, roles, phone, language.',
+    ],
+    [
+      'a rule without a target',
+      { files: mapped({ scimUserMapping: [{ scimAttribute: 'title' }] }) },
+      'map.json scimUserMapping[0]: has no target. Give exactly one of customFieldId, customField and userAttribute.',
+    ],
+    [
+      'rules that are no list',
+      { files: mapped({ scimUserMapping: {} }) },
+      'map.json scimUserMapping: expected array, received object. Write an array.',
+    ],
+    [
+      'a rule without an attribute',
+      { files: mapped({ scimUserMapping: [{ customField: 'x' }] }) },
+      'map.json scimUserMapping[0].scimAttribute: is missing. Write a string.',
+    ],
+    [
+      'a field that travelers do not have',
+      { files: mapped({ language: { default: 'de' } }) },
+      'map.json language.default: is not one of the known values. Write one of "en", "fr".',
+    ],
+  ])('%s', (_title, given, line) => {
+    expect(faultsOf(given)).toEqual([line]);
+  });
+
+  it('several faults are several lines, of environment, settings and mappings together', () => {
+    const faults = faultsOf({
+      environment: { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'z' },
+      files: mapped({ colour: 1, language: { default: 'de' } }),
+    });
+    expect(faults.map((line) => line.split(':')[0])).toEqual([
+      'environment DATABASE_URL',
+      'environment PORT',
+      'environment LOG_LEVEL',
+      'map.json language.default',
+      'map.json colour',
+    ]);
+  });
+
+  it('a value never breaks the line', () => {
+    const [line, ...more] = faultsOf({ files: mapped({ 'a\nb': 1 }) });
+    expect(more).toEqual([]);
+    expect(line).toContain('unknown key');
+  });
+});
+
+describe('HTTPS', () => {
+  let files: CertificateFiles;
+  let other: CertificateFiles;
+  beforeAll(async () => {
+    files = await certificateFiles();
+    other = await certificateFiles();
+  });
+  afterAll(() => {
+    files.remove();
+    other.remove();
+  });
+
+  const faultWith = (cert: string, key: string) =>
+    faultsOf({ environment: { TLS_CERT: cert, TLS_KEY: key } }).map((line) =>
+      line.replaceAll(files.cert, 'cert.pem').replaceAll(files.key, 'key.pem'),
+    );
+
+  it('a certificate and its key are read', () => {
+    const settings = readSettings({ TLS_CERT: files.cert, TLS_KEY: files.key }, home);
+    expect(settings.tls?.certificate.cert).toBe(files.pem);
+    expect(settings.tls?.certificate.validTo).toBeGreaterThan(Date.now());
+  });
+
+  it('is required where others than this machine can come', () => {
+    const required = (environment: Record<string, string>) => readSettings(environment, home).requireHttps;
+    for (const HOST of ['127.0.0.1', '127.8.9.1', '::1', 'localhost'])
+      expect([HOST, required({ HOST })]).toEqual([HOST, false]);
+    for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'bridge.example.com'])
+      expect([HOST, required({ HOST })]).toEqual([HOST, true]);
+    for (const REQUIRE_HTTPS of ['true', 'on', '1']) expect(required({ REQUIRE_HTTPS })).toBe(true);
+    for (const REQUIRE_HTTPS of ['false', 'off', '0'])
+      expect(required({ REQUIRE_HTTPS, HOST: '0.0.0.0' })).toBe(false);
+  });
+
+  it('proxies are separated by commas', () => {
+    const { trustedProxies } = readSettings({ TRUSTED_PROXIES: ' loopback,10.0.0.0/8 , fd00::1,' }, home);
+    expect(trustedProxies).toEqual(['loopback', '10.0.0.0/8', 'fd00::1']);
+    expect(readSettings({}, home).trustedProxies).toEqual([]);
+  });
+
+  it('a file that is not there, or no file', () => {
+    expect(faultWith('/nowhere/cert.pem', home)).toEqual([
+      'environment TLS_CERT: names /nowhere/cert.pem, which does not exist. Name a file that Jetbridge may read.',
+      `environment TLS_KEY: names ${home}, which cannot be read (EISDIR). Name a file that Jetbridge may read.`,
+    ]);
+  });
+
+  it('a key for a certificate, and a certificate for a key', () => {
+    expect(faultWith(files.key, files.cert)).toEqual([
+      'environment TLS_CERT: names key.pem, which holds no certificate in PEM. Name a file that has a line -----BEGIN CERTIFICATE-----.',
+      'environment TLS_KEY: names cert.pem, which holds no private key without a passphrase in PEM. Name a file that has a line -----BEGIN PRIVATE KEY-----.',
+    ]);
+  });
+
+  it('a key of another certificate', () => {
+    expect(faultWith(files.cert, other.key)).toEqual([
+      'environment TLS_KEY: does not belong to the certificate in TLS_CERT. Name the key that the certificate was made with; in TLS_CERT the own certificate stands before its chain.',
+    ]);
+  });
+});
+
+describe('the command line', () => {
+  it.each(['serve', 'check', 'import'])('%s tells the faults on stderr and ends with 1', async (command) => {
+    const place = fixture({
+      files: mapped({ colour: 1 }),
+      environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
+    });
+    const ran = await jetbridge([command], place.environment);
+    place.remove();
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    const lines = ran.err.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toBe(
+      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+    );
+    expect(lines[1]).toMatch(/map\.json colour: unknown key\. Known here: /);
+  });
+});

@@ -1,0 +1,82 @@
+import { STATUS_CODES } from 'node:http';
+import { faultyProxy } from '../fixtures/faulty-proxy.ts';
+import { document, rowsUnder } from '../fixtures/markdown.ts';
+import { patchOp } from '../fixtures/scim.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+
+/** The errors that the connect guides explain, held against what the service answers. */
+let scim: ScimService;
+beforeEach(async () => {
+  scim = await scimService();
+});
+afterEach(() => scim.close());
+
+type Answer = { status: number; text: string | undefined };
+
+async function answer(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
+  const { status, body: answered } = await scim.send(method, path, body, headers);
+  return { status, text: answered?.detail };
+}
+
+/** A request for every error, by the text and status that a guide shows. */
+const requests: Record<string, () => Promise<Answer>> = {
+  '"Unauthorized" (401)': async () => {
+    const { status } = await answer('GET', '/Users?count=2', undefined, { Authorization: 'Bearer wrong' });
+    return { status, text: STATUS_CODES[status] };
+  },
+  '"Not Found" (404)': async () => {
+    const headers = { Authorization: `Bearer ${scim.service.scimToken}` };
+    const { status } = await fetch(`${scim.service.url}/scim/Users?count=2`, { headers });
+    return { status, text: STATUS_CODES[status] };
+  },
+  '"Another user has this userName or email address." (409)': async () => {
+    await scim.send('POST', '/Users', { userName: 'ada@corp.example', externalId: '1' });
+    return answer('POST', '/Users', { userName: 'ada@corp.example', externalId: '2' });
+  },
+  '"Another user has this userName." (409)': async () => {
+    await scim.send('POST', '/Users', { userName: 'ada@corp.example' });
+    const { body } = await scim.send('POST', '/Users', { userName: 'eve@corp.example' });
+    const operation = { op: 'replace', path: 'userName', value: 'ada@corp.example' };
+    return answer('PATCH', `/Users/${body.id}`, patchOp(operation));
+  },
+  '"userName is required." (400)': () => answer('POST', '/Users', { userName: '' }),
+  '"The travel service refuses to take this person out of use." (403)': async () => {
+    const proxy = await faultyProxy(scim.service.url);
+    const bridge = await scimService({
+      TRAVEL_API_URL: proxy.url,
+      TRAVEL_API_KEY: scim.service.travelApiKey,
+    });
+    const { body } = await bridge.send('POST', '/Users', { userName: 'ada@corp.example' });
+    proxy.decide(({ body: sent }) => (sent.includes('archived') ? { status: 403 } : 'pass'));
+    const operation = { op: 'replace', path: 'active', value: false };
+    const refused = await bridge.send('PATCH', `/Users/${body.id}`, patchOp(operation));
+    await bridge.close();
+    await proxy.close();
+    return { status: refused.status, text: refused.body.detail };
+  },
+};
+
+const shown = ['docs/connect-okta.md', 'docs/connect-entra.md'].flatMap((file) =>
+  rowsUnder(document(file), 'What the administrator sees, and what it means').flatMap(([cell = '']) => {
+    const errors = cell.match(/"[^"]+" \(\d{3}\)/g) ?? [];
+    return errors.map((error) => [file, error] as const);
+  }),
+);
+
+test('the guides explain errors of their own', () => {
+  for (const file of ['docs/connect-okta.md', 'docs/connect-entra.md'])
+    expect(shown.filter(([one]) => one === file).length).toBeGreaterThan(1);
+  expect(Object.keys(requests).filter((error) => !shown.some(([, one]) => one === error))).toEqual([]);
+});
+
+test.each(shown)('%s shows %s as the service answers it', async (_, error) => {
+  const request = requests[error];
+  if (!request) throw new Error(`There is no request for ${error}: add one to this test.`);
+  const { status, text } = await request();
+  expect(`"${text}" (${status})`).toBe(error);
+});
+
+test('a quoted sentence with no status would escape this test', () => {
+  for (const file of ['docs/connect-okta.md', 'docs/connect-entra.md'])
+    expect(document(file)).not.toMatch(/"[^"]+\."(?! \(\d{3}\))/);
+});

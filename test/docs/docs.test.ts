@@ -1,0 +1,314 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import {
+  connectionSchema,
+  environmentSchema,
+  settingsSchema,
+  travelServiceSchema,
+} from '../../src/config/schema.ts';
+import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import { plainFields } from '../../src/translator/fields.ts';
+import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { mergePatch } from '../../src/translator/plan.ts';
+import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
+import { blockBelow, blocksOf, document, rowsUnder } from '../fixtures/markdown.ts';
+import { translate } from '../fixtures/translator.ts';
+
+const home = join(__dirname, '..', '..');
+const readme = document('README.md');
+const mappings = document('docs/mappings.md');
+const operations = document('docs/operations.md');
+const architecture = document('docs/architecture.md');
+
+describe('README', () => {
+  it('its session with curl works as it stands', async () => {
+    const place = folder();
+    const chosen = Object.fromEntries(
+      [...blockBelow(readme, 'environment').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    );
+    const server = await serve({ JETBRIDGE_DATA: join(place.path, 'data'), ...chosen });
+    const env = { PATH: process.env['PATH'] ?? '', ...chosen, JETBRIDGE: server.url };
+    const session = await promisify(execFile)(
+      'bash',
+      ['-euo', 'pipefail', '-c', blockBelow(readme, 'session')],
+      {
+        env,
+      },
+    );
+    await server.stop();
+    place.remove();
+    const answers = session.stdout
+      .replaceAll('}{', '}\n{')
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    const [joined, traveler, left, archived] = answers;
+    expect(answers).toHaveLength(4);
+    expect(joined).toMatchObject({ userName: 'ada.king@corp.example', active: true });
+    expect(shapeOf(traveler)).toEqual(shapeOf(JSON.parse(blockBelow(readme, 'answer'))));
+    expect(left).toMatchObject({ id: joined.id, active: false });
+    expect(archived.data).toMatchObject([{ id: traveler.data[0].id, archived: true }]);
+  });
+
+  it('names every variable, every key of the settings, and every command', async () => {
+    const named = firstCells(readme).flatMap(codesIn);
+    const secrets = ['SCIM_TOKEN', 'TRAVEL_API_KEY', 'JETBRIDGE_CONFIG'];
+    for (const name of [...Object.keys(environmentSchema.shape), ...secrets]) expect(named).toContain(name);
+    const keys = [
+      'writeBudgetMs',
+      'connections',
+      ...leavesOf(connectionSchema).map((key) => `connections.*.${key}`),
+      ...leavesOf(travelServiceSchema).map((key) => `travelService.${key}`),
+    ];
+    expect(keys).toContain('connections.*.policies.deprovision');
+    for (const key of keys) expect(named).toContain(key);
+    for (const key of [
+      'emailSwap.parkingDomain',
+      'import.minimumShare',
+      'retention.tombstones',
+      'alerts.webhookUrl',
+      'alerts.secretEnv',
+    ])
+      expect(named).toContain(key);
+    const top = [
+      '$schema',
+      'writeBudgetMs',
+      'maxConnections',
+      'connections',
+      'emailSwap',
+      'import',
+      'retention',
+      'alerts',
+      'travelService',
+    ];
+    expect(Object.keys(settingsSchema.shape)).toEqual(top);
+    const { out } = await jetbridge(['--help']);
+    const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);
+    expect(commands).toContain('serve');
+    for (const name of commands) expect(named.map((text) => text.split(' ')[0])).toContain(name);
+  });
+
+  it('its mapping has no fault', () => {
+    const [mapping] = blocksOf(readme).filter(({ text }) => text.includes('scimUserMapping'));
+    expect(parseMapping(JSON.parse(mapping?.text ?? ''))).toHaveProperty('mapping');
+  });
+
+  it('shows the demo as it is', async () => {
+    const { out } = await jetbridge(['demo']);
+    const shown = blocksOf(readme).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
+    for (const line of shown.trimEnd().split('\n')) expect(out.split('\n')).toContain(line);
+  }, 60_000);
+});
+
+describe('docs/mappings.md', () => {
+  const examples = examplesIn(mappings);
+
+  it.each(examples)('the example in line $line is true', ({ mapping, user, traveler, findings }) => {
+    const translation = translate(user, { mapping });
+    const values = Object.entries(translation.fields).flatMap(([key, wanted]) =>
+      wanted.kind === 'value' ? [[key, wanted.value] as const] : [],
+    );
+    expect(mergePatch(Object.fromEntries(values), undefined)).toEqual(traveler);
+    expect(translation.findings.map(({ field, code }) => `${field}: ${code}`)).toEqual(findings);
+  });
+
+  it('its tables are those of the tested cases ("npm run docs" writes them)', async () => {
+    const script = join(home, 'scripts/mappings-page.mjs');
+    const check = await promisify(execFile)(process.execPath, [script, '--check']).catch((error) => error);
+    expect(check).toMatchObject({ stdout: '', stderr: '' });
+  });
+
+  it('has a row for every transform, and for every field of travelers', () => {
+    const schema = JSON.parse(document('config/mapping.schema.json'));
+    const { anyOf } = schema.properties.scimUserMapping.items.properties.transforms.items;
+    const known = [...anyOf[0].enum, ...Object.keys(anyOf[1].properties)];
+    const shown = rowsUnder(mappings, 'Transforms').map(([, transforms = '']) => transforms);
+    for (const name of known) expect(shown.filter((cell) => cell.includes(`"${name}"`))).not.toEqual([]);
+    const fields = rowsUnder(mappings, 'Default rules').flatMap(([names]) => codesIn(names ?? ''));
+    expect(fields.toSorted()).toEqual([...plainFields, 'archived', 'roles'].toSorted());
+    const targets = rowsUnder(mappings, 'Rules of your own').flatMap(([, text]) => codesIn(text ?? ''));
+    expect(targets).toEqual([...plainFields]);
+  });
+
+  it('explains every finding that a mapping makes', () => {
+    const told = rowsUnder(mappings, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
+    // Drift is seen, not made.
+    expect(told).toEqual(
+      codesInSources('src/translator')
+        .filter((code) => code !== 'drift')
+        .toSorted(),
+    );
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('explains every finding and every state', () => {
+    const told = rowsUnder(operations, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
+    expect(told.filter((code, index) => told.indexOf(code) !== index)).toEqual([]);
+    expect(
+      codesInSources('src/translator', 'src/provisioning').filter((code) => !told.includes(code)),
+    ).toEqual([]);
+    const states = rowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
+    expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
+  });
+
+  it('says of every table of the database what is kept there, and for how long', async () => {
+    const place = folder();
+    const { db, close } = await openEmbedded(place.path, false);
+    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+    await close();
+    place.remove();
+    const rows = rowsUnder(operations, 'What is kept, and for how long');
+    for (const [, what = '', long = ''] of rows) expect([what, long]).not.toContain('');
+    const told = new Set(rows.flatMap(([names = '']) => codesIn(names)));
+    expect([...told].toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+  });
+
+  it('names only measurements that there are', async () => {
+    const place = folder();
+    const server = await serve({ JETBRIDGE_DATA: place.path });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    await server.stop();
+    place.remove();
+    const named = new Set(operations.match(/\b(jetbridge_[a-z_]+|process_[a-z_]+|nodejs_[a-z_]+)\b/g));
+    expect(named.size).toBeGreaterThan(2);
+    for (const name of named) expect(metrics).toContain(`# TYPE ${name.replace(/_bucket$/, '')} `);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const [, orders = ''] = architecture.split('\n## Orders of events\n');
+  const shown = [...orders.matchAll(/^\| (?!order of events|-)(.*) \|$/gm)].map(([, row = '']) => row);
+
+  it('names an existing test for each order of events', () => {
+    expect(shown.length).toBeGreaterThan(40);
+    for (const row of shown) {
+      const tests = codesIn(row).filter((code) => code.startsWith('test/'));
+      expect(tests).not.toEqual([]);
+      for (const test of tests) expect(existsSync(join(home, test)) ? '' : test).toBe('');
+    }
+  });
+
+  it('has every section that code and tests cite', () => {
+    const headings = [...architecture.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const cited = ['src', 'test', 'scripts'].flatMap((name) =>
+      filesBelow(name).flatMap((file) => citationsIn(document(file))),
+    );
+    expect(cited.length).toBeGreaterThan(10);
+    expect(cited.filter((text) => !headings.some((heading) => text.startsWith(heading)))).toEqual([]);
+  });
+
+  it('has the states that docs/operations.md explains', () => {
+    const explained = rowsUnder(architecture, 'States of an identity').flatMap(([state = '']) =>
+      codesIn(state),
+    );
+    const known = rowsUnder(operations, 'States').flatMap(([state = '']) => codesIn(state));
+    expect(explained.toSorted()).toEqual(known.toSorted());
+  });
+});
+
+it.each([
+  'README.md',
+  ...readdirSync(join(home, 'docs'))
+    .filter((f) => f.endsWith('.md'))
+    .map((f) => `docs/${f}`),
+])('every link in %s leads somewhere', (file) => {
+  const links = [...document(file).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(
+    ([, to = '']) => to,
+  );
+  for (const to of links) expect(existsSync(join(home, dirname(file), to)) ? '' : to).toBe('');
+  for (const [, to = '', anchor = ''] of document(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)) {
+    const headings = document(to === '' ? file : join(dirname(file), to)).matchAll(/^#+ (.+)$/gm);
+    expect([...headings].map(([, heading = '']) => anchorOf(heading))).toContain(anchor);
+  }
+});
+
+/** The name by which GitHub links to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+interface Example {
+  line: number;
+  mapping: JsonObject;
+  user: ScimResource;
+  traveler: object;
+  findings: string[];
+}
+
+/** A mapping holds for the user below it; a traveler closes an example, and findings may follow. */
+function examplesIn(text: string): Example[] {
+  const examples: Example[] = [];
+  let mapping: JsonObject = {};
+  let user: ScimResource = {};
+  for (const block of blocksOf(text).filter(({ info }) => info.startsWith('json '))) {
+    const json = JSON.parse(block.text);
+    if (block.info === 'json mapping') mapping = json;
+    if (block.info === 'json user') user = json;
+    if (block.info === 'json findings') Object.assign(examples.at(-1) ?? {}, { findings: json });
+    if (block.info !== 'json traveler') continue;
+    examples.push({ line: block.line, mapping, user, traveler: json, findings: [] });
+    mapping = {};
+  }
+  return examples;
+}
+
+/** The same for the same answer of another day: ids and times by their kind. */
+function shapeOf(answer: unknown): unknown {
+  const text = JSON.stringify(answer).replace(/"[0-9a-f]{8}-[0-9a-f-]{27}"/g, '"<id>"');
+  return JSON.parse(text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"<time>"'));
+}
+
+function leavesOf(schema: z.ZodType): string[] {
+  const known = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(known.properties ?? {}).flatMap(([key, inner]) => {
+    const below = typeof inner === 'object' && key !== 'paths' ? Object.keys(inner.properties ?? {}) : [];
+    return below.length > 0 ? below.map((name) => `${key}.${name}`) : [key];
+  });
+}
+
+/** The first cell of every row of every table. */
+function firstCells(text: string): string[] {
+  return [...text.matchAll(/^\| (.*?) +\|/gm)].map(([, cell = '']) => cell);
+}
+
+function codesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .map((file) => `${folder}/${file}`);
+}
+
+/** What stands behind each citation of docs/architecture.md in comments, which may go on in the next line. */
+function citationsIn(text: string): string[] {
+  const joined = text.replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
+  return [...joined.matchAll(/docs\/architecture\.md, (.{1,60})/g)].map(([, cited = '']) => cited);
+}
+
+/** The codes of findings, as the sources have them. */
+function codesInSources(...folders: string[]): string[] {
+  const texts = folders.flatMap((name) =>
+    readdirSync(join(home, name)).map((file) => readFileSync(join(home, name, file), 'utf8')),
+  );
+  const codes = texts.flatMap((text) => [
+    ...[...text.matchAll(/\b(?:unusable|unresolved|missed)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/\bcode: '(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/`\$\{code\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
+      ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),
+    ),
+  ]);
+  // What zod calls a fault of ours is no finding.
+  return [...new Set(codes)].filter((code) => code !== 'custom');
+}

@@ -1,0 +1,95 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import { emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
+import { bare, begun, cityOf, everything, rolesOf, titleMapping, write } from '../fixtures/unknown-calls.ts';
+
+/** The calls that a write makes, without the reading of pages. */
+async function callsOf(fixture: ProvisioningFixture, work: () => Promise<unknown>): Promise<string[]> {
+  fixture.travel.calls.length = 0;
+  await work();
+  return fixture.travel.calls.map(({ verb }) => verb).filter((verb) => verb !== 'page');
+}
+
+function without(name: string): ScimResource {
+  return Object.fromEntries(Object.entries(everything).filter(([key]) => key !== name));
+}
+
+const inactive = { ...everything, active: false };
+
+const changes: [string, ScimResource, ScimResource | null, string[]][] = [
+  ['nothing', everything, { ...everything }, []],
+  ['what no rule reads', everything, { ...everything, nickName: 'P' }, []],
+  ['a name', everything, { ...everything, name: { givenName: 'P', familyName: 'Q' } }, ['patch']],
+  ['a language', everything, { ...everything, preferredLanguage: 'fr' }, ['patch']],
+  ['the removal of a language', everything, without('preferredLanguage'), ['patch']],
+  ['the removal of a phone number', everything, without('phoneNumbers'), ['patch']],
+  ['a city', everything, { ...everything, ...cityOf('Nice') }, ['patch']],
+  ['the removal of a city', everything, without('addresses'), ['read', 'patch']],
+  ['an email', everything, { ...everything, ...emailsOf('p@corp.example') }, ['read', 'patch']],
+  ['a role', everything, { ...everything, ...rolesOf('guest') }, ['read', 'patch']],
+  ['the removal of a role', everything, { ...everything, ...rolesOf() }, ['read', 'patch']],
+  ['a custom field', everything, { ...everything, title: 'Looms' }, ['read', 'patch']],
+  ['the removal of a custom field', everything, without('title'), ['read', 'patch']],
+  ['the removal of everything', everything, bare(everything), ['read', 'patch']],
+  ['an archive', everything, inactive, ['read', 'patch']],
+  ['an un-archive', inactive, everything, ['read', 'patch']],
+  ['a DELETE', everything, null, ['read', 'patch']],
+  ['a DELETE of a leaver', inactive, null, ['read']],
+];
+
+test.each(changes)('%s makes exactly the calls that it must', (_, from, to, calls) =>
+  withFixture(
+    async (fixture) => {
+      const story = await begun(fixture, from);
+      expect(await callsOf(fixture, () => write(story, to))).toEqual(calls);
+      expect(await callsOf(fixture, () => fixture.pass(120_000))).toEqual([]);
+    },
+    { mapping: titleMapping },
+  ),
+);
+
+const hand: [string, object][] = [
+  ['archived', { archived: true }],
+  ['renamed', { firstName: 'Hand', lastName: 'Made' }],
+];
+
+test.each(hand)('a traveler %s by hand after the import is read at the first claim', (_, edit) =>
+  withFixture(
+    async (fixture) => {
+      const pia = fixture.travel.add({ email: 'pia@corp.example', firstName: 'Pia', lastName: 'Smith' });
+      await fixture.imported();
+      fixture.travel.people.set(pia.id, { ...pia, ...edit });
+      const story = { fixture, id: '', wish: null };
+      expect(await callsOf(fixture, () => write(story, bare(everything)))).toEqual(['read', 'patch']);
+      expect(fixture.travel.people.get(pia.id)).toMatchObject({
+        archived: false,
+        firstName: 'Pia',
+        lastName: 'Smith',
+      });
+    },
+    { mapping: titleMapping },
+  ),
+);
+
+test('parts of an address that were added by hand stay when the city goes', () =>
+  withFixture(
+    async (fixture) => {
+      const story = await begun(fixture, everything);
+      await write(story, without('addresses'));
+      expect((await fixture.traveler(story.id))?.address).toEqual({ region: 'Quebec' });
+      expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: { city: null } });
+    },
+    { mapping: titleMapping },
+  ));
+
+test('an address of which nothing is left goes as a whole, also where a part was removed by hand', () =>
+  withFixture(
+    async (fixture) => {
+      const story = await begun(fixture, everything);
+      const now = await fixture.traveler(story.id);
+      if (!now) throw new Error('no traveler');
+      fixture.travel.people.set(now.id, { ...now, address: { city: 'Lyon' } });
+      await write(story, without('addresses'));
+      expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: null });
+    },
+    { mapping: titleMapping },
+  ));

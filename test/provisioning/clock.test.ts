@@ -1,0 +1,52 @@
+import { person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const DAY_MS = 24 * 60 * 60_000;
+
+describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) => {
+  test('what an IdP reads follows it: users and groups that are made, changed and deleted', () =>
+    withFixture(async (fixture) => {
+      const { bridge, clock } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      const team = await bridge.groups.create(users, { displayName: 'Team' }, []);
+      expect([ada.createdAt, team.createdAt]).toEqual([clock.now(), clock.now()]);
+      clock.setWallClock(byMs);
+      const time = clock.now() + byMs;
+      await fixture.patch(ada.id, { nickName: 'A' });
+      expect((await bridge.users.read(users, ada.id)).lastModified).toBe(time);
+      expect((await bridge.users.create(users, person('Bob'))).createdAt).toBe(time);
+      const attributes = () => ({ displayName: 'Crew' });
+      const changed = await bridge.groups.change(users, team.id, { attributes, members: [] }, false);
+      expect(changed.lastModified).toBe(time);
+      await bridge.users.remove(users, ada.id);
+      expect((await fixture.identity(ada.id)).deletedAt).toBe(time);
+    }));
+
+  test('a person who backs off is tried again in seconds', () =>
+    withFixture(async (fixture) => {
+      fixture.travel.trouble = () => ({ kind: 'unavailable', text: '500' });
+      const ada = await fixture.bridge.users.create(users, person('Ada'));
+      fixture.clock.setWallClock(byMs);
+      fixture.travel.trouble = () => undefined;
+      await fixture.pass(1_000);
+      expect((await fixture.identity(ada.id)).state).toBe('synced');
+    }));
+
+  test('during an import, a person who is written meanwhile is not missed', () =>
+    withFixture(async (fixture) => {
+      const ada = await fixture.bridge.users.create(users, person('Ada'));
+      const { travelId = '' } = await fixture.identity(ada.id);
+      fixture.clock.advance(1_000);
+      fixture.travel.trouble = async ({ verb }) => {
+        if (verb !== 'page') return undefined;
+        // The page is older than the write.
+        fixture.clock.setWallClock(byMs);
+        fixture.clock.advance(1_000);
+        await fixture.patch(ada.id, { nickName: 'A' });
+        fixture.travel.people.delete(travelId);
+        return undefined;
+      };
+      await fixture.bridge.importer.run(fixture.connection);
+      expect((await fixture.identity(ada.id)).state).toBe('synced');
+    }));
+});

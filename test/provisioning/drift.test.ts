@@ -1,0 +1,202 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const HOUR_MS = 3_600_000;
+const phones = (value: string): ScimResource => ({ phoneNumbers: [{ value, type: 'work' }] });
+const named = (givenName: string): ScimResource => ({ name: { givenName, familyName: 'Smith' } });
+const correcting = { policies: { drift: 'correct' as const } };
+
+/** Changes the traveler by hand, and lets an import see it. */
+async function byHand(fixture: ProvisioningFixture, id: string, values: Partial<TravelUser>): Promise<void> {
+  const traveler = await fixture.traveler(id);
+  if (!traveler) throw new Error('there is no traveler');
+  fixture.travel.people.set(traveler.id, { ...traveler, ...values });
+  await fixture.imported();
+}
+
+test('drift is reported as a finding, and goes with the next value of the IdP or the old one', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.calls.length = 0;
+    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
+    expect(fixture.travel.writes()).toEqual([]);
+    await byHand(fixture, ada.id, { firstName: 'Ada' });
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await fixture.patch(ada.id, named('Anna'));
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Anna' });
+    expect(await fixture.findings(ada.id)).toEqual([]);
+  }));
+
+test('another change of the IdP leaves reported drift as it is', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await fixture.patch(ada.id, { name: { givenName: 'Ada', familyName: 'Jones' } });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele', lastName: 'Jones' });
+    expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
+  }));
+
+test('drift is corrected at most three times an hour, for each field, though the process ends in between', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    for (let times = 0; times < 3; times += 1) {
+      await byHand(fixture, ada.id, { firstName: `Adele ${times}` });
+      expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
+      await fixture.restart();
+      fixture.clock.advance(60_000);
+    }
+    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele' });
+    expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
+    await byHand(fixture, ada.id, { lastName: 'Jones' });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele', lastName: 'Smith' });
+    fixture.clock.advance(HOUR_MS);
+    await byHand(fixture, ada.id, { lastName: 'Jones' });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', lastName: 'Smith' });
+  }, correcting));
+
+test('a correction that fails is tried again and counts once', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.trouble = ({ verb }) =>
+      verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
+    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    for (let times = 0; times < 5; times += 1) await fixture.pass(90_000);
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(120_000);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
+    const { corrections } = (await fixture.identity(ada.id)).progress;
+    expect(corrections?.firstName).toHaveLength(1);
+  }, correcting));
+
+test.each(['lose', 'die', 'hang'] as const)(
+  'a correction whose outcome is not known ("%s") is carried through',
+  (end) =>
+    withFixture(async (fixture) => {
+      const ada = await fixture.bridge.users.create(users, person('Ada'));
+      const traveler = await fixture.traveler(ada.id);
+      if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, firstName: 'Adele' });
+      await fixture.bridge.importer.run(fixture.connection);
+      const call = fixture.travel.hold('patch');
+      const due = fixture.bridge.settleDue();
+      await call.reached;
+      call.release(end);
+      if (end === 'lose') await due;
+      await fixture.restart();
+      await fixture.pass(120_000);
+      expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
+      expect(await fixture.findings(ada.id)).toEqual([]);
+    }, correcting),
+);
+
+test('corrected: roles, custom fields, parts of an address, and a traveler that was un-archived or archived by hand', () =>
+  withFixture(async (fixture) => {
+    const field = { id: 'cf-1', name: 'Title', dataType: 'text', disabled: false, options: [] } as const;
+    const scimUserMappings = [{ scimAttribute: 'title', customFieldId: 'cf-1' }];
+    fixture.travel.known = {
+      ...fixture.travel.known,
+      customFields: [{ ...field, options: [] }],
+      scimUserMappings,
+    };
+    const work = { type: 'work', locality: 'Bern', streetAddress: 'Main 1' };
+    const ada = await fixture.bridge.users.create(
+      users,
+      person('Ada', { title: 'Boss', roles: [{ value: 'organizer' }], addresses: [work] }),
+    );
+    const made = await fixture.traveler(ada.id);
+    const mine = { customFieldId: 'cf-2', values: [{ data: 'mine' }] };
+    await byHand(fixture, ada.id, {
+      ...{ roles: ['guest'], customFields: [mine], archived: true },
+      address: { ...made?.address, city: 'Basel', state: 'BS' },
+    } as Partial<TravelUser>);
+    expect(await fixture.traveler(ada.id)).toMatchObject({
+      archived: false,
+      address: { city: 'Bern', state: 'BS' },
+      customFields: [mine, expect.objectContaining({ customFieldId: 'cf-1' })],
+    });
+    expect((await fixture.traveler(ada.id))?.roles?.toSorted()).toEqual(['guest', 'organizer']);
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    await fixture.patch(ada.id, { active: false });
+    await byHand(fixture, ada.id, { archived: false });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
+  }, correcting));
+
+test('a deleted person whom somebody makes active again is archived again where drift is corrected, else reported', async () => {
+  for (const drift of ['correct', 'report'] as const)
+    await withFixture(
+      async (fixture) => {
+        const ada = await fixture.bridge.users.create(users, person('Ada'));
+        await fixture.bridge.users.remove(users, ada.id);
+        await byHand(fixture, ada.id, { archived: false });
+        expect((await fixture.traveler(ada.id))?.archived).toBe(drift === 'correct');
+        if (drift === 'report') expect(await fixture.findings(ada.id)).toEqual(['archived: drift']);
+      },
+      { policies: { drift } },
+    );
+});
+
+test('hand edits of fields that the IdP never wrote are neither drift nor overwritten', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { phoneNumber: '+41443334455', roles: ['guest'] });
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    await fixture.patch(ada.id, named('Anna'));
+    expect(await fixture.traveler(ada.id)).toMatchObject({ roles: ['guest'] });
+    expect(await fixture.findings(ada.id)).toEqual([]);
+  }, correcting));
+
+test('a value that the travel API spells its own way is no drift', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = ({ verb, body }) => {
+      if (verb === 'create' && body) body.firstName = String(body.firstName).toUpperCase();
+      return undefined;
+    };
+    const ada = await fixture.bridge.users.create(users, person('Ada', phones('+41 44 333 44 55')));
+    fixture.travel.calls.length = 0;
+    await fixture.imported();
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    expect(fixture.travel.writes()).toEqual([]);
+  }, correcting));
+
+test('an imported person whom no IdP has written never drifts', () =>
+  withFixture(async (fixture) => {
+    const traveler = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada' });
+    await fixture.imported();
+    fixture.travel.people.set(traveler.id, { ...traveler, firstName: 'Adele' });
+    await fixture.imported();
+    expect(fixture.travel.writes()).toEqual([]);
+    const [ada] = await fixture.store.identities.find(users, { by: 'travelId', value: traveler.id });
+    expect(ada).toMatchObject({ claimed: false, findings: [], desired: { name: { givenName: 'Adele' } } });
+  }, correcting));
+
+test.each([
+  ['the answer to another change', named('Anna'), { firstName: 'Anna', lastName: 'Smith' }],
+  ['the read before another change', { active: false }, { archived: true, lastName: 'Smith' }],
+])('drift that only %s tells of is corrected at once', (_, change, expected) =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    const traveler = await fixture.traveler(ada.id);
+    if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, lastName: 'Jones' });
+    await fixture.patch(ada.id, change as ScimResource);
+    expect(await fixture.traveler(ada.id)).toMatchObject(expected);
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    fixture.travel.calls.length = 0;
+    await fixture.imported();
+    expect(fixture.travel.writes()).toEqual([]);
+  }, correcting),
+);
+
+test('a correction keeps away from email and roles of somebody who became an administrator', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    const traveler = await fixture.traveler(ada.id);
+    const mine = { email: 'root@corp.example', lastName: 'Root', roles: ['admin'] };
+    if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, ...mine });
+    await fixture.patch(ada.id, named('Anna'));
+    expect(await fixture.traveler(ada.id)).toMatchObject({ ...mine, firstName: 'Anna', lastName: 'Smith' });
+    expect(await fixture.findings(ada.id)).toContain('roles: guarded');
+  }, correcting));

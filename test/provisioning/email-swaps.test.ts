@@ -1,0 +1,61 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import { atEveryCall, type Stage, type Story } from '../fixtures/every-call.ts';
+import { addressOf, emailsOf, person } from '../fixtures/provisioning.ts';
+
+const names = ['Ada', 'Bob', 'Cy', 'Di'];
+
+/** What the people's userNames are: their addresses, which then are their old ones; no addresses; or addresses apart. */
+const userNames: Record<string, (name: string) => ScimResource> = {
+  'their old addresses': () => ({}),
+  'no addresses': (name) => ({ userName: name.toLowerCase() }),
+  'free addresses': (name) => ({ userName: `${name.toLowerCase()}@login.example` }),
+};
+
+/** The people take each other's addresses round about. */
+function rotation(count: number, naming: string): Story {
+  const people = names.slice(0, count);
+  return {
+    play: async (stage) => {
+      const { fixture } = stage;
+      const { id: connection } = fixture.connection;
+      const ids: string[] = [];
+      for (const name of people)
+        ids.push((await fixture.bridge.users.create(connection, person(name, userNames[naming]?.(name)))).id);
+      stage.begin();
+      for (const [index, id] of ids.entries()) {
+        const next = addressOf(people[(index + 1) % count] ?? '');
+        await stage.write(() => fixture.patch(id, emailsOf(next)));
+      }
+      await stage.rest();
+      await expectAllAsWanted(stage, ids);
+    },
+  };
+}
+
+async function expectAllAsWanted({ fixture }: Stage, ids: string[]): Promise<void> {
+  const ends = await Promise.all(
+    ids.map(async (id) => {
+      const { state, findings, desired } = await fixture.identity(id);
+      const traveler = await fixture.traveler(id);
+      return { state, findings, email: traveler?.email, wanted: desired.emails };
+    }),
+  );
+  expect(ends).toEqual(
+    ends.map(({ wanted }) => ({
+      state: 'synced',
+      findings: [],
+      wanted,
+      email: (wanted as { value: string }[])[0]?.value, // As `emailsOf` makes them.
+    })),
+  );
+}
+
+describe.each(Object.keys(userNames))('with userNames that are %s', (naming) => {
+  test.each([2, 3, 4])(
+    'the addresses of %d people rotate, whichever call fails',
+    async (count) => {
+      expect(await atEveryCall(rotation(count, naming))).toBeGreaterThan(8 * count);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,295 @@
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+/** Somebody whose userName is an address apart from the one they write mail from. */
+function withLogin(name: string) {
+  return person(name, { userName: `${name.toLowerCase()}@login.example` });
+}
+
+function emails({ travel }: ProvisioningFixture): string[] {
+  return [...travel.people.values()].slice(1).map(({ email }) => email);
+}
+
+test('an address that a foreign traveler has is left out, the rest is sent, and a finding says so', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, identity, findings } = fixture;
+    travel.add({ email: 'boss@corp.example' });
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, { ...emailsOf('boss@corp.example'), preferredLanguage: 'fr' });
+    expect(travel.writes().map(({ body }) => body)).toEqual([
+      { email: 'boss@corp.example', lang: 'fr' },
+      { lang: 'fr' },
+    ]);
+    expect(await identity(ada.id)).toMatchObject({ state: 'synced', waitingFor: 'boss@corp.example' });
+    expect(await findings(ada.id)).toEqual(['email: emailTaken']);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ email: addressOf('Ada'), lang: 'fr' });
+  }));
+
+test('an address that somebody known has is not even tried', () =>
+  withFixture(async ({ bridge, travel, patch, findings }) => {
+    await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    expect(travel.calls).toEqual([]);
+    expect(await findings(ada.id)).toEqual(['email: emailTaken']);
+  }));
+
+test('who waits for an address gets it when its holder moves', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass, findings } = fixture;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf('robert@corp.example'));
+    await pass(0);
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+    expect(await findings(ada.id)).toEqual([]);
+    expect((await fixture.identity(ada.id)).waitingFor).toBeUndefined();
+  }));
+
+test('who waits for an address gets it when its holder’s traveler is gone', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, travel, imported } = fixture;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, { active: false });
+    travel.people.delete(bob.travelUserId ?? '');
+    fixture.clock.advance(60_000);
+    await imported();
+    await imported();
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+  }));
+
+test('who waits for the address of somebody deleted gets it when an import sees that the traveler is gone', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, travel, imported } = fixture;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, bob.id);
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    expect(await fixture.findings(ada.id)).toEqual(['email: emailHeldByLeaver']);
+    travel.people.delete(bob.travelUserId ?? '');
+    fixture.clock.advance(60_000);
+    await imported();
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    expect(await fixture.identity(bob.id)).toMatchObject({ state: 'synced', travelId: undefined });
+  }));
+
+test('who waits for a foreign traveler’s address gets it when an import sees it moved', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, travel, imported } = fixture;
+    const boss = travel.add({ email: 'boss@corp.example' });
+    await imported();
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf('boss@corp.example'));
+    travel.people.set(boss.id, { ...boss, email: 'chief@corp.example' });
+    await imported();
+    expect((await fixture.traveler(ada.id))?.email).toBe('boss@corp.example');
+  }));
+
+test('an address that becomes free while it is decided to wait is not waited for in vain', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, pass } = fixture;
+    const bob = await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    const held = travel.hold('patch');
+    const waiting = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
+    await held.reached;
+    await patch(bob.id, emailsOf('robert@corp.example'));
+    held.release();
+    await waiting;
+    await pass(0);
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+  }));
+
+test('a newcomer whose two addresses are taken gets a traveler as soon as the userName is free', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    await bridge.users.create(users, person('Bob'));
+    const cy = await bridge.users.create(users, person('Cy', emailsOf('ada@login.example')));
+    const ada = await bridge.users.create(
+      users,
+      person('Ada', { userName: 'ada@login.example', ...emailsOf(addressOf('Bob')) }),
+    );
+    expect(await fixture.identity(ada.id)).toMatchObject({ state: 'pending' });
+    await patch(cy.id, emailsOf(addressOf('Cy')));
+    await pass(0);
+    expect((await fixture.traveler(ada.id))?.email).toBe('ada@login.example');
+    expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
+  }));
+
+test('two people swap their addresses', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
+  }));
+
+test('two people swap their addresses in the same moment', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass, travel } = fixture;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    const held = travel.hold('patch');
+    const first = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
+    await held.reached;
+    const second = patch(bob.id, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
+    await second;
+    held.release();
+    await first;
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+  }));
+
+test('two people swap their addresses in the same moment, when neither traveler’s address is known', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass, store, clock } = fixture;
+    const ada = await bridge.users.create(users, withLogin('Ada'));
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    const unknown = [ada, bob].map(({ id }) => ({ id, observed: undefined }));
+    await store.imports.observe(users, unknown, clock.now());
+    await Promise.all([patch(ada.id, emailsOf(addressOf('Bob'))), patch(bob.id, emailsOf(addressOf('Ada')))]);
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
+  }));
+
+test('two people swap addresses whose lower case is not NFC', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    const [jan, jon] = ['J\u030can@corp.example', 'J\u030con@corp.example'] as const;
+    const ada = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(jan) });
+    const bob = await bridge.users.create(users, { ...withLogin('Bob'), ...emailsOf(jon) });
+    await patch(ada.id, emailsOf(jon));
+    await patch(bob.id, emailsOf(jan));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual([jon, jan]);
+  }));
+
+test('two people swap their addresses, one of whom is not active', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
+    await patch(bob.id, { active: false });
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
+  }));
+
+test('two people swap their addresses, one of whom has no traveler yet', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, pass } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '500' } : undefined);
+    const bob = await bridge.users.create(users, person('Bob'));
+    await patch(ada.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf(addressOf('Ada')));
+    travel.trouble = () => undefined;
+    for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
+    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
+  }));
+
+test('three people pass their addresses around', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    const names = ['Ada', 'Bob', 'Cy'];
+    const ids: string[] = [];
+    for (const name of names) ids.push((await bridge.users.create(users, withLogin(name))).id);
+    for (const [index, id] of ids.entries()) {
+      await patch(id, emailsOf(addressOf(names[(index + 1) % 3] ?? '')));
+    }
+    for (let turn = 0; turn < 6; turn += 1) await pass(1_000);
+    expect(emails(fixture)).toEqual(['Bob', 'Cy', 'Ada'].map(addressOf));
+  }));
+
+test('a circle without a free way out keeps its addresses, and says so', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, patch, pass } = fixture;
+      const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+      const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
+      await patch(ada.id, emailsOf(addressOf('Bob')));
+      await patch(bob.id, emailsOf(addressOf('Ada')));
+      await pass(1_000);
+      expect(emails(fixture)).toEqual([addressOf('Ada'), addressOf('Bob')]);
+      expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
+      expect(await fixture.findings(bob.id)).toEqual(['email: emailTaken']);
+      expect(await bridge.settleDue()).toBe(0);
+    },
+    { parkingDomain: null },
+  ));
+
+test('the second of two with one address travels under the userName, with a finding', () =>
+  withFixture(async (fixture) => {
+    const { bridge, findings } = fixture;
+    await bridge.users.create(users, person('Ada'));
+    const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
+    expect((await fixture.traveler(eve.id))?.email).toBe('eve@login.example');
+    expect(await findings(eve.id)).toEqual(['email: emailTaken']);
+    expect((await fixture.identity(eve.id)).state).toBe('synced');
+  }));
+
+test('who travels under the userName takes the shared address once it is free', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch, pass } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
+    await patch(ada.id, emailsOf('a.king@corp.example'));
+    await pass(0);
+    expect((await fixture.traveler(eve.id))?.email).toBe(addressOf('Ada'));
+    expect(await fixture.findings(eve.id)).toEqual([]);
+  }));
+
+test('an address is never removed: without a valid one the applied one stays', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, findings } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    travel.calls.length = 0;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    await bridge.users.change(users, ada.id, () => without, 'replace');
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+    expect(travel.calls).toEqual([]);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+    expect(await findings(ada.id)).toEqual(['email: emailInvalid']);
+  }));
+
+test('without any address a joiner is pending, and becomes a traveler with the first', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, findings, patch } = fixture;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const ada = await bridge.users.create(users, without);
+    expect((await fixture.identity(ada.id)).state).toBe('pending');
+    expect(await findings(ada.id)).toContain('email: noEmail');
+    expect(travel.calls).toEqual([]);
+    await patch(ada.id, emailsOf(addressOf('Ada')));
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+  }));
+
+test('a change of an address to another case of itself is sent', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, emailsOf('Ada@Corp.example'));
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));

@@ -1,0 +1,133 @@
+import type { Background } from '../../src/provisioning/background.ts';
+import type { FeedPage, TravelAnswer } from '../../src/provisioning/ports.ts';
+import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
+import { type ProvisioningFixture, provisioningFixture } from '../fixtures/provisioning.ts';
+
+const EVERY_MS = 2_000;
+const HOUR_MS = 60 * 60_000;
+
+let fixture: ProvisioningFixture;
+let feed: FakeFeed;
+let background: Background | undefined;
+beforeEach(async () => {
+  feed = fakeFeed();
+  fixture = await provisioningFixture({ feed: { everyMs: EVERY_MS, source: feed } });
+});
+afterEach(async () => {
+  await background?.stop();
+  background = undefined;
+  await fixture.close();
+});
+
+/** Lets everything go on that can without time passing; a bound, as nothing here takes a hundredth of it. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+}
+
+/** Starts the loops, and waits for what they do at first. */
+async function start(): Promise<void> {
+  background = fixture.bridge.run();
+  await settled();
+}
+
+async function pass(ms: number): Promise<void> {
+  fixture.clock.advance(ms);
+  await settled();
+}
+
+const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'page').length;
+
+/** Makes a traveler by hand. */
+function made(email: string): string {
+  const traveler = fixture.travel.add({ email });
+  feed.tell('user.created', traveler);
+  return traveler.id;
+}
+
+async function isKnown(travelId: string): Promise<boolean> {
+  return (await fixture.store.identities.find('default', { by: 'travelId', value: travelId })).length > 0;
+}
+
+test('the place in the feed is taken before the first import, so that nothing falls between them', async () => {
+  let asked = 0;
+  fixture.travel.trouble = ({ verb }) => {
+    if (verb === 'page') asked ||= feed.asked.length;
+    return undefined;
+  };
+  await start();
+  expect([asked, imports()]).toEqual([1, 1]);
+});
+
+test('what is made by hand is known after the next look, without an import', async () => {
+  await start();
+  const id = made('ada@corp.example');
+  await pass(EVERY_MS - 1);
+  expect(await isKnown(id)).toBe(false);
+  await pass(1);
+  expect(await isKnown(id)).toBe(true);
+  const next = made('bob@corp.example');
+  await pass(EVERY_MS);
+  expect([await isKnown(next), imports()]).toEqual([true, 1]);
+});
+
+test('when nothing happens, each look is one small request', async () => {
+  await start();
+  for (let look = 0; look < 5; look += 1) await pass(EVERY_MS);
+  expect(feed.asked.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
+});
+
+test('a place that is lost makes everybody be read at once', async () => {
+  feed.tell('invoice.created');
+  await start();
+  feed.events.splice(0);
+  feed.tell('invoice.created');
+  const id = fixture.travel.add({ email: 'unheard@corp.example' }).id;
+  feed.events[0] = { id: 'other', kind: 'invoice.created', traveler: undefined, previousEmail: undefined };
+  await pass(EVERY_MS);
+  expect([await isKnown(id), imports()]).toEqual([true, 2]);
+  await pass(EVERY_MS);
+  expect(imports()).toBe(2);
+});
+
+test('a travel API without a feed is imported every hour, and asked for a feed as seldom', async () => {
+  feed.trouble = () => ({ kind: 'ok', value: 'none' });
+  await start();
+  for (let look = 0; look < 10; look += 1) await pass(EVERY_MS);
+  expect([feed.asked.length, imports()]).toEqual([2, 1]);
+  const id = fixture.travel.add({ email: 'later@corp.example' }).id;
+  await pass(HOUR_MS);
+  expect([await isKnown(id), imports()]).toEqual([true, 2]);
+  feed.trouble = () => undefined;
+  await pass(HOUR_MS);
+  const next = made('next@corp.example');
+  await pass(EVERY_MS);
+  expect(await isKnown(next)).toBe(true);
+});
+
+test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' }, { kind: 'unauthorized' }])(
+  'a feed that answers $kind is asked less and less often, at last once a minute',
+  async (answer) => {
+    await start();
+    feed.trouble = () => answer;
+    feed.asked.length = 0;
+    for (let second = 0; second < 600; second += 2) {
+      fixture.clock.advance(EVERY_MS);
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+    }
+    // After 2, 4, 8, 16, 32 seconds, then each minute.
+    expect(feed.asked.length).toBeGreaterThan(10);
+    expect(feed.asked.length).toBeLessThan(16);
+    feed.trouble = () => undefined;
+    const id = made('back@corp.example');
+    await pass(60_000);
+    expect(await isKnown(id)).toBe(true);
+  },
+);
+
+test('an hourly import goes on beside the feed: it finds what a feed may have missed', async () => {
+  await start();
+  const id = fixture.travel.add({ email: 'unheard@corp.example' }).id;
+  await pass(HOUR_MS);
+  expect([await isKnown(id), imports()]).toEqual([true, 2]);
+});

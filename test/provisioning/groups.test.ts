@@ -1,0 +1,98 @@
+import { person, withFixture } from '../fixtures/provisioning.ts';
+
+const home = 'default';
+const same = <T>(value: T): T => value;
+const conflict = { kind: 'conflict' };
+const notFound = { kind: 'notFound' };
+
+test('a group has the members it was given, and its members tell it', () =>
+  withFixture(async ({ bridge, travel }) => {
+    const ada = await bridge.users.create(home, person('Ada'));
+    travel.calls.length = 0;
+    const staff = await bridge.groups.create(home, { displayName: 'Staff' }, [{ value: ada.id }]);
+    expect(staff).toMatchObject({
+      version: 1,
+      attributes: { displayName: 'Staff' },
+      members: [{ value: ada.id }],
+    });
+    expect((await bridge.users.read(home, ada.id)).groups).toEqual([{ value: staff.id, display: 'Staff' }]);
+    expect((await bridge.groups.read(home, staff.id, false)).members).toBeUndefined();
+    expect(travel.calls).toEqual([]);
+  }));
+
+test('a displayName is taken in any case, in its own connection', () =>
+  withFixture(
+    async ({ bridge }) => {
+      await bridge.groups.create(home, { displayName: 'Staff' }, []);
+      const guests = await bridge.groups.create(home, { displayName: 'Guests' }, []);
+      await expect(bridge.groups.create(home, { displayName: 'STAFF' }, [])).rejects.toMatchObject(conflict);
+      const rename = { attributes: () => ({ displayName: 'staff' }), members: [] };
+      await expect(bridge.groups.change(home, guests.id, rename, false)).rejects.toMatchObject(conflict);
+      await bridge.groups.create('other', { displayName: 'Staff' }, []);
+      await expect(bridge.groups.read('other', guests.id, false)).rejects.toMatchObject(notFound);
+    },
+    { more: ['other'] },
+  ));
+
+test('members are added, removed and replaced in order, and no change leaves the version alone', () =>
+  withFixture(async ({ bridge, clock }) => {
+    const { id } = await bridge.groups.create(home, { displayName: 'Staff' }, [{ value: 'a' }]);
+    clock.advance(1_000);
+    const values = async (...members: Parameters<typeof bridge.groups.change>[2]['members']) => {
+      const after = await bridge.groups.change(home, id, { attributes: same, members }, true);
+      return { version: after.version, members: after.members?.map(({ value }) => value) };
+    };
+    expect(await values({ kind: 'add', members: [{ value: 'a' }] })).toEqual({ version: 1, members: ['a'] });
+    const added = await values(
+      { kind: 'add', members: [{ value: 'b' }, { value: 'c' }] },
+      { kind: 'remove', values: ['a'] },
+    );
+    expect(added).toEqual({ version: 2, members: ['b', 'c'] });
+    expect(await values({ kind: 'replace', members: [{ value: 'z' }] })).toEqual({
+      version: 3,
+      members: ['z'],
+    });
+  }));
+
+test('of writers to one group at the same time none is lost', () =>
+  withFixture(async ({ bridge }) => {
+    const { id } = await bridge.groups.create(home, { displayName: 'Staff' }, []);
+    const add = (value: string) =>
+      bridge.groups.change(
+        home,
+        id,
+        { attributes: same, members: [{ kind: 'add', members: [{ value }] }] },
+        false,
+      );
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map(add));
+    const { members } = await bridge.groups.read(home, id, true);
+    expect(members?.map(({ value }) => value).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
+  }));
+
+test('a group that is removed is gone, and so is a member who is deleted', () =>
+  withFixture(async ({ bridge }) => {
+    const ada = await bridge.users.create(home, person('Ada'));
+    const staff = await bridge.groups.create(home, { displayName: 'Staff' }, [{ value: ada.id }]);
+    await bridge.users.remove(home, ada.id);
+    expect((await bridge.groups.read(home, staff.id, true)).members).toEqual([]);
+    await bridge.groups.remove(home, staff.id);
+    await expect(bridge.groups.read(home, staff.id, true)).rejects.toMatchObject(notFound);
+    await expect(bridge.groups.remove(home, staff.id)).rejects.toMatchObject(notFound);
+  }));
+
+test('groups are listed in a stable order, matched by name in any case', () =>
+  withFixture(async ({ bridge, clock }) => {
+    for (const displayName of ['Staff', 'Guests', 'Admins']) {
+      await bridge.groups.create(home, { displayName }, [{ value: displayName }]);
+      clock.advance(1);
+    }
+    const order = { by: 'position', descending: false } as const;
+    const rest = { order, place: { offset: 1 }, limit: 1, residual: undefined, withMembers: true };
+    const all = await bridge.groups.list(home, { ...rest, where: { all: [] } });
+    expect(all).toMatchObject({ total: 3, rows: [{ attributes: { displayName: 'Guests' } }] });
+    const where = { field: 'displayName', is: 'eq', value: 'sTAFF' } as const;
+    const one = await bridge.groups.list(home, { ...rest, where, place: { offset: 0 } });
+    expect(one).toMatchObject({ total: 1, rows: [{ attributes: { displayName: 'Staff' } }] });
+    const { members } = await bridge.groups.read(home, one.rows[0]?.id ?? '', true);
+    expect(members).toMatchObject([{ value: 'Staff' }]);
+  }));

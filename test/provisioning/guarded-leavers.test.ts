@@ -1,0 +1,339 @@
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  desiredOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const refused = { kind: 'refused', message: expect.stringContaining('administers the travel service') };
+const held = { state: 'held', hold: { cause: 'guarded' } };
+
+const noRoles = { roles: [], [urns.travel]: {} };
+const withRoles = (...roles: string[]): ScimResource => ({ roles: roles.map((value) => ({ value })) });
+
+/** A fixture whose mapping may give every role. */
+function inAllowingFixture(story: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
+  const roles = { allow: ['admin', 'authAdmin', 'organizer'] };
+  return withFixture(story, { mapping: { scimUserMapping: [], roles } });
+}
+
+/** Changes the traveler of a user by hand, without anybody telling the bridge. */
+async function byHand(fixture: ProvisioningFixture, id: string, values: object): Promise<void> {
+  const traveler = await fixture.traveler(id);
+  if (!traveler) throw new Error('there is no traveler');
+  fixture.travel.people.set(traveler.id, { ...traveler, ...values });
+}
+
+/** The SCIM id of somebody who was in the travel service before. */
+async function importedWith(fixture: ProvisioningFixture, roles: string[]): Promise<string> {
+  const { id } = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada', roles });
+  await fixture.imported();
+  const [imported] = await fixture.store.identities.find(users, { by: 'travelId', value: id });
+  if (!imported) throw new Error('nobody was imported');
+  return imported.id;
+}
+
+async function approve({ store, bridge, clock }: ProvisioningFixture, id: string): Promise<void> {
+  expect(await store.holds.decide(users, { ids: [id] }, 'approved', clock.now())).toBe(1);
+  await bridge.settleDue();
+}
+
+const change = (fixture: ProvisioningFixture, id: string, values: ScimResource) => fixture.patch(id, values);
+
+/** Everything by which somebody becomes an administrator without the mapping, and is known to an IdP. */
+const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
+  [
+    'whom the bridge provisioned and somebody promoted by hand',
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada'));
+      await byHand(fixture, id, { roles: ['admin'] });
+      return id;
+    },
+  ],
+  [
+    'who was promoted to authAdmin, and of whom an import told',
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada'));
+      await byHand(fixture, id, { roles: ['authAdmin'] });
+      await fixture.imported();
+      return id;
+    },
+  ],
+  [
+    'who was imported and claimed by a PATCH',
+    async (fixture) => {
+      return importedWith(fixture, ['admin']);
+    },
+  ],
+  [
+    'who was imported and claimed by a POST',
+    async (fixture) => {
+      fixture.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
+      await fixture.imported();
+      return (await fixture.bridge.users.create(users, person('Ada'))).id;
+    },
+  ],
+  [
+    'of whom the last observation is missing',
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada'));
+      await byHand(fixture, id, { roles: ['admin'] });
+      const now = fixture.clock.now();
+      await fixture.store.imports.observe(users, [{ id, observed: undefined }], now);
+      return id;
+    },
+  ],
+  [
+    'with one role of the mapping and one given by hand',
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada', withRoles('admin')));
+      await byHand(fixture, id, { roles: ['admin', 'authAdmin'] });
+      return id;
+    },
+  ],
+  [
+    'whose role the mapping gave and took away before somebody gave it again',
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada', withRoles('admin')));
+      await change(fixture, id, noRoles);
+      await byHand(fixture, id, { roles: ['admin'] });
+      return id;
+    },
+  ],
+];
+
+describe.each(admins)('an administrator %s', (_, made) => {
+  test('is not deactivated: each request answers 403, the user stays inactive, an approval archives at once', () =>
+    inAllowingFixture(async (fixture) => {
+      const id = await made(fixture);
+      for (let repeat = 0; repeat < 3; repeat += 1)
+        await expect(change(fixture, id, { active: false })).rejects.toMatchObject(refused);
+      expect(await fixture.identity(id)).toMatchObject({ ...held, desired: { active: false } });
+      expect((await fixture.traveler(id))?.archived).toBe(false);
+      await approve(fixture, id);
+      expect(await fixture.identity(id)).toMatchObject({ state: 'synced', hold: undefined });
+      expect((await fixture.traveler(id))?.archived).toBe(true);
+    }));
+
+  test('is not deleted: each request answers 403, the user stays and is inactive, an approval archives at once', () =>
+    inAllowingFixture(async (fixture) => {
+      const id = await made(fixture);
+      for (let repeat = 0; repeat < 3; repeat += 1)
+        await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(refused);
+      expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
+      expect(await fixture.identity(id)).toMatchObject(held);
+      expect((await fixture.traveler(id))?.archived).toBe(false);
+      await approve(fixture, id);
+      expect((await fixture.traveler(id))?.archived).toBe(true);
+      await fixture.bridge.users.remove(users, id);
+      await expect(fixture.bridge.users.read(users, id)).rejects.toMatchObject({ kind: 'notFound' });
+    }));
+
+  test('keeps email and roles, with a finding, while other fields are written', () =>
+    inAllowingFixture(async (fixture) => {
+      const id = await made(fixture);
+      const before = await fixture.traveler(id);
+      const values = { ...emailsOf('new@corp.example'), ...withRoles('organizer'), ...named('Anna') };
+      await change(fixture, id, values);
+      expect(await fixture.traveler(id)).toMatchObject({
+        ...{ email: before?.email, roles: before?.roles, firstName: 'Anna' },
+      });
+      expect(await fixture.findings(id)).toContain('roles: guarded');
+      expect((await fixture.identity(id)).state).toBe('synced');
+    }));
+});
+
+function named(givenName: string): ScimResource {
+  return { name: { givenName, familyName: 'Smith' } };
+}
+
+test('a role that the mapping gave the mapping can take away, and its owner can leave', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada', withRoles('admin', 'organizer')));
+    const bob = await fixture.bridge.users.create(users, person('Bob', withRoles('admin')));
+    await fixture.patch(ada.id, withRoles('organizer'));
+    await fixture.bridge.users.remove(users, bob.id);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ roles: ['organizer'] });
+    expect(await fixture.traveler(bob.id)).toMatchObject({ archived: true });
+  }));
+
+test('an imported administrator whose roles the IdP removes stays one, and is not archived', () =>
+  inAllowingFixture(async (fixture) => {
+    const id = await importedWith(fixture, ['admin', 'organizer']);
+    await fixture.patch(id, noRoles);
+    expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin', 'organizer'] });
+    expect(await fixture.findings(id)).toContain('roles: guarded');
+    await expect(fixture.patch(id, { active: false })).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin', 'organizer'], archived: false });
+    await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(id)).toMatchObject({ archived: false });
+  }));
+
+test('the role and the deactivation in one PATCH archive no imported administrator', () =>
+  inAllowingFixture(async (fixture) => {
+    const id = await importedWith(fixture, ['admin']);
+    await expect(fixture.patch(id, { ...noRoles, active: false })).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin'], archived: false });
+  }));
+
+test('once the role is taken away by hand, the deactivation that was held goes on by itself', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    await byHand(fixture, ada.id, { roles: [] });
+    await fixture.imported();
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
+    expect(await fixture.store.holds.counts()).toEqual([]);
+  }));
+
+test('a reactivation ends the wait, and an answer that was given before counts for no later deactivation', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    await fixture.patch(ada.id, { active: true });
+    expect(await fixture.store.holds.counts()).toEqual([]);
+    await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    await approve(fixture, ada.id);
+    await fixture.patch(ada.id, { active: true });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false, roles: ['admin'] });
+    await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
+  }));
+
+test('what an admin discards stays, whatever comes by, and each new request answers 403 again', () =>
+  inAllowingFixture(async (fixture) => {
+    const { store, clock, bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    await store.holds.decide(users, { ids: [ada.id] }, 'discarded', clock.now());
+    await bridge.settleDue();
+    await fixture.imported();
+    expect(await store.holds.counts()).toEqual([]);
+    await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(await store.holds.counts()).toEqual([expect.objectContaining({ cause: 'guarded', count: 1 })]);
+  }));
+
+test('a promotion between the observation and the DELETE is seen', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.imported();
+    const call = fixture.travel.hold('read');
+    const gone = fixture.bridge.users.remove(users, ada.id);
+    await call.reached;
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    call.release();
+    await expect(gone).rejects.toMatchObject(refused);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
+  }));
+
+test('the user whose credential the bridge uses is never deactivated or deleted, and no approval changes that', () =>
+  inAllowingFixture(async (fixture) => {
+    const own = { kind: 'refused', message: expect.stringContaining('Jetbridge itself uses') };
+    await fixture.imported();
+    const [self] = await fixture.store.identities.find(users, { by: 'travelId', value: 't-1' });
+    const id = self?.id ?? '';
+    fixture.travel.calls.length = 0;
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      await expect(fixture.patch(id, { active: false })).rejects.toMatchObject(own);
+      await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(own);
+    }
+    expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
+    expect(await fixture.store.holds.counts()).toEqual([]);
+    expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
+    await fixture.imported();
+    expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+test('a DELETE that was committed and never answered is told with 403 when it is repeated', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    const call = fixture.travel.hold('read');
+    void fixture.bridge.users.remove(users, ada.id);
+    await call.reached;
+    await fixture.restart();
+    call.release();
+    await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(desiredOf(await fixture.bridge.users.read(users, ada.id)).active).toBe(false);
+    await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+  }));
+
+test('the same when the background loop was quicker than the repetition', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    const call = fixture.travel.hold('read');
+    void fixture.bridge.users.remove(users, ada.id);
+    await call.reached;
+    await fixture.restart();
+    call.release();
+    await fixture.bridge.settleDue();
+    expect(await fixture.store.holds.counts()).toEqual([
+      expect.objectContaining({ cause: 'guarded', count: 1 }),
+    ]);
+    await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    await approve(fixture, ada.id);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
+  }));
+
+test('a DELETE archives a traveler whom somebody un-archived by hand, whatever was observed last', () =>
+  inAllowingFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.patch(ada.id, { active: false });
+    await byHand(fixture, ada.id, { archived: false });
+    await fixture.bridge.users.remove(users, ada.id);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
+  }));
+
+test('an administrator who waits for an address and is deactivated is at rest until an admin decides', () =>
+  inAllowingFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    await bridge.users.create(users, person('Bob'));
+    const ada = await bridge.users.create(users, person('Ada'));
+    await change(fixture, ada.id, emailsOf(addressOf('Bob')));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.calls.length = 0;
+    await bridge.settleDue();
+    expect(await fixture.identity(ada.id)).toMatchObject(held);
+    expect(travel.calls.length).toBeLessThan(3);
+  }));
+
+test('a DELETE that is refused leaves the user in the groups, also when the process ends before its answer', () =>
+  inAllowingFixture(async (fixture) => {
+    const { groups, users: people } = fixture.bridge;
+    const ada = await people.create(users, person('Ada'));
+    await byHand(fixture, ada.id, { roles: ['admin'] });
+    const member = { value: ada.id, display: 'Ada of Staff' };
+    const { id } = await groups.create(users, { displayName: 'Staff' }, [member]);
+    const plain = await groups.create(users, { displayName: 'Plain' }, [{ value: ada.id }]);
+    const members = async () => (await fixture.bridge.groups.read(users, id, true)).members;
+    await expect(people.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(await members()).toEqual([{ ...member, names: 'User' }]);
+    expect((await fixture.bridge.groups.read(users, plain.id, true)).members).toEqual([
+      { value: ada.id, names: 'User' },
+    ]);
+    const call = fixture.travel.hold('read');
+    void people.remove(users, ada.id);
+    await call.reached;
+    expect(await members()).toEqual([]);
+    await fixture.restart();
+    call.release();
+    await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(await members()).toEqual([{ ...member, names: 'User' }]);
+    expect((await fixture.bridge.groups.read(users, plain.id, true)).members).toEqual([
+      { value: ada.id, names: 'User' },
+    ]);
+    await approve(fixture, ada.id);
+    await fixture.bridge.users.remove(users, ada.id);
+    expect(await members()).toEqual([]);
+  }));

@@ -1,0 +1,116 @@
+import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
+import type { HoldCount } from '../../src/provisioning/ports.ts';
+import { type Clock, clock } from '../fixtures/clock.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+let time: Clock;
+let counts: HoldCount[];
+let alerts: HoldAlert[];
+let logged: { fields: object; message: string }[];
+let failure: Error | undefined;
+let alarms: HoldAlarms;
+beforeEach(async () => {
+  time = clock();
+  counts = [];
+  alerts = [];
+  logged = [];
+  failure = undefined;
+  const error = (fields: object, message: string) => void logged.push({ fields, message });
+  alarms = holdAlarms({
+    holds: {
+      counts: async () => {
+        if (failure) throw failure;
+        return counts;
+      },
+    },
+    alerts: { send: (alert) => void alerts.push(alert) },
+    runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
+  });
+  await settled();
+});
+afterEach(() => alarms.stop());
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += SECOND_MS) {
+    time.advance(SECOND_MS);
+    await settled();
+  }
+}
+
+function held(count: number, extra: Partial<HoldCount> = {}): HoldCount {
+  return { connection: 'default', cause: 'safetyValve', count, since: 5, ...extra };
+}
+
+const told = () => alerts.map(({ type, hold }) => `${type} ${hold.connection} ${hold.cause} ${hold.count}`);
+
+test('the first hold of each cause and connection is told within a second, in the log and by an alert', async () => {
+  counts = [held(3), held(1, { cause: 'guarded' }), held(2, { connection: 'second' })];
+  await pass(SECOND_MS);
+  expect(told()).toEqual([
+    'hold.opened default safetyValve 3',
+    'hold.opened default guarded 1',
+    'hold.opened second safetyValve 2',
+  ]);
+  expect(logged[0]).toEqual({
+    fields: { connection: 'default', cause: 'safetyValve', count: 3, since: '1970-01-01T00:00:00.005Z' },
+    message: 'changes are held until an admin decides: see "jetbridge holds list"',
+  });
+  expect(logged).toHaveLength(3);
+});
+
+test('a growing number is told at most each ten minutes', async () => {
+  counts = [held(1)];
+  await pass(SECOND_MS);
+  for (let count = 2; count <= 300; count += 1) {
+    counts = [held(count)];
+    await pass(SECOND_MS);
+  }
+  expect(told()).toEqual(['hold.opened default safetyValve 1']);
+  await pass(10 * MINUTE_MS - 299 * SECOND_MS);
+  expect(told()).toEqual(['hold.opened default safetyValve 1', 'hold.grew default safetyValve 300']);
+  await pass(60 * MINUTE_MS);
+  expect(told()).toHaveLength(2);
+});
+
+test('a number that shrank and grows again is told', async () => {
+  counts = [held(100)];
+  await pass(SECOND_MS);
+  counts = [held(10)];
+  await pass(10 * MINUTE_MS);
+  counts = [held(50)];
+  await pass(SECOND_MS);
+  expect(told()).toEqual(['hold.opened default safetyValve 100', 'hold.grew default safetyValve 50']);
+});
+
+test('the end of a hold is told once, and not while an attempt at a person is under way', async () => {
+  counts = [held(4)];
+  await pass(SECOND_MS);
+  counts = [];
+  await pass(2 * SECOND_MS);
+  counts = [held(4)];
+  await pass(SECOND_MS);
+  expect(told()).toHaveLength(1);
+  counts = [];
+  await pass(MINUTE_MS);
+  expect(told().slice(1)).toEqual(['hold.cleared default safetyValve 0']);
+  expect(logged.at(-1)?.fields).toMatchObject({ count: 0 });
+  counts = [held(1)];
+  await pass(SECOND_MS);
+  expect(told().at(-1)).toBe('hold.opened default safetyValve 1');
+});
+
+test('a store that does not answer is told once, and the alarms go on when it does', async () => {
+  failure = new Error('the disk is gone');
+  await pass(MINUTE_MS);
+  expect(logged.map(({ message }) => message)).toEqual(['what is held could not be counted']);
+  failure = undefined;
+  counts = [held(1)];
+  await pass(5 * SECOND_MS);
+  expect(told()).toEqual(['hold.opened default safetyValve 1']);
+});

@@ -1,0 +1,42 @@
+import { holdingFirst } from '../fixtures/holding-first.ts';
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+/** A person whose attempt without a call ends only when the import has seen what `byHand` did to the traveler. */
+async function importedDuringAttempt(
+  fixture: ProvisioningFixture,
+  byHand: (travelId: string) => void,
+): Promise<string> {
+  const { bridge, store, clock } = fixture;
+  const { id } = await bridge.users.create(users, person('Ada'));
+  const { travelId = '' } = await fixture.identity(id);
+  clock.advance(60_000);
+  const { held, reached, release } = holdingFirst(store.leases.finish);
+  store.leases.finish = held;
+  await store.reconcileQueue.markDirty(users, [id], clock.now());
+  const attempt = bridge.settleDue();
+  await reached;
+  byHand(travelId);
+  await bridge.importer.run(fixture.connection);
+  release();
+  await attempt;
+  await fixture.quiet();
+  await fixture.pass(31_000);
+  return id;
+}
+
+test('a traveler that vanishes during an attempt without a call, and is missed by an import, is made again', () =>
+  withFixture(async (fixture) => {
+    const id = await importedDuringAttempt(fixture, (travelId) => fixture.travel.people.delete(travelId));
+    expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Ada', archived: false });
+  }));
+
+test('a change by hand during an attempt without a call, which an import sees, is told', () =>
+  withFixture(async (fixture) => {
+    const id = await importedDuringAttempt(fixture, (travelId) => {
+      const traveler = fixture.travel.people.get(travelId);
+      if (traveler) fixture.travel.people.set(travelId, { ...traveler, firstName: 'Eve' });
+    });
+    expect(await fixture.findings(id)).toEqual(['firstName: drift']);
+  }));

@@ -1,0 +1,304 @@
+import { defaultPaths } from '../../src/adapter/paths.ts';
+import { travelUsers } from '../../src/adapter/users.ts';
+import { importer } from '../../src/provisioning/import.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import type { TravelUser } from '../../src/translator/travel-user.ts';
+import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
+import {
+  addressOf,
+  emailsOf,
+  everybody,
+  listed,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+/** Travelers `p0` and so on; with the traveler of the credential they are one more. */
+function crowd({ travel }: ProvisioningFixture, size: number): TravelUser[] {
+  return Array.from({ length: size }, (_, number) => travel.add({ email: `p${number}@corp.example` }));
+}
+
+async function shown({ bridge }: ProvisioningFixture): Promise<number> {
+  return (await bridge.users.list(users, everybody(0))).total;
+}
+
+/** The SCIM id of an imported person, as an IdP finds it. */
+async function idOf({ bridge }: ProvisioningFixture, email: string): Promise<string | undefined> {
+  const { rows } = await bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: email }, 1));
+  return rows[0]?.id;
+}
+
+/** An import at a later time, with what it logs. */
+async function importLater(fixture: ProvisioningFixture, connection = fixture.connection) {
+  fixture.clock.advance(60_000);
+  const logged: { level: string; fields: object; message: string }[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    logged.push({ level, fields, message });
+  };
+  let last = 0;
+  const newId = () => {
+    last += 1;
+    return `later-${fixture.clock.now()}-${last}`;
+  };
+  const log = { info: at('info'), warn: at('warn'), error: at('error') };
+  const runtime = { ...fixture.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
+  const own = importer({ ...fixture.store, bases: rulesSnapshots(), wake: () => {}, runtime });
+  const imported = await own.run(connection);
+  await fixture.bridge.settleDue();
+  return { imported, logged };
+}
+
+describe('a traveler that cannot be read', () => {
+  test('is passed over with a warning that holds no personal data, and the others are imported', () =>
+    withFixture(async (fixture) => {
+      const [first] = crowd(fixture, 3);
+      const named = fixture.travel.add({ id: 'eve@corp.example', email: 'eve@corp.example' });
+      for (const id of [first?.id, named.id]) fixture.travel.unreadable.add(id ?? '');
+      const { imported, logged } = await importLater(fixture);
+      expect(imported).toEqual({ read: 5, unreadable: 2, complete: true });
+      expect(await shown(fixture)).toBe(3);
+      const warnings = logged.filter(({ level }) => level === 'warn');
+      expect(warnings).toEqual([
+        expect.objectContaining({ fields: { connection: users, count: 2, travelUserIds: [first?.id] } }),
+      ]);
+      expect(JSON.stringify(logged)).not.toContain('@');
+    }));
+
+  test('is there all the same: whoever is shown for it stays, claimed or not, and nothing is sent', () =>
+    withFixture(async (fixture) => {
+      const [unclaimed] = crowd(fixture, 1);
+      const ada = await fixture.bridge.users.create(users, person('Ada'));
+      await fixture.imported();
+      const before = await shown(fixture);
+      fixture.travel.calls.length = 0;
+      for (const id of [unclaimed?.id, ada.travelUserId]) fixture.travel.unreadable.add(id ?? '');
+      await importLater(fixture);
+      expect(await shown(fixture)).toBe(before);
+      expect(await fixture.identity(ada.id)).toMatchObject({ travelId: ada.travelUserId, state: 'synced' });
+      expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
+    }));
+
+  test('fills no page that another is behind', () =>
+    withFixture(async (fixture) => {
+      const people = crowd(fixture, 250);
+      for (const { id } of people.slice(0, 120)) fixture.travel.unreadable.add(id);
+      const { imported } = await importLater(fixture);
+      expect(imported).toEqual({ read: 251, unreadable: 120, complete: true });
+      expect(await shown(fixture)).toBe(131);
+    }));
+});
+
+describe('an import that sees too few of the known travelers', () => {
+  test('keeps whom it sees, concludes nothing about the others, and sounds an alarm', () =>
+    withFixture(async (fixture) => {
+      const people = crowd(fixture, 30);
+      const ada = await fixture.bridge.users.create(users, person('Ada'));
+      await fixture.imported();
+      fixture.travel.people.clear();
+      for (const one of people.slice(0, 3)) fixture.travel.people.set(one.id, { ...one, firstName: 'New' });
+      const newcomer = fixture.travel.add({ email: addressOf('Eve') });
+      const { imported, logged } = await importLater(fixture);
+      const incomplete = { known: 32, seen: 3 };
+      expect(imported).toEqual({ read: 4, complete: true, incomplete });
+      expect(logged.filter(({ level }) => level === 'error')).toEqual([
+        expect.objectContaining({ fields: { connection: users, ...incomplete } }),
+      ]);
+      expect(await shown(fixture)).toBe(33);
+      expect((await fixture.identity((await idOf(fixture, 'p0@corp.example')) ?? '')).observed).toMatchObject(
+        {
+          firstName: 'New',
+        },
+      );
+      expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', travelId: ada.travelUserId });
+      expect(fixture.travel.people.get(newcomer.id)).toEqual(newcomer);
+    }));
+
+  test('tells so until it sees enough of them, or an admin accepts that they are gone', () =>
+    withFixture(async (fixture) => {
+      const people = crowd(fixture, 30);
+      await fixture.imported();
+      const { importer: own } = fixture.bridge;
+      expect([...own.incomplete()]).toEqual([[users, false]]);
+      for (const { id } of people.slice(0, 20)) fixture.travel.people.delete(id);
+      for (let hour = 0; hour < 2; hour += 1) {
+        fixture.clock.advance(60_000);
+        await fixture.imported();
+        expect([...own.incomplete()]).toEqual([[users, true]]);
+        expect(await shown(fixture)).toBe(31);
+      }
+      fixture.clock.advance(60_000);
+      expect(await own.run(fixture.connection, undefined, { acceptMissing: true })).toEqual({
+        read: 11,
+        complete: true,
+      });
+      expect([...own.incomplete()]).toEqual([[users, false]]);
+      expect(await shown(fixture)).toBe(11);
+    }));
+
+  test.each([
+    ['half of them are enough', 20, 10, 10],
+    ['one less than half is not', 20, 9, 20],
+    ['below twenty no number is too small', 19, 0, 0],
+    ['nor is there a share of nobody', 0, 0, 0],
+  ])('%s', (_, known, seen, left) =>
+    withFixture(async (fixture) => {
+      fixture.travel.people.clear();
+      const people = crowd(fixture, known);
+      await fixture.imported();
+      for (const { id } of people.slice(seen)) fixture.travel.people.delete(id);
+      await importLater(fixture);
+      expect(await shown(fixture)).toBe(left);
+    }),
+  );
+
+  test('counts no tombstones: many leavers who are still listed make up for nobody', () =>
+    withFixture(async (fixture) => {
+      const people = crowd(fixture, 20);
+      for (let number = 0; number < 30; number += 1) {
+        const leaver = await fixture.bridge.users.create(users, person(`L${number}`));
+        await fixture.bridge.users.remove(users, leaver.id);
+      }
+      await fixture.imported();
+      for (const { id } of people) fixture.travel.people.delete(id);
+      const { imported } = await importLater(fixture);
+      expect(imported).toMatchObject({ incomplete: { known: 21, seen: 1 } });
+      expect(await shown(fixture)).toBe(21);
+    }));
+
+  test('counts no newcomers: another account is not the same people', () =>
+    withFixture(async (fixture) => {
+      crowd(fixture, 30);
+      await fixture.imported();
+      fixture.travel.people.clear();
+      for (let number = 0; number < 120; number += 1)
+        fixture.travel.add({ email: `other${number}@corp.example` });
+      const { imported } = await importLater(fixture);
+      expect(imported).toMatchObject({ incomplete: { known: 31, seen: 0 } });
+      expect(await shown(fixture)).toBe(151);
+    }));
+});
+
+describe('a travel API without totals', () => {
+  /** The travelers of the fixture's own travel service as another would list them, over HTTP. */
+  async function served(fixture: ProvisioningFixture, answer: (all: TravelUser[], asked: URL) => unknown) {
+    const server = await travelServer((request: Recorded, response) => {
+      const asked = new URL(request.url, 'http://x');
+      const id = asked.pathname.split('/')[3];
+      const all = [...fixture.travel.people.values()];
+      if (id === undefined) return json(response, 200, answer(all, asked));
+      const found = all.find((one) => one.id === id);
+      return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
+    });
+    const travel = travelUsers(server.client(), defaultPaths);
+    return { server, connection: { ...fixture.connection, travel } };
+  }
+
+  const pageOf = (all: TravelUser[], { searchParams }: URL) => {
+    const offset = Number(searchParams.get('offset'));
+    return { data: all.slice(offset, offset + Number(searchParams.get('limit'))) };
+  };
+
+  test.each([1, 99, 199, 249])('shows who is gone when %i others are left', (size) =>
+    withFixture(async (fixture) => {
+      fixture.travel.people.clear();
+      const people = crowd(fixture, size + 1);
+      const { server, connection } = await served(fixture, pageOf);
+      await importLater(fixture, connection);
+      expect(await shown(fixture)).toBe(size + 1);
+      fixture.travel.people.delete(people[0]?.id ?? '');
+      const { imported } = await importLater(fixture, connection);
+      await server.close();
+      expect(imported).toEqual({ read: size, complete: true });
+      expect(await shown(fixture)).toBe(size);
+      expect(await idOf(fixture, 'p0@corp.example')).toBeUndefined();
+    }),
+  );
+
+  test('may delete somebody while it is read, and nobody else is taken for gone', () =>
+    withFixture(async (fixture) => {
+      const people = crowd(fixture, 250);
+      await fixture.imported();
+      const before = await idOf(fixture, 'p99@corp.example');
+      const { server, connection } = await served(fixture, (all, asked) => {
+        const page = pageOf(all, asked);
+        fixture.travel.people.delete(people[0]?.id ?? '');
+        return page;
+      });
+      await importLater(fixture, connection);
+      await importLater(fixture, connection);
+      await server.close();
+      expect(await shown(fixture)).toBe(250);
+      expect(await idOf(fixture, 'p99@corp.example')).toBe(before);
+    }));
+
+  test('that always answers the same page ends the import, and nobody is taken for gone', () =>
+    withFixture(async (fixture) => {
+      crowd(fixture, 150);
+      await fixture.imported();
+      const { server, connection } = await served(fixture, (all) => ({ data: all.slice(0, 100) }));
+      const { imported } = await importLater(fixture, connection);
+      expect(server.requests.length).toBeLessThan(5);
+      await server.close();
+      expect(imported).toEqual({ read: 100, complete: false });
+      expect(await shown(fixture)).toBe(151);
+    }));
+
+  test('whose pages are smaller than was asked for, and say so, is read to the end', () =>
+    withFixture(async (fixture) => {
+      crowd(fixture, 130);
+      const { server, connection } = await served(fixture, (all, asked) => {
+        const offset = Number(asked.searchParams.get('offset'));
+        return { data: all.slice(offset, offset + 50), meta: { limit: 50 } };
+      });
+      const { imported } = await importLater(fixture, connection);
+      await server.close();
+      expect(imported).toEqual({ read: 131, complete: true });
+    }));
+});
+
+test('a missing traveler that cannot be asked for by id is not taken for gone', () =>
+  withFixture(async (fixture) => {
+    const [first] = crowd(fixture, 3);
+    await fixture.imported();
+    fixture.travel.people.delete(first?.id ?? '');
+    fixture.travel.trouble = ({ verb }) =>
+      verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined;
+    await importLater(fixture);
+    expect(await shown(fixture)).toBe(4);
+    fixture.travel.trouble = () => undefined;
+    await importLater(fixture);
+    expect(await shown(fixture)).toBe(3);
+  }));
+
+test('an import that lists travelers in another order each time changes nothing', () =>
+  withFixture(async (fixture) => {
+    crowd(fixture, 250);
+    const ada = await fixture.bridge.users.create(users, person('Ada', emailsOf('ada@corp.example')));
+    await fixture.imported();
+    const before = await fixture.store.identities.page(users, 0, 1_000);
+    fixture.travel.calls.length = 0;
+    for (const turn of [7, 100, 133]) {
+      fixture.travel.listed = (all) => [...all.slice(turn), ...all.slice(0, turn)].reverse();
+      const { imported } = await importLater(fixture);
+      expect(imported).toEqual({ read: 252, complete: true });
+    }
+    expect(await fixture.store.identities.page(users, 0, 1_000)).toEqual(before);
+    expect(new Set(fixture.travel.calls.map(({ verb }) => verb))).toEqual(new Set(['page']));
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('a travel API that shuffles each page takes nobody away', () =>
+  withFixture(async (fixture) => {
+    crowd(fixture, 250);
+    await fixture.imported();
+    let page = 0;
+    fixture.travel.listed = (all) => {
+      page += 1;
+      return [...all.slice(page * 37), ...all.slice(0, page * 37)];
+    };
+    await importLater(fixture);
+    expect(await shown(fixture)).toBe(251);
+  }));

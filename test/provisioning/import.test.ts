@@ -1,0 +1,301 @@
+import { urns } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  desiredOf,
+  emailsOf,
+  everybody,
+  listed,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+function byName(name: string) {
+  return listed({ field: 'userName', is: 'eq', value: addressOf(name) });
+}
+
+async function found({ bridge }: ProvisioningFixture, name: string) {
+  const { rows: list } = await bridge.users.list(users, byName(name));
+  const [view] = list;
+  return view && { ...view, desired: desiredOf(view) };
+}
+
+test('people who were there before are shown after an import, and no call writes', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
+    fixture.travel.add({ email: addressOf('Bob'), archived: true });
+    await fixture.imported();
+    const all = await fixture.bridge.users.list(users, everybody());
+    // The credential's own traveler is one of them.
+    expect(all.total).toBe(3);
+    expect(await found(fixture, 'Ada')).toMatchObject({
+      desired: { name: { givenName: 'Ada', familyName: 'Smith' }, preferredLanguage: 'fr', active: true },
+    });
+    expect((await found(fixture, 'Bob'))?.desired.active).toBe(false);
+    expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+test('whoever no IdP wrote follows the travel service', () =>
+  withFixture(async (fixture) => {
+    const ada = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada' });
+    await fixture.imported();
+    const before = await found(fixture, 'Ada');
+    fixture.travel.people.set(ada.id, { ...ada, firstName: 'Augusta', archived: true });
+    await fixture.imported();
+    const after = await found(fixture, 'Ada');
+    expect(after).toMatchObject({
+      id: before?.id,
+      desired: { name: { givenName: 'Augusta' }, active: false },
+    });
+    expect(after?.version).toBe(2);
+    expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+test('whoever vanished is shown no more', () =>
+  withFixture(async (fixture) => {
+    const ada = fixture.travel.add({ email: addressOf('Ada') });
+    await fixture.imported();
+    fixture.travel.people.delete(ada.id);
+    fixture.clock.advance(60_000);
+    await fixture.imported();
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+  }));
+
+test('a PATCH claims: what it says is sent, and what it does not speak of stays', () =>
+  withFixture(async (fixture) => {
+    const old = fixture.travel.add({
+      email: addressOf('Ada'),
+      firstName: 'Ada',
+      currency: 'EUR',
+      lang: 'fr',
+    });
+    await fixture.imported();
+    const ada = await found(fixture, 'Ada');
+    await fixture.patch(ada?.id ?? '', { name: { givenName: 'Ada', familyName: 'King' } });
+    expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lastName: 'King' }]);
+    expect(await fixture.identity(ada?.id ?? '')).toMatchObject({
+      claimed: true,
+      travelId: old.id,
+      state: 'synced',
+    });
+    expect(await fixture.traveler(ada?.id ?? '')).toMatchObject({
+      currency: 'EUR',
+      lang: 'fr',
+      lastName: 'King',
+    });
+  }));
+
+test('a PATCH that removes an attribute removes it from the traveler, a PUT that leaves it out does not', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.add({ email: addressOf('Ada'), lang: 'fr' });
+    fixture.travel.add({ email: addressOf('Bob'), lang: 'fr' });
+    await fixture.imported();
+    const [ada, bob] = [await found(fixture, 'Ada'), await found(fixture, 'Bob')];
+    const without = ({ preferredLanguage: _, ...rest }: object & { preferredLanguage?: unknown }) => rest;
+    await fixture.bridge.users.change(users, ada?.id ?? '', (user) => without(user), 'patch');
+    await fixture.bridge.users.change(users, bob?.id ?? '', () => person('Bob'), 'replace');
+    expect(await fixture.traveler(ada?.id ?? '')).not.toHaveProperty('lang');
+    expect(await fixture.traveler(bob?.id ?? '')).toMatchObject({ lang: 'fr', firstName: 'Bob' });
+  }));
+
+test('a POST takes over whom an import showed, under the id that was shown', () =>
+  withFixture(async (fixture) => {
+    const old = fixture.travel.add({ email: addressOf('Ada'), currency: 'EUR' });
+    await fixture.imported();
+    const shown = await found(fixture, 'Ada');
+    const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    expect(ada).toMatchObject({ id: shown?.id, travelUserId: old.id });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
+    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
+  }));
+
+test('where existing people are refused, a POST of one is a conflict', () =>
+  withFixture(
+    async (fixture) => {
+      fixture.travel.add({ email: addressOf('Ada') });
+      await fixture.imported();
+      await expect(fixture.bridge.users.create(users, person('Ada'))).rejects.toMatchObject({
+        kind: 'conflict',
+      });
+      expect(fixture.travel.writes()).toEqual([]);
+    },
+    { policies: { onExistingUser: 'refuse' } },
+  ));
+
+test('an import passes over a traveler whose create is open', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+    await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
+    await fixture.bridge.importer.run(fixture.connection);
+    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(5_000);
+    await fixture.imported();
+    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
+  }));
+
+test('an import that sees nothing new makes no call but for its pages', () =>
+  withFixture(async (fixture) => {
+    await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.add({ email: addressOf('Bob') });
+    await fixture.imported();
+    fixture.travel.calls.length = 0;
+    await fixture.imported();
+    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
+  }));
+
+test('who could not follow the traveler, as somebody had the name, does so when it is free', () =>
+  withFixture(async (fixture) => {
+    const old = fixture.travel.add({ email: addressOf('Ada') });
+    await fixture.imported();
+    const bob = await fixture.bridge.users.create(users, person('Bob', { userName: addressOf('Eve') }));
+    fixture.travel.people.set(old.id, { ...old, email: addressOf('Eve') });
+    await fixture.imported();
+    expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
+    await fixture.patch(bob.id, { userName: addressOf('Bob') });
+    await fixture.imported();
+    expect(await found(fixture, 'Eve')).toMatchObject({ travelUserId: old.id });
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+  }));
+
+test('an import of many pages sees everybody', () =>
+  withFixture(async (fixture) => {
+    for (let number = 0; number < 250; number += 1) fixture.travel.add({ email: `p${number}@corp.example` });
+    const progress: number[] = [];
+    expect(await fixture.bridge.importer.run(fixture.connection, (read) => progress.push(read))).toEqual({
+      read: 251,
+      complete: true,
+    });
+    expect(progress).toEqual([100, 200, 251]);
+    expect((await fixture.bridge.users.list(users, everybody(0))).total).toBe(251);
+  }));
+
+test('an import that fails half-way removes nobody', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.add({ email: addressOf('Ada') });
+    await fixture.imported();
+    fixture.clock.advance(60_000);
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ kind: 'unavailable' });
+    fixture.travel.trouble = () => undefined;
+    expect(await found(fixture, 'Ada')).toBeDefined();
+  }));
+
+test('a claimed person whose traveler vanished gets a new one after an import', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.people.delete(ada.travelUserId ?? '');
+    fixture.clock.advance(60_000);
+    await fixture.imported();
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+    expect((await fixture.identity(ada.id)).travelId).not.toBe(ada.travelUserId);
+  }));
+
+test('a search that misses asks the travel API once, and finds', () =>
+  withFixture(async (fixture) => {
+    const old = fixture.travel.add({ email: addressOf('Ada') });
+    expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
+    const byEmail = { field: 'email', is: 'eq', value: addressOf('Ada') } as const;
+    const again = await fixture.bridge.users.list(users, listed(byEmail));
+    expect(again.rows).toHaveLength(1);
+    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
+  }));
+
+test('a miss is remembered for ten seconds, a failure is a miss', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+    fixture.travel.trouble = () => undefined;
+    fixture.travel.add({ email: addressOf('Ada') });
+    fixture.clock.advance(9_999);
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(fixture.travel.calls).toHaveLength(1);
+    fixture.clock.advance(1);
+    expect(await found(fixture, 'Ada')).toBeDefined();
+  }));
+
+test('what is no address, or what the IdP knows under another name, is not asked for again', () =>
+  withFixture(async (fixture) => {
+    await fixture.bridge.users.create(
+      users,
+      person('Bob', { userName: 'bob', ...emailsOf(addressOf('Ada')) }),
+    );
+    fixture.travel.calls.length = 0;
+    await fixture.bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: 'nobody' }));
+    const long = `${'a'.repeat(65_000)}@corp.example`;
+    await fixture.bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: long }));
+    expect(fixture.travel.calls).toEqual([]);
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(fixture.travel.calls).toHaveLength(1);
+  }));
+
+test('an administrator is not linked unseen: held, not written, and a deactivation or DELETE is refused', () =>
+  withFixture(async (fixture) => {
+    const admin = fixture.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
+    const posted = await fixture.bridge.users.create(users, person('Ada'));
+    expect(await fixture.identity(posted.id)).toMatchObject({ state: 'held', creating: undefined });
+    expect(await fixture.findings(posted.id)).toEqual(['roles: privileged']);
+    await fixture.bridge.users.remove(users, posted.id);
+    const boss = fixture.travel.add({ email: addressOf('Boss'), roles: ['authAdmin'] });
+    await fixture.imported();
+    const shown = await found(fixture, 'Boss');
+    const id = shown?.id ?? '';
+    await expect(fixture.patch(id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+    expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
+    await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject({ kind: 'refused' });
+    expect(await fixture.identity(id)).toMatchObject({ state: 'held', desired: { active: false } });
+    expect(fixture.travel.people.get(admin.id)).toEqual(admin);
+    expect(fixture.travel.people.get(boss.id)).toEqual(boss);
+  }));
+
+test('an approved administrator is archived at once, though the safety valve lets no more people leave', () =>
+  withFixture(
+    async ({ bridge, travel, traveler, patch, identity, store, clock }) => {
+      const bob = await bridge.users.create(users, person('Bob'));
+      const ada = await bridge.users.create(users, person('Ada'));
+      await patch(bob.id, { active: false });
+      const was = await traveler(ada.id);
+      if (!was) throw new Error('there is no traveler');
+      travel.people.set(was.id, { ...was, roles: ['admin'] });
+      await expect(patch(ada.id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+      await store.holds.decide(users, { ids: [ada.id] }, 'approved', clock.now());
+      await bridge.settleDue();
+      expect(await traveler(ada.id)).toMatchObject({ archived: true, roles: ['admin'] });
+      expect(await identity(ada.id)).toMatchObject({ state: 'synced', hold: undefined });
+    },
+    { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
+  ));
+
+test('an administrator whom the IdP made stays the IdP’s', () =>
+  withFixture(
+    async (fixture) => {
+      const roles = { [urns.travel]: { roles: [{ value: 'admin' }] } };
+      const ada = await fixture.bridge.users.create(users, person('Ada', roles));
+      await fixture.patch(ada.id, { preferredLanguage: 'fr' });
+      expect(await fixture.traveler(ada.id)).toMatchObject({ roles: ['admin'], lang: 'fr' });
+    },
+    { mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
+  ));
+
+test('the credential’s own traveler is never written', () =>
+  withFixture(async (fixture) => {
+    const email = 'bridge@travel.example';
+    const before = [...fixture.travel.people.values()];
+    const linked = await fixture.bridge.users.create(
+      users,
+      person('Eve', { userName: 'eve', ...emailsOf(email) }),
+    );
+    expect((await fixture.identity(linked.id)).travelId).toBeUndefined();
+    await fixture.imported();
+    const match = { field: 'userName', is: 'eq', value: email } as const;
+    const { rows: list } = await fixture.bridge.users.list(users, listed(match, 1));
+    const own = list[0]?.id ?? '';
+    await fixture.patch(own, { preferredLanguage: 'fr' });
+    expect(await fixture.findings(own)).toContain('*: ownCredential');
+    await expect(fixture.patch(own, { active: false })).rejects.toMatchObject({ kind: 'refused' });
+    await expect(fixture.bridge.users.remove(users, own)).rejects.toMatchObject({ kind: 'refused' });
+    expect([...fixture.travel.people.values()]).toEqual(before);
+  }));

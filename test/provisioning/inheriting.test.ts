@@ -1,0 +1,344 @@
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
+import { atEveryCall, type Stage } from '../fixtures/every-call.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const customField = { id: 'cf-1', name: 'Badge', dataType: 'text', disabled: false, options: [] };
+
+function withCustomField(fixture: ProvisioningFixture): void {
+  fixture.travel.known = { ...fixture.travel.known, customFields: [customField] };
+}
+
+/** Everything that somebody changed by hand at the leaver's traveler. */
+const handMade = {
+  address: { city: 'Vienna', streetAddress: 'Ring 1' },
+  currency: 'EUR',
+  dateOfBirth: '1980-01-01',
+  phoneNumber: '+4312345',
+  roles: ['premium'],
+  customFields: [{ customFieldId: 'cf-1', name: 'Badge', values: [{ data: 'secret' }] }],
+};
+
+/** What an IdP sent of the leaver, besides names and address. */
+const former: ScimResource = {
+  preferredLanguage: 'fr',
+  phoneNumbers: [{ value: '+43111111', type: 'work' }],
+  [urns.travel]: { roles: [{ value: 'organizer' }], gender: 'F', currency: 'USD' },
+};
+
+/** How somebody else under the same userName and address takes the place of a leaver. */
+const ways: Record<string, (fixture: ProvisioningFixture, write: Stage['write']) => Promise<string>> = {
+  'a POST after a DELETE': async (fixture, write) => {
+    const { id: connection } = fixture.connection;
+    const ada = await fixture.bridge.users.create(
+      connection,
+      person('Ada', { externalId: 'old', ...former }),
+    );
+    await fixture.bridge.users.remove(connection, ada.id);
+    alterByHand(fixture);
+    return (await write(() => fixture.bridge.users.create(connection, person('Ada', { externalId: 'new' }))))
+      .id;
+  },
+  'a PUT that reactivates': async (fixture, write) => {
+    const ada = await leaver(fixture);
+    const { id: connection } = fixture.connection;
+    const put = () => person('Ada', { externalId: 'new', active: true });
+    await write(() => fixture.bridge.users.change(connection, ada, put, 'replace'));
+    return ada;
+  },
+  'a PATCH that reactivates': async (fixture, write) => {
+    const ada = await leaver(fixture);
+    await write(() => fixture.patch(ada, { ...bare, externalId: 'new', active: true }));
+    return ada;
+  },
+  'a PATCH that reactivates after one that changed the externalId': async (fixture, write) => {
+    const ada = await leaver(fixture);
+    await write(() => fixture.patch(ada, { externalId: 'new' }));
+    await write(() => fixture.patch(ada, { ...bare, active: true }));
+    return ada;
+  },
+  'a PATCH that reactivates after a PUT with another externalId': async (fixture, write) => {
+    const ada = await leaver(fixture);
+    const { id: connection } = fixture.connection;
+    const put = () => person('Ada', { externalId: 'new', active: false });
+    await write(() => fixture.bridge.users.change(connection, ada, put, 'replace'));
+    await write(() => fixture.patch(ada, { active: true }));
+    return ada;
+  },
+};
+
+/** What a PATCH must clear to leave a user with names and address. */
+const bare = { preferredLanguage: null, phoneNumbers: [], [urns.travel]: null } as unknown as ScimResource;
+
+async function leaver(fixture: ProvisioningFixture): Promise<string> {
+  const { id: connection } = fixture.connection;
+  const ada = await fixture.bridge.users.create(connection, person('Ada', { externalId: 'old', ...former }));
+  await fixture.patch(ada.id, { active: false });
+  alterByHand(fixture);
+  return ada.id;
+}
+
+function alterByHand(fixture: ProvisioningFixture): void {
+  withCustomField(fixture);
+  for (const [id, traveler] of fixture.travel.people)
+    if (id !== 't-1' && traveler.email === addressOf('Ada'))
+      fixture.travel.people.set(id, {
+        ...traveler,
+        ...handMade,
+        roles: [...(traveler.roles ?? []), 'premium'],
+      });
+}
+
+function travelers({ travel }: ProvisioningFixture) {
+  return [...travel.people.values()].slice(1);
+}
+
+/** A traveler without empty containers, which say nothing. */
+function told(traveler: object | undefined) {
+  return Object.fromEntries(
+    Object.entries(traveler ?? {}).filter(
+      ([name, value]) =>
+        name !== 'createdAt' && JSON.stringify(value) !== '[]' && JSON.stringify(value) !== '{}',
+    ),
+  );
+}
+
+describe.each(Object.keys(ways))('%s under another externalId', (way) => {
+  const takePlace = ways[way];
+  if (!takePlace) throw new Error('there is no such way');
+
+  test('leaves nothing of the leaver at the traveler, whichever call fails', async () => {
+    const plays = await atEveryCall({
+      play: async (stage) => {
+        const { fixture } = stage;
+        const id = await takePlace(fixture, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest();
+        const [only, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(told(only)).toEqual({
+          ...{ id: only?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await fixture.identity(id)).toMatchObject({
+          state: 'synced',
+          travelId: only?.id,
+          findings: [],
+        });
+      },
+    });
+    expect(plays).toBeGreaterThan(10);
+  }, 60_000);
+
+  test('gets a traveler of their own where the policy says so, whichever call fails', async () => {
+    await atEveryCall({
+      options: { policies: { onReturn: 'separate' } },
+      play: async (stage) => {
+        const { fixture } = stage;
+        const id = await takePlace(fixture, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest(12);
+        const [old, other, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(old).toMatchObject({
+          archived: true,
+          address: handMade.address,
+          email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
+        });
+        expect(told(other)).toEqual({
+          ...{ id: other?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await fixture.identity(id)).toMatchObject({
+          state: 'synced',
+          travelId: other?.id,
+          findings: [],
+        });
+      },
+    });
+  }, 60_000);
+
+  test('is held where the policy says so, until an approval, whichever call fails', async () => {
+    await atEveryCall({
+      options: { policies: { onReturn: 'hold' } },
+      play: async (stage) => {
+        const { fixture } = stage;
+        const { id: connection } = fixture.connection;
+        const id = await takePlace(fixture, (write) => {
+          stage.begin();
+          return stage.write(write);
+        });
+        await stage.rest();
+        expect(travelers(fixture)).toEqual([
+          expect.objectContaining({ archived: true, address: handMade.address }),
+        ]);
+        expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+        await fixture.store.holds.decide(connection, { ids: [id] }, 'approved', fixture.clock.now());
+        await stage.rest();
+        const [only, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(told(only)).toEqual({
+          ...{ id: only?.id, archived: false, email: addressOf('Ada') },
+          ...{ firstName: 'Ada', lastName: 'Smith' },
+        });
+        expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
+      },
+    });
+  }, 60_000);
+
+  test('is left without a traveler, who stays archived, by an admin who discards it', () =>
+    withFixture(
+      async (fixture) => {
+        const id = await takePlace(fixture, (write) => write());
+        await fixture.pass(0);
+        await fixture.store.holds.decide('default', { ids: [id] }, 'discarded', fixture.clock.now());
+        for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
+        await fixture.imported();
+        expect(travelers(fixture)).toEqual([
+          expect.objectContaining({ archived: true, address: handMade.address }),
+        ]);
+      },
+      { policies: { onReturn: 'hold' } },
+    ));
+
+  test.each(['admin', 'authAdmin'])('is held where the traveler is %s, whatever the policy', async (role) => {
+    for (const onReturn of ['revive', 'separate', 'hold'] as const)
+      await withFixture(
+        async (fixture) => {
+          const id = await takePlace(fixture, async (write) => {
+            for (const [key, one] of fixture.travel.people)
+              if (key !== 't-1') fixture.travel.people.set(key, { ...one, archived: true, roles: [role] });
+            return write();
+          });
+          for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
+          expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
+          expect((await fixture.identity(id)).state).toBe('held');
+        },
+        { policies: { onReturn } },
+      );
+  });
+});
+
+test('a mandatory field that the travel API keeps is a finding, and the rest is reset', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...former }));
+    await bridge.users.remove('default', ada.id);
+    alterByHand(fixture);
+    travel.trouble = ({ verb, body }) =>
+      verb === 'patch' && body && 'currency' in body
+        ? { kind: 'invalid', fields: [{ field: 'currency', code: 'required', message: 'mandatory' }] }
+        : undefined;
+    const back = await bridge.users.create('default', person('Ada', { externalId: 'new' }));
+    await fixture.pass(60_000);
+    const [only] = travelers(fixture);
+    expect(told(only)).toMatchObject({ archived: false, currency: 'EUR' });
+    expect(only).not.toHaveProperty('lang');
+    expect(only).not.toHaveProperty('phoneNumber');
+    expect(await fixture.findings(back.id)).toEqual(['currency: refusedByTravelApi']);
+    expect(await fixture.bridge.settleDue()).toBe(0);
+  }));
+
+test.each([
+  ['neither has', {}, {}],
+  ['only the leaver has', { externalId: 'one' }, {}],
+  ['only the newcomer has', {}, { externalId: 'one' }],
+  ['both have the same', { externalId: 'one' }, { externalId: 'one' }],
+])(
+  'somebody is the same person where %s an externalId, and keeps what was made by hand',
+  async (_, old, now) => {
+    for (const isDelete of [true, false])
+      await withFixture(async (fixture) => {
+        const { bridge } = fixture;
+        const ada = await bridge.users.create('default', person('Ada', { ...old, ...former }));
+        if (isDelete) await bridge.users.remove('default', ada.id);
+        else await fixture.patch(ada.id, { active: false });
+        alterByHand(fixture);
+        const put = () => person('Ada', { ...now, active: true });
+        if (isDelete) await bridge.users.create('default', put());
+        else await bridge.users.change('default', ada.id, put, 'replace');
+        await fixture.pass(60_000);
+        const [only, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(only).toMatchObject({
+          archived: false,
+          roles: ['premium'],
+          customFields: handMade.customFields,
+        });
+        expect(only).toMatchObject({ address: handMade.address });
+        expect(only).not.toHaveProperty('lang');
+      });
+  },
+);
+
+describe.each([false, true])(
+  'of two live people with one address (the wall clock is set back: %s)',
+  (isSetBack) => {
+    const two = async (fixture: ProvisioningFixture, ids: [ScimResource, ScimResource] = [{}, {}]) => {
+      const { bridge } = fixture;
+      const one = person('Ada', { userName: 'one', ...former, ...ids[0] });
+      const first = await bridge.users.create('default', one);
+      alterByHand(fixture);
+      const other = person('Eve', { userName: 'two', ...emailsOf(addressOf('Ada')), ...ids[1] });
+      const second = await bridge.users.create('default', other);
+      expect(second.travelUserId).toBeUndefined();
+      if (isSetBack) fixture.clock.setWallClock(-3_600_000);
+      await bridge.users.remove('default', first.id);
+      for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
+      await fixture.imported();
+      return { first, second };
+    };
+
+    test.each<[string, ScimResource, ScimResource]>([
+      ['no externalIds', {}, {}],
+      ['two externalIds', { externalId: '1' }, { externalId: '2' }],
+    ])('the second, with %s, never gets the traveler of the first, who leaves', (_, ...ids) =>
+      withFixture(async (fixture) => {
+        const { second } = await two(fixture, ids);
+        expect(await fixture.identity(second.id)).toMatchObject({ state: 'pending', travelId: undefined });
+        expect(await fixture.findings(second.id)).toEqual(['email: emailHeldByLeaver']);
+        expect(travelers(fixture)).toEqual([
+          expect.objectContaining({
+            ...handMade,
+            archived: true,
+            firstName: 'Ada',
+            roles: expect.anything(),
+          }),
+        ]);
+        expect(await fixture.bridge.settleDue()).toBe(0);
+      }),
+    );
+
+    test.each<[string, object]>([
+      ['reclaimEmail', { reclaimEmail: true }],
+      ['onReturn: separate', { onReturn: 'separate' }],
+    ])('the second gets a traveler of their own where the policy is %s', (_, policies) =>
+      withFixture(
+        async (fixture) => {
+          const { second } = await two(fixture);
+          const [old, own, ...others] = travelers(fixture);
+          expect(others).toEqual([]);
+          expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
+          expect(told(own)).toEqual({
+            id: own?.id,
+            archived: false,
+            email: addressOf('Ada'),
+            firstName: 'Eve',
+            lastName: 'Smith',
+          });
+          expect((await fixture.identity(second.id)).travelId).toBe(own?.id);
+        },
+        { policies },
+      ),
+    );
+  },
+);

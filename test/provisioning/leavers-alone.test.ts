@@ -1,0 +1,46 @@
+import type { TravelFailure } from '../../src/provisioning/ports.ts';
+import { person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+const failures: [string, TravelFailure][] = [
+  ['500', { kind: 'unavailable', text: '500' }],
+  ['503 with Retry-After', { kind: 'unavailable', text: '503', isThrottled: true, isDoubtful: true }],
+  ['422 that names a field', { kind: 'invalid', fields: [{ field: 'lang', code: 'x', message: 'no' }] }],
+  ['422 that names nothing', { kind: 'invalid', fields: [] }],
+  ['400', { kind: 'unavailable', text: '400', isRejected: true }],
+  ['403', { kind: 'forbidden' }],
+];
+
+test.each(failures)('a deactivation that fails together with more (%s) goes alone, first', (_, failure) =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    travel.trouble = ({ body }) => (body && Object.keys(body).length > 1 ? failure : undefined);
+    await patch(ada.id, {
+      active: false,
+      preferredLanguage: 'fr',
+      name: { givenName: 'A', familyName: 'B' },
+    });
+    for (let round = 0; round < 3; round += 1) await fixture.pass(61_000);
+    expect(travel.writes()[1]?.body).toEqual({ archived: true });
+    expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+  }),
+);
+
+test('it goes alone after a restart, too, and after another write', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    const refuse = ({ body }: { body?: object }) =>
+      body && Object.keys(body).length > 1 ? ({ kind: 'unavailable', text: '500' } as const) : undefined;
+    travel.trouble = refuse;
+    await patch(ada.id, { active: false, preferredLanguage: 'fr' });
+    await fixture.restart();
+    travel.trouble = refuse;
+    await patch(ada.id, { nickName: 'A' });
+    expect(travel.writes()[1]?.body).toEqual({ archived: true });
+    expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+  }));

@@ -1,0 +1,409 @@
+import { urns } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  desiredOf,
+  emailsOf,
+  everybody,
+  listed,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const notFound = { kind: 'notFound' };
+const refused = { kind: 'refused' };
+
+function travelers({ travel }: ProvisioningFixture) {
+  return [...travel.people.values()].slice(1);
+}
+
+function forbidWrites({ travel }: ProvisioningFixture): void {
+  travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? { kind: 'forbidden' } : undefined);
+}
+
+test('a deactivation reads the traveler and archives with one call, and the user stays readable', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.calls.length = 0;
+    await patch(ada.id, { active: false });
+    expect(travel.calls).toEqual([
+      { verb: 'read', id: ada.travelUserId },
+      { verb: 'patch', id: ada.travelUserId, body: { archived: true } },
+    ]);
+    expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
+  }));
+
+test('a reactivation takes the same traveler back', () =>
+  withFixture(async (fixture) => {
+    const { patch, bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    await patch(ada.id, { active: true });
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ id: ada.travelUserId, archived: false })]);
+  }));
+
+test('a DELETE archives, and then nobody is there any more', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(notFound);
+    await expect(bridge.users.change(users, ada.id, (user) => user, 'patch')).rejects.toMatchObject(notFound);
+    expect((await bridge.users.list(users, everybody())).total).toBe(0);
+    const byName = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
+  }));
+
+test('a DELETE of somebody inactive looks whether the traveler is archived, and writes nothing', () =>
+  withFixture(async ({ bridge, travel, patch }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    travel.calls.length = 0;
+    await bridge.users.remove(users, ada.id);
+    expect(travel.calls).toEqual([{ verb: 'read', id: ada.travelUserId }]);
+  }));
+
+test('where the connection says so, a DELETE deletes, and a deactivation still archives', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, patch } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      await patch(ada.id, { active: false });
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+      await bridge.users.remove(users, ada.id);
+      expect(travelers(fixture)).toEqual([]);
+      const back = await bridge.users.create(users, person('Ada'));
+      expect(travelers(fixture)).toEqual([
+        expect.objectContaining({ id: back.travelUserId, archived: false }),
+      ]);
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
+test.each(['conflict', 'forbidden'] as const)(
+  'who may not be deleted (%s) is archived instead, and comes back as the same traveler',
+  (kind) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel } = fixture;
+        const ada = await bridge.users.create(users, person('Ada'));
+        travel.trouble = ({ verb }) => (verb === 'remove' ? { kind } : undefined);
+        await bridge.users.remove(users, ada.id);
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+        const gone = await fixture.identity(ada.id);
+        expect([gone.state, gone.findings.map(({ code }) => code)]).toEqual(['synced', ['notDeleted']]);
+        await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+        const back = await bridge.users.create(users, person('Ada'));
+        expect(back.travelUserId).toBe(ada.travelUserId);
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+      },
+      { policies: { deprovision: 'delete' } },
+    ),
+);
+
+test('who may neither be deleted nor archived is told to the IdP', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.trouble = ({ verb }) =>
+        verb === 'remove' || verb === 'patch' ? { kind: 'forbidden' } : undefined;
+      await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject({ kind: 'refused' });
+      expect((await fixture.identity(ada.id)).desired).toMatchObject({ active: false });
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
+test.each([
+  ['externalId', person('Zoe', { externalId: '00u1' })],
+  ['userName', person('Ada', { ...emailsOf('new@corp.example'), userName: 'ADA@corp.example' })],
+  ['travel email', person('Zoe', emailsOf(addressOf('Ada')))],
+])('a POST that matches somebody deleted by %s is a return: new SCIM id, same traveler', (_, back) =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '00u1' }));
+    await bridge.users.remove(users, ada.id);
+    const again = await bridge.users.create(users, back);
+    expect(again.id).not.toBe(ada.id);
+    expect(again.travelUserId).toBe(ada.travelUserId);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+    expect((await fixture.identity(again.id)).state).toBe('synced');
+  }),
+);
+
+test('the externalId is asked before the userName', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
+    const bob = await bridge.users.create(users, person('Bob', { externalId: '2' }));
+    await bridge.users.remove(users, ada.id);
+    await bridge.users.remove(users, bob.id);
+    const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
+    expect(back.travelUserId).toBe(bob.travelUserId);
+  }));
+
+test('roles and fields that are no longer wanted are removed at the return, foreign ones are not', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const roles = { [urns.travel]: { roles: [{ value: 'organizer' }] } };
+    const ada = await bridge.users.create(users, person('Ada', { ...roles, preferredLanguage: 'fr' }));
+    const was = await fixture.traveler(ada.id);
+    if (!was) throw new Error('no traveler');
+    travel.people.set(was.id, { ...was, currency: 'EUR' });
+    await bridge.users.remove(users, ada.id);
+    const back = await bridge.users.create(users, person('Ada'));
+    const now = await fixture.traveler(back.id);
+    expect(now).toMatchObject({ id: was.id, archived: false, currency: 'EUR' });
+    expect(now).not.toHaveProperty('lang');
+    expect(now?.roles ?? []).toEqual([]);
+  }));
+
+test('an archived traveler whom nobody linked returns under a new SCIM id', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, imported } = fixture;
+    const old = travel.add({ email: addressOf('Ada'), archived: true });
+    await imported();
+    const { rows: before } = await bridge.users.list(users, everybody());
+    const seen = before.find(({ travelUserId }) => travelUserId === old.id);
+    const ada = await bridge.users.create(users, person('Ada'));
+    expect(ada).toMatchObject({ travelUserId: old.id });
+    expect(ada.id).not.toBe(seen?.id);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    await expect(bridge.users.read(users, seen?.id ?? '')).rejects.toMatchObject(notFound);
+  }));
+
+test.each<'archive' | 'delete'>(['archive', 'delete'])(
+  'a return while the %s is still under way waits for it, and ends in use',
+  (deprovision) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel, clock } = fixture;
+        const ada = await bridge.users.create(users, person('Ada'));
+        const held = travel.hold(deprovision === 'archive' ? 'patch' : 'remove');
+        const removal = bridge.users.remove(users, ada.id);
+        await held.reached;
+        clock.advance(800);
+        await removal;
+        const back = await bridge.users.create(users, person('Ada'));
+        await bridge.settleDue();
+        held.release();
+        await removal;
+        await settledSoon(fixture, back.id);
+        expect(travelers(fixture)).toEqual([
+          expect.objectContaining({ archived: false, email: addressOf('Ada') }),
+        ]);
+        expect((await fixture.identity(back.id)).travelId).toBe(travelers(fixture)[0]?.id);
+      },
+      { policies: { deprovision } },
+    ),
+);
+
+test.each<'archive' | 'delete'>(['archive', 'delete'])(
+  'a return after an %s whose answer was lost ends in use',
+  (deprovision) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel } = fixture;
+        const ada = await bridge.users.create(users, person('Ada'));
+        travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? 'lose' : undefined);
+        await bridge.users.remove(users, ada.id);
+        travel.trouble = () => undefined;
+        const back = await bridge.users.create(users, person('Ada'));
+        await fixture.pass(5_000);
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+        expect((await fixture.identity(back.id)).travelId).toBe(travelers(fixture)[0]?.id);
+      },
+      { policies: { deprovision } },
+    ),
+);
+
+test('a DELETE after a reactivation whose answer was lost archives', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { active: false });
+    travel.trouble = () => 'lose';
+    await patch(ada.id, { active: true });
+    travel.trouble = () => undefined;
+    await bridge.users.remove(users, ada.id);
+    await fixture.pass(5_000);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test('a deactivation that the travel API refuses is told, stays desired, and any repeat tries again', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(fixture);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
+    expect(await fixture.findings(ada.id)).toEqual(['archived: forbidden']);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await patch(ada.id, { active: false });
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('a DELETE that the travel API refuses is told and becomes a deactivation; a repeat tries again', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(fixture);
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    expect(desiredOf(await bridge.users.read(users, ada.id))).toMatchObject({ active: false });
+    expect((await fixture.identity(ada.id)).state).toBe('refused');
+    await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await bridge.users.remove(users, ada.id);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
+  }));
+
+test('a deactivation refused as invalid is told, and any repeat tries again', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    const fields = [{ field: 'archived', code: 'invalid', message: 'has open trips' }];
+    travel.trouble = ({ verb }) => (verb === 'patch' ? { kind: 'invalid', fields } : undefined);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
+    travel.trouble = () => undefined;
+    await patch(ada.id, { active: false });
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test('another change that the travel API refuses is not told', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    forbidWrites(fixture);
+    await patch(ada.id, { preferredLanguage: 'fr' });
+    expect((await fixture.identity(ada.id)).state).toBe('refused');
+    expect(await fixture.findings(ada.id)).toEqual(['*: forbidden']);
+  }));
+
+test('an active person whose traveler is gone gets a new one', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.people.delete(ada.travelUserId ?? '');
+    await patch(ada.id, { preferredLanguage: 'fr' });
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ email: addressOf('Ada'), lang: 'fr' })]);
+    expect((await fixture.identity(ada.id)).travelId).toBe(travelers(fixture)[0]?.id);
+  }));
+
+test('an inactive or deleted person whose traveler is gone is clean, and gets one at the return', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    travel.people.delete(ada.travelUserId ?? '');
+    await patch(ada.id, { active: false });
+    expect(travelers(fixture)).toEqual([]);
+    expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
+    await patch(ada.id, { active: true });
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    travel.people.clear();
+    await bridge.users.remove(users, ada.id);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('somebody found in an import who is deactivated when the traveler is gone needs none', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, imported } = fixture;
+    const old = travel.add({ email: addressOf('Ada') });
+    await imported();
+    const match = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    const { rows: found } = await bridge.users.list(users, listed(match, 1));
+    travel.people.delete(old.id);
+    await patch(found[0]?.id ?? '', { active: false });
+    expect(travelers(fixture)).toEqual([]);
+  }));
+
+test('a deleted person whom somebody took back into use by hand is left so', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, imported } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    const [traveler] = travelers(fixture);
+    if (!traveler) throw new Error('no traveler');
+    travel.people.set(traveler.id, { ...traveler, archived: false });
+    await imported();
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+  }));
+
+test('a return after a process was killed at the archive ends in use, though only the address is the same', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    let arrived = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    travel.trouble = () => {
+      arrived();
+      return 'die';
+    };
+    const removal = bridge.users.remove(users, ada.id);
+    await arrival;
+    fixture.clock.advance(800);
+    await removal;
+    await fixture.restart();
+    await fixture.bridge.users.create(users, person('Zoe', emailsOf(addressOf('Ada'))));
+    await fixture.pass(1_000);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
+  }));
+
+test('somebody pending who is deleted leaves nothing to do', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const ada = await bridge.users.create(users, without);
+    await bridge.users.remove(users, ada.id);
+    expect(travel.calls).toEqual([]);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('somebody pending who gets the address of a deleted one is given that traveler', () =>
+  withFixture(async (fixture) => {
+    const { bridge, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.remove(users, ada.id);
+    const { emails: _, ...without } = person('Ada', { userName: 'ada' });
+    const back = await bridge.users.create(users, without);
+    await patch(back.id, emailsOf(addressOf('Ada')));
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    expect((await fixture.identity(back.id)).travelId).toBe(ada.travelUserId);
+  }));
+
+/** Lets time pass until an identity has nothing to do; a return may have to wait for what was under way. */
+async function settledSoon(fixture: ProvisioningFixture, id: string): Promise<void> {
+  await fixture.quiet();
+  for (let turn = 0; turn < 5 && (await fixture.identity(id)).state === 'dirty'; turn += 1)
+    await fixture.pass(60_000);
+}
+
+test('somebody else who is deleted before the traveler was reset, and returns, inherits nothing', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, pass } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
+    await patch(ada.id, { active: false });
+    const was = await fixture.traveler(ada.id);
+    if (!was) throw new Error('no traveler');
+    travel.people.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
+    travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    await patch(ada.id, { active: true, externalId: '2' });
+    await bridge.users.remove(users, ada.id);
+    const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
+    travel.trouble = () => undefined;
+    for (let turn = 0; turn < 3; turn += 1) await pass(60_000);
+    const now = await fixture.traveler(back.id);
+    expect(now).toMatchObject({ id: was.id, archived: false });
+    expect(now).not.toHaveProperty('currency');
+    expect(now?.roles ?? []).toEqual([]);
+  }));

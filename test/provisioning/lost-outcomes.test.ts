@@ -1,0 +1,81 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import type { Call } from '../fixtures/fake-travel.ts';
+import { addressOf, emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
+import {
+  bare,
+  begun,
+  everything,
+  faultsOf,
+  project,
+  rest,
+  rolesOf,
+  type Story,
+  titleMapping,
+  write,
+  writeUnder,
+} from '../fixtures/unknown-calls.ts';
+
+/** The process is killed at the next such call, which is not carried out; resolves when it is dead, or the work is done. */
+async function killedAt(fixture: ProvisioningFixture, verb: Call['verb'], work: () => Promise<unknown>) {
+  let dying = () => {};
+  const death = new Promise<void>((resolve) => {
+    dying = resolve;
+  });
+  fixture.travel.trouble = async (call) => {
+    if (call.verb !== verb) return undefined;
+    await fixture.restart();
+    dying();
+    return { kind: 'unavailable', text: 'nobody is there any more' };
+  };
+  await Promise.race([work(), death]);
+  fixture.travel.trouble = () => undefined;
+}
+
+const changes: [string, ScimResource | undefined, ScimResource][] = [
+  ['a create', undefined, everything],
+  ['a change', bare(everything), everything],
+  ['a role more', everything, { ...everything, ...rolesOf('organizer', 'guest') }],
+];
+
+const verbs = ['read', 'byEmail', 'patch', 'create'] as const;
+
+const cases = changes.flatMap(([name, from, to]) =>
+  [true, false].flatMap((isDone) =>
+    verbs.flatMap((verb) => [true, false].map((isRemoved) => ({ name, from, to, isDone, verb, isRemoved }))),
+  ),
+);
+
+test.each(cases)(
+  '$name (carried out: $isDone) is removed entirely, if the process is killed again at a $verb (removed before: $isRemoved)',
+  ({ from, to, isDone, verb, isRemoved }) =>
+    withFixture(
+      async (fixture) => {
+        fixture.travel.known.customFields.push(project);
+        const story: Story = from ? await begun(fixture, from) : { fixture, id: '', wish: null };
+        const trouble = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
+        await writeUnder(story, { trouble, isKilled: true }, to);
+        const remove = () => write(story, bare(everything));
+        await killedAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.settleDue()));
+        if (!isRemoved) await remove();
+        await rest(story);
+        expect(await faultsOf(story)).toEqual([]);
+      },
+      { mapping: titleMapping },
+    ),
+);
+
+test('what a leaver had is removed though the process is killed while the traveler is taken over', () =>
+  withFixture(
+    async (fixture) => {
+      const leaver = await begun(fixture, everything);
+      await write(leaver, null);
+      const nameless = { userName: 'pia2', name: { givenName: 'Pia', familyName: 'Smith' }, active: true };
+      const story: Story = { fixture, id: '', wish: null };
+      await write(story, nameless);
+      expect((await fixture.identity(story.id)).state).toBe('pending');
+      await killedAt(fixture, 'patch', () => write(story, { ...nameless, ...emailsOf(addressOf('Pia')) }));
+      await rest(story);
+      expect(await faultsOf(story)).toEqual([]);
+    },
+    { mapping: titleMapping },
+  ));

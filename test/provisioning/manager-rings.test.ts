@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { ProvisioningError } from '../../src/provisioning/errors.ts';
+import { urns } from '../../src/schema/resource.ts';
+import { openEmbedded } from '../../src/store/database.ts';
+import {
+  addressOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  provisioningFixture,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const names = ['Ada', 'Bob', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal'];
+const unmanaged = { [urns.enterprise]: {} };
+
+/** Makes a ring in which each is managed by the next, and answers the SCIM ids, that of the one left out last. */
+async function ring({ bridge, findings, pass }: ProvisioningFixture, size: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [index, name] of names.slice(0, size).entries()) {
+    const manager = addressOf(names[(index + 1) % size] ?? '');
+    ids.push((await bridge.users.create(users, person(name, managedBy(manager)))).id);
+  }
+  await pass(0);
+  const found = await Promise.all(ids.map((id) => findings(id)));
+  const leftOut = found.findIndex((codes) => codes.includes('managerId: managerCircle'));
+  expect(found.filter((codes) => codes.length > 0)).toEqual([['managerId: managerCircle']]);
+  return [...ids.slice(leftOut + 1), ...ids.slice(0, leftOut + 1)];
+}
+
+async function managerOf(fixture: ProvisioningFixture, id: string): Promise<string | undefined> {
+  return (await fixture.traveler(id))?.managerId;
+}
+
+const sizes = [3, 4, 8];
+const breaks: [string, number, (fixture: ProvisioningFixture, id: string) => Promise<unknown>][] =
+  sizes.flatMap((size) =>
+    Array.from({ length: size - 1 }, (_, at) => at).flatMap((at): typeof breaks => [
+      [`link ${at} of ${size} is taken away`, at, (fixture, id) => fixture.patch(id, unmanaged)],
+      [`link ${at} of ${size} goes elsewhere`, at, (fixture, id) => fixture.patch(id, managedBy('Xavier'))],
+      [`member ${at} of ${size} is deleted`, at, (fixture, id) => fixture.bridge.users.remove(users, id)],
+      [
+        `member ${at} of ${size} is deactivated and its traveler deleted`,
+        at,
+        async (fixture, id) => {
+          fixture.travel.people.delete((await fixture.identity(id)).travelId ?? '');
+          await fixture.patch(id, { active: false });
+        },
+      ],
+    ]),
+  );
+
+test.each(breaks)('a ring heals at once when %s', (title, at, breakRing) =>
+  withFixture(async (fixture) => {
+    await fixture.bridge.users.create(users, person('Xavier', { externalId: 'Xavier' }));
+    const ids = await ring(fixture, Number(/ of (\d)/.exec(title)?.[1]));
+    await breakRing(fixture, ids[at] ?? '');
+    await fixture.pass(0);
+    const leftOut = ids.at(-1) ?? '';
+    // Its manager is the first, who may be the one that is gone.
+    const first = fixture.travel.people.get((await fixture.identity(ids[0] ?? '')).travelId ?? '');
+    const isThere = first !== undefined && !(at === 0 && title.includes('deleted'));
+    expect(await managerOf(fixture, leftOut)).toBe(isThere ? first.id : undefined);
+    if (isThere) expect(await fixture.findings(leftOut)).toEqual([]);
+  }),
+);
+
+test('a ring heals when the link was broken by an attempt whose process died before it told anybody', () =>
+  withFixture(async (fixture) => {
+    const ids = await ring(fixture, 4);
+    fixture.travel.trouble = ({ verb }) => (verb === 'patch' ? 'hang' : undefined);
+    const patched = fixture.patch(ids[1] ?? '', unmanaged);
+    await new Promise((resolve) => setImmediate(resolve));
+    fixture.clock.advance(800);
+    await patched;
+    await fixture.restart();
+    await fixture.pass(1_000);
+    expect(await managerOf(fixture, ids.at(-1) ?? '')).toBe((await fixture.traveler(ids[0] ?? ''))?.id);
+  }));
+
+test('a deactivated manager does not break a ring', () =>
+  withFixture(async (fixture) => {
+    const ids = await ring(fixture, 3);
+    await fixture.patch(ids[0] ?? '', { active: false });
+    await fixture.pass(0);
+    expect(await fixture.findings(ids.at(-1) ?? '')).toEqual(['managerId: managerCircle']);
+  }));
+
+type Change =
+  | { do: 'manager'; who: number; of: number | undefined }
+  | { do: 'delete'; who: number }
+  | { do: 'vanish'; who: number }
+  | { do: 'post'; who: number }
+  | { do: 'active'; who: number; active: boolean };
+
+const story = fc.integer({ min: 3, max: 8 }).chain((size) => {
+  const who = fc.nat({ max: size - 1 });
+  const of = fc.option(who, { nil: undefined, freq: 6 });
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('manager' as const), who, of }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), who }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('vanish' as const), who }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('post' as const), who }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('active' as const), who, active: fc.boolean() }) },
+  );
+  // The changes of one step happen at the same time.
+  const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 });
+  return fc.record({ managers: fc.array(who, { minLength: size, maxLength: size }), steps });
+});
+
+interface Cast {
+  ids: Map<number, string>;
+  /** Whom the IdP names as the manager of each. */
+  managers: Map<number, number | undefined>;
+}
+
+async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one: Change): Promise<void> {
+  const id = ids.get(one.who);
+  if (one.do === 'post') {
+    if (id !== undefined) return;
+    const of = managers.get(one.who);
+    const extra = of === undefined ? {} : managedBy(addressOf(names[of] ?? ''));
+    // Until the POST is answered nobody else posts the same.
+    ids.set(one.who, '');
+    ids.set(
+      one.who,
+      (await fixture.bridge.users.create(fixture.connection.id, person(names[one.who] ?? '', extra))).id,
+    );
+    return;
+  }
+  if (one.do === 'manager') managers.set(one.who, one.of);
+  if (id === undefined || id === '') return;
+  switch (one.do) {
+    case 'delete':
+      ids.delete(one.who);
+      return fixture.bridge.users.remove(fixture.connection.id, id);
+    case 'vanish': {
+      const { travelId, desired } = await fixture.identity(id);
+      fixture.travel.people.delete(travelId ?? '');
+      // Any call about the traveler shows that it is gone.
+      return fixture.patch(id, { preferredLanguage: desired.preferredLanguage === 'fr' ? 'en' : 'fr' });
+    }
+    case 'active':
+      return fixture.patch(id, { active: one.active });
+    case 'manager':
+      return fixture.patch(id, one.of === undefined ? unmanaged : managedBy(addressOf(names[one.of] ?? '')));
+  }
+}
+
+/** A person who is deleted in the same step is not there any more, or still in the way of a POST. */
+async function tryChange(fixture: ProvisioningFixture, cast: Cast, one: Change): Promise<void> {
+  try {
+    await change(fixture, cast, one);
+  } catch (error) {
+    if (!(error instanceof ProvisioningError)) throw error;
+    if (cast.ids.get(one.who) === '') cast.ids.delete(one.who);
+  }
+}
+
+/** Each promise about managers that is broken at rest, in words. */
+async function faultsOf(fixture: ProvisioningFixture, { ids }: Cast): Promise<string[]> {
+  const { people } = fixture.travel;
+  const leadsTo = (from: string | undefined, to: string) => {
+    const seen = new Set<string>();
+    for (let next = from; next !== undefined && !seen.has(next); next = people.get(next)?.managerId) {
+      if (next === to) return true;
+      seen.add(next);
+    }
+    return false;
+  };
+  const faults: string[] = [];
+  for (const [, id] of ids) {
+    const { desired, travelId } = await fixture.identity(id);
+    const traveler = await fixture.traveler(id);
+    const codes = (await fixture.findings(id)).filter((finding) => finding.startsWith('managerId'));
+    const { manager } = (desired[urns.enterprise] ?? {}) as { manager?: { value: string } };
+    const target = [...people.values()].find(({ email }) => email === manager?.value);
+    const isLinked = async (one: string) => (await fixture.identity(one)).travelId === target?.id;
+    const isThere = target && (await Promise.all([...ids.values()].map(isLinked))).includes(true);
+    const has = traveler?.managerId;
+    const report = `${String(desired.userName)} of ${manager?.value}: ${has}, ${codes}`;
+    if (!traveler || travelId === undefined) continue;
+    if (has !== undefined && leadsTo(has, traveler.id)) faults.push(`${report}: a circle`);
+    else if (manager === undefined || !isThere) {
+      if (has !== undefined) faults.push(`${report}: should have none`);
+    } else if (has === target.id) {
+      if (codes.length > 0) faults.push(`${report}: a finding for nothing`);
+    } else if (target.id === traveler.id) {
+      if (codes.join() !== 'managerId: managerSelf') faults.push(`${report}: no finding`);
+    } else if (!leadsTo(target.id, traveler.id)) faults.push(`${report}: could have one`);
+    else if (codes.join() !== 'managerId: managerCircle') faults.push(`${report}: no finding`);
+  }
+  return faults;
+}
+
+const { MODEL_RUNS } = process.env;
+const runs = MODEL_RUNS === undefined ? { numRuns: 60, seed: 9_011 } : { numRuns: Number(MODEL_RUNS) };
+
+test('whatever becomes of managers, at rest nobody stands in a circle, and nobody is left out in vain', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
+  const database = await openEmbedded(directory, true);
+  let count = 0;
+  const property = fc.asyncProperty(story, async ({ managers, steps }) => {
+    count += 1;
+    const fixture = await provisioningFixture({ database, name: `rings-${count}` });
+    const cast: Cast = { ids: new Map(), managers: new Map(managers.entries()) };
+    for (const who of managers.keys()) await change(fixture, cast, { do: 'post', who });
+    for (const step of steps) await Promise.all(step.map((one) => tryChange(fixture, cast, one)));
+    await fixture.quiet();
+    await fixture.pass(0);
+    expect(await faultsOf(fixture, cast)).toEqual([]);
+  });
+  try {
+    await fc.assert(property, runs);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+}, 600_000);

@@ -1,0 +1,181 @@
+import { atEveryCall } from '../fixtures/every-call.ts';
+import { holdingFirst } from '../fixtures/holding-first.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const more = { more: ['other'] };
+
+function travelers({ travel }: ProvisioningFixture) {
+  return [...travel.people.values()].slice(1);
+}
+
+async function rest(fixture: ProvisioningFixture, rounds = 4): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await fixture.pass(31_000);
+}
+
+const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise<void>; release(): void }> = {
+  'before its commit': ({ store }) => {
+    const { held, ...rest } = holdingFirst(store.identities.commit);
+    store.identities.commit = held;
+    return rest;
+  },
+  'before its lease': ({ store }) => {
+    const { held, ...rest } = holdingFirst(store.leases.take);
+    store.leases.take = held;
+    return rest;
+  },
+  'before its create is announced': ({ store }) => {
+    const { held, ...rest } = holdingFirst(store.leases.announce);
+    store.leases.announce = held;
+    return rest;
+  },
+  'before its create': ({ travel }) => travel.hold('create'),
+  'before its outcome is kept': ({ store }) => {
+    const { held, ...rest } = holdingFirst(store.leases.finish);
+    store.leases.finish = held;
+    return rest;
+  },
+};
+
+describe.each(Object.keys(steps))(
+  'of two connections with one new person, of which the first is held %s',
+  (step) => {
+    test.each(['default', 'other'])('one POST is a 201 and the other a 409 (first: %s)', (first) =>
+      withFixture(async (fixture) => {
+        const { bridge } = fixture;
+        const second = first === 'default' ? 'other' : 'default';
+        const held = steps[step]?.(fixture);
+        const one = bridge.users.create(first, person('Ada', { userName: 'one' }));
+        await held?.reached;
+        const two = bridge.users.create(
+          second,
+          person('Ada', { userName: 'two', ...emailsOf('ADA@corp.example') }),
+        );
+        const answers = Promise.allSettled([one, two]);
+        await two.catch(() => undefined);
+        held?.release();
+        const ends = await answers;
+        await fixture.quiet();
+        await rest(fixture);
+        expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+        expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
+          reason: { kind: 'conflict' },
+        });
+        expect(travelers(fixture)).toHaveLength(1);
+      }, more),
+    );
+  },
+);
+
+test('an address that was reserved for a create which failed for good is free for another connection', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
+    const first = await bridge.users.create('default', person('Ada', { userName: 'one' }));
+    expect(await fixture.identity(first.id)).toMatchObject({ state: 'refused', creating: undefined });
+    travel.trouble = () => undefined;
+    const second = await bridge.users.create('other', person('Ada', { userName: 'two' }));
+    expect(second.travelUserId).toBeDefined();
+    await rest(fixture);
+    expect(travelers(fixture)).toHaveLength(1);
+  }, more));
+
+test('a person who moves is the same traveler, and both connections are told, whichever call fails', async () => {
+  const plays = await atEveryCall({
+    hasOther: true,
+    play: async (stage) => {
+      const { fixture } = stage;
+      const { id: connection } = fixture.connection;
+      const other = `${connection}-other`;
+      const { bridge } = fixture;
+      const ada = await bridge.users.create(
+        connection,
+        person('Ada', { externalId: '1', preferredLanguage: 'fr' }),
+      );
+      stage.begin();
+      await stage.write(() => fixture.bridge.users.remove(connection, ada.id));
+      const back = await stage.write(() =>
+        fixture.bridge.users.create(other, person('Ada', { userName: 'a', externalId: '2' })),
+      );
+      await stage.rest();
+      const [only, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(only).toMatchObject({ archived: false, id: (await fixture.identity(back.id, other)).travelId });
+      expect(only).not.toHaveProperty('lang');
+      expect(await fixture.findings(back.id, other)).toEqual(['*: movedFrom']);
+      expect(await fixture.findings(ada.id)).toEqual(['*: movedTo']);
+    },
+  });
+  expect(plays).toBeGreaterThan(10);
+}, 60_000);
+
+test.each(['externalId', 'userName'])('a person of another connection is not known by the %s', (by) =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create('default', person('Ada', { externalId: '1', userName: 'ada' }));
+    await bridge.users.remove('default', ada.id);
+    const name = by === 'userName' ? { userName: 'ada' } : { externalId: '1', userName: 'eve' };
+    const eve = await bridge.users.create('other', person('Eve', name));
+    await rest(fixture);
+    expect(eve.travelUserId).not.toBe((await fixture.identity(ada.id)).travelId);
+    expect(travelers(fixture)).toEqual([
+      expect.objectContaining({ email: addressOf('Ada'), archived: true }),
+      expect.objectContaining({ email: addressOf('Eve'), archived: false }),
+    ]);
+  }, more),
+);
+
+test('a person who moves while the archive is under way ends in use', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock } = fixture;
+    const ada = await bridge.users.create('default', person('Ada'));
+    const held = travel.hold('patch');
+    const removal = bridge.users.remove('default', ada.id);
+    await held.reached;
+    clock.advance(800);
+    await removal;
+    const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
+    held.release();
+    await fixture.quiet();
+    await rest(fixture, 6);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
+  }, more));
+
+test('an administrator who moves is held', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create('default', person('Ada'));
+    await bridge.users.remove('default', ada.id);
+    const [was] = travelers(fixture);
+    if (was) travel.people.set(was.id, { ...was, roles: ['admin'] });
+    const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
+    await rest(fixture);
+    expect((await fixture.identity(back.id, 'other')).state).toBe('held');
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: ['admin'] })]);
+  }, more));
+
+test('people of two connections swap their addresses, whichever call fails', async () => {
+  const plays = await atEveryCall({
+    hasOther: true,
+    play: async (stage) => {
+      const { fixture } = stage;
+      const { id: connection } = fixture.connection;
+      const other = `${connection}-other`;
+      const ada = await fixture.bridge.users.create(connection, person('Ada', { userName: 'ada' }));
+      const bob = await fixture.bridge.users.create(other, person('Bob', { userName: 'bob' }));
+      stage.begin();
+      await stage.write(() => fixture.patch(ada.id, emailsOf(addressOf('Bob'))));
+      await stage.write(() => fixture.patch(bob.id, emailsOf(addressOf('Ada')), other));
+      await stage.rest();
+      expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+      expect((await fixture.traveler(bob.id, other))?.email).toBe(addressOf('Ada'));
+    },
+  });
+  expect(plays).toBeGreaterThan(10);
+}, 60_000);

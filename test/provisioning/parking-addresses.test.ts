@@ -1,0 +1,311 @@
+import { urns } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  emailsOf,
+  everybody,
+  listed,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const adminsAllowed = { scimUserMapping: [], roles: { allow: ['admin'] } };
+const asAdmin = { [urns.travel]: { roles: [{ value: 'admin' }] } };
+
+/** Somebody whose userName is no address, so that they can only step aside to a parking address. */
+function nameless(name: string) {
+  return person(name, { userName: name.toLowerCase() });
+}
+
+async function joined(
+  fixture: ProvisioningFixture,
+  names: string[],
+  connection = fixture.connection.id,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) ids.push((await fixture.bridge.users.create(connection, nameless(name))).id);
+  return ids;
+}
+
+async function pair(fixture: ProvisioningFixture): Promise<[string, string]> {
+  const [ada = '', bob = ''] = await joined(fixture, ['Ada', 'Bob']);
+  return [ada, bob];
+}
+
+async function rest(fixture: ProvisioningFixture, rounds = 6): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await fixture.pass(round < 3 ? 1_000 : 60_000);
+}
+
+async function emailOf(
+  fixture: ProvisioningFixture,
+  id: string,
+  connection?: string,
+): Promise<string | undefined> {
+  return (await fixture.traveler(id, connection))?.email;
+}
+
+function parked({ travel }: ProvisioningFixture): string[] {
+  return [...travel.people.values()].map(({ email }) => email).filter((email) => email.endsWith('.invalid'));
+}
+
+/** The first person steps aside to a parking address, and everything that follows fails until `travel.trouble` is reset. */
+async function stuckInTheMiddle(fixture: ProvisioningFixture, [ada, bob]: [string, string]): Promise<void> {
+  const { travel, patch } = fixture;
+  await patch(ada, emailsOf(addressOf('Bob')));
+  travel.trouble = ({ verb }) =>
+    verb === 'patch' && parked(fixture).length > 0 ? { kind: 'unavailable', text: '503' } : undefined;
+  await patch(bob, emailsOf(addressOf('Ada')));
+  expect(parked(fixture)).toHaveLength(1);
+}
+
+test('thirty pairs that exchange their addresses at once all get them', () =>
+  withFixture(async (fixture) => {
+    const names = Array.from({ length: 60 }, (_, index) => `P${index}`);
+    const ids = await joined(fixture, names);
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: '503' });
+    await Promise.all(ids.map((id, index) => fixture.patch(id, emailsOf(addressOf(names[index ^ 1] ?? '')))));
+    fixture.travel.trouble = () => undefined;
+    await rest(fixture);
+    const ends = await Promise.all(ids.map((id) => emailOf(fixture, id)));
+    expect(ends).toEqual(names.map((_, index) => addressOf(names[index ^ 1] ?? '')));
+    const findings = await Promise.all(ids.map((id) => fixture.findings(id)));
+    expect(findings.flat()).toEqual([]);
+  }));
+
+test.each([
+  ['the first', 0],
+  ['the second', 1],
+])('an administrator by the mapping never gets a parking address: %s of two who swap', (_, admin) =>
+  withFixture(
+    async (fixture) => {
+      const [ada, bob] = await pair(fixture);
+      const id = [ada, bob][admin] ?? '';
+      await fixture.patch(id, asAdmin);
+      expect((await fixture.traveler(id))?.roles).toEqual(['admin']);
+      const travelId = (await fixture.identity(id)).travelId;
+      fixture.travel.calls.length = 0;
+      await fixture.patch(ada, emailsOf(addressOf('Bob')));
+      await fixture.patch(bob, emailsOf(addressOf('Ada')));
+      await rest(fixture);
+      expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+        addressOf('Bob'),
+        addressOf('Ada'),
+      ]);
+      const sent = fixture.travel.writes().filter((call) => call.id === travelId);
+      expect(
+        sent.map(({ body }) => String(body?.email)).filter((email) => email.endsWith('.invalid')),
+      ).toEqual([]);
+    },
+    { mapping: adminsAllowed },
+  ),
+);
+
+test('two administrators by the mapping who would swap are told so', () =>
+  withFixture(
+    async (fixture) => {
+      const [ada, bob] = await pair(fixture);
+      for (const id of [ada, bob]) await fixture.patch(id, asAdmin);
+      await fixture.patch(ada, emailsOf(addressOf('Bob')));
+      await fixture.patch(bob, emailsOf(addressOf('Ada')));
+      await rest(fixture);
+      expect(parked(fixture)).toEqual([]);
+      const codes = [...(await fixture.findings(ada)), ...(await fixture.findings(bob))];
+      expect(codes).toContain('email: emailSwapBlocked');
+      expect(await fixture.bridge.settleDue()).toBe(0);
+    },
+    { mapping: adminsAllowed },
+  ));
+
+test.each([
+  ['the first', 0],
+  ['the second', 1],
+])('nobody steps aside for a guarded administrator, who keeps the address: %s of two', (_, admin) =>
+  withFixture(async (fixture) => {
+    const [ada, bob] = await pair(fixture);
+    const travelId = (await fixture.identity([ada, bob][admin] ?? '')).travelId ?? '';
+    const was = fixture.travel.people.get(travelId);
+    if (was) fixture.travel.people.set(travelId, { ...was, roles: ['admin'] });
+    await fixture.patch(ada, emailsOf(addressOf('Bob')));
+    await fixture.patch(bob, emailsOf(addressOf('Ada')));
+    await rest(fixture);
+    expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+      addressOf('Ada'),
+      addressOf('Bob'),
+    ]);
+    expect(await fixture.bridge.settleDue()).toBe(0);
+  }),
+);
+
+test.each(['POST', 'PATCH', 'POST of another connection'])(
+  'a third person who wants an address in the middle of a swap (%s) does not keep those who swap from it',
+  (kind) =>
+    withFixture(
+      async (fixture) => {
+        const both = await pair(fixture);
+        const [ada, bob] = both;
+        const [cy = ''] = await joined(fixture, ['Cy']);
+        await stuckInTheMiddle(fixture, both);
+        const free =
+          parked(fixture).length && (await emailOf(fixture, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
+        fixture.travel.trouble = () => undefined;
+        const eve = person('Eve', { userName: 'eve', ...emailsOf(addressOf(free)) });
+        if (kind === 'PATCH') await fixture.patch(cy, emailsOf(addressOf(free)));
+        else if (kind === 'POST') await fixture.bridge.users.create(users, eve);
+        else await fixture.bridge.users.create('other', eve).catch(() => undefined);
+        await rest(fixture);
+        expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+          addressOf('Bob'),
+          addressOf('Ada'),
+        ]);
+        expect(parked(fixture)).toEqual([]);
+      },
+      { more: ['other'] },
+    ),
+);
+
+test.each(['the first', 'the second'])(
+  'a third person who has waited for an address longer does not strand anybody at a parking address (%s)',
+  (which) =>
+    withFixture(async (fixture) => {
+      const [ada, bob] = await pair(fixture);
+      const [cy = ''] = await joined(fixture, ['Cy']);
+      await fixture.patch(cy, emailsOf(addressOf(which === 'the first' ? 'Ada' : 'Bob')));
+      await fixture.patch(ada, emailsOf(addressOf('Bob')));
+      await fixture.patch(bob, emailsOf(addressOf('Ada')));
+      await rest(fixture);
+      expect(parked(fixture)).toEqual([]);
+      expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+        addressOf('Bob'),
+        addressOf('Ada'),
+      ]);
+      expect(await fixture.findings(cy)).toEqual(['email: emailTaken']);
+    }),
+);
+
+describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', (which) => {
+  test.each(['deactivated', 'deleted'])(
+    'is %s in the middle, and nobody active keeps a parking address',
+    (fate) =>
+      withFixture(async (fixture) => {
+        const both = await pair(fixture);
+        const [ada, bob] = both;
+        await stuckInTheMiddle(fixture, both);
+        const isParked = async (id: string) => (await emailOf(fixture, id))?.endsWith('.invalid');
+        const [aside, other] = (await isParked(ada)) ? [ada, bob] : [bob, ada];
+        const [leaver, stayer] = which === 'the other' ? [other, aside] : [aside, other];
+        if (fate === 'deleted') await fixture.bridge.users.remove(users, leaver);
+        else await fixture.patch(leaver, { active: false });
+        fixture.travel.trouble = () => undefined;
+        await rest(fixture);
+        expect(await fixture.traveler(leaver)).toMatchObject({ archived: true });
+        expect(await fixture.traveler(stayer)).toMatchObject({ archived: false });
+        expect(await emailOf(fixture, stayer)).toMatch(/@corp\.example$/);
+        expect(await fixture.bridge.settleDue()).toBe(0);
+      }),
+  );
+});
+
+test('a parking address that the travel API refuses is told, with the others and a remedy, and not tried again and again', () =>
+  withFixture(async (fixture) => {
+    const [ada, bob] = await pair(fixture);
+    fixture.travel.trouble = ({ verb, body }) =>
+      verb === 'patch' && String(body?.email).endsWith('.invalid')
+        ? { kind: 'invalid', fields: [{ field: 'email', code: 'invalid', message: 'no such domain' }] }
+        : undefined;
+    await fixture.patch(ada, emailsOf(addressOf('Bob')));
+    await fixture.patch(bob, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
+    await rest(fixture, 10);
+    for (let hour = 0; hour < 3; hour += 1) await fixture.imported();
+    const blocked = (await fixture.identity(bob)).findings.find(({ code }) => code === 'emailSwapBlocked');
+    expect(blocked?.reason).toContain('ada');
+    expect(blocked?.remedy).toContain('emailSwap.parkingDomain');
+    expect(
+      fixture.travel.writes().filter(({ body }) => String(body?.email).endsWith('.invalid')).length,
+    ).toBeLessThan(4);
+    expect((await fixture.traveler(bob))?.lang).toBe('fr');
+    expect(await fixture.bridge.settleDue()).toBe(0);
+    fixture.travel.trouble = () => undefined;
+    await fixture.patch(ada, emailsOf('ada@new.example'));
+    await rest(fixture);
+    expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+      'ada@new.example',
+      addressOf('Ada'),
+    ]);
+    expect([...(await fixture.findings(ada)), ...(await fixture.findings(bob))]).toEqual([]);
+  }));
+
+test('an unlinked traveler with a parking address is not shown, found or matched', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const address = 'parked-1@jetbridge.invalid';
+    travel.add({ email: address });
+    const known = travel.add({ email: 'known@corp.example' });
+    await fixture.imported();
+    travel.people.set(known.id, { ...known, email: 'parked-2@JETBRIDGE.invalid' });
+    await fixture.imported();
+    const emails = async () => JSON.stringify((await bridge.users.list(users, everybody())).rows);
+    expect(await emails()).not.toMatch(/parked-/i);
+    const byName = { field: 'userName', is: 'eq', value: address } as const;
+    expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
+    const byEmail = { field: 'email', is: 'eq', value: 'parked-2@jetbridge.invalid' } as const;
+    expect((await bridge.users.list(users, listed(byEmail))).rows).toEqual([]);
+    const eve = await bridge.users.create(users, person('Eve', { userName: address, ...emailsOf(address) }));
+    await rest(fixture);
+    expect(await fixture.traveler(eve.id)).toBeUndefined();
+    expect(await fixture.findings(eve.id)).toContain('email: noEmail');
+  }));
+
+test('nobody is shown or told a parking address in the middle of a swap', () =>
+  withFixture(async (fixture) => {
+    const both = await pair(fixture);
+    await stuckInTheMiddle(fixture, both);
+    for (let round = 0; round < 3; round += 1) {
+      await fixture.imported();
+      expect(JSON.stringify((await fixture.bridge.users.list(users, everybody())).rows)).not.toMatch(
+        /parked-/,
+      );
+      for (const id of both) {
+        const { findings } = await fixture.identity(id);
+        expect(JSON.stringify(findings)).not.toMatch(/parked-/);
+        expect(findings.map(({ code }) => code)).not.toContain('drift');
+      }
+      await fixture.pass(60_000);
+    }
+  }));
+
+test('an address that is changed by hand while it is parked is no drift', () =>
+  withFixture(async (fixture) => {
+    const both = await pair(fixture);
+    await stuckInTheMiddle(fixture, both);
+    for (const [id, traveler] of fixture.travel.people)
+      if (traveler.email.endsWith('.invalid'))
+        fixture.travel.people.set(id, { ...traveler, email: 'hand@corp.example' });
+    await fixture.imported();
+    for (const id of both)
+      expect(JSON.stringify(await fixture.identity(id).then(({ findings }) => findings))).not.toMatch(
+        /drift|parked-/,
+      );
+    fixture.travel.trouble = () => undefined;
+    await rest(fixture);
+    expect(await Promise.all(both.map((id) => emailOf(fixture, id)))).toEqual([
+      addressOf('Bob'),
+      addressOf('Ada'),
+    ]);
+  }));
+
+test('a parking address is durable before it is sent', () =>
+  withFixture(async (fixture) => {
+    const [ada, bob] = await pair(fixture);
+    await fixture.patch(ada, emailsOf(addressOf('Bob')));
+    let durable: unknown;
+    fixture.travel.trouble = async ({ verb, body }) => {
+      if (verb === 'patch' && String(body?.email).endsWith('.invalid'))
+        durable = [(await fixture.identity(bob)).progress.announced?.email?.value, body?.email];
+      return undefined;
+    };
+    await fixture.patch(bob, emailsOf(addressOf('Ada')));
+    await rest(fixture);
+    expect(durable).toEqual([expect.stringMatching(/^parked-.*@jetbridge\.invalid$/), expect.anything()]);
+    expect((durable as unknown[])[0]).toBe((durable as unknown[])[1]);
+  }));

@@ -1,0 +1,201 @@
+import { urns } from '../../src/schema/resource.ts';
+import { person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
+const toProject = { scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'cf-1' }] };
+const finance = { id: 'cc-1', name: 'Finance', archived: false };
+
+test('what no attribute was ever written for stays as it is in the travel service', () =>
+  withFixture(async ({ bridge, travel, traveler, patch }) => {
+    travel.add({ email: 'ada@corp.example', phoneNumber: '+33 1 23 45 67 89', currency: 'EUR' });
+    const ada = await bridge.users.create(users, person('Ada'));
+    await patch(ada.id, { nickName: 'Countess', name: { givenName: 'Ada', familyName: 'King' } });
+    expect(await traveler(ada.id)).toMatchObject({
+      phoneNumber: '+33 1 23 45 67 89',
+      currency: 'EUR',
+      lastName: 'King',
+    });
+  }));
+
+test('custom fields and roles of others are carried along, read just before', () =>
+  withFixture(
+    async ({ bridge, travel, traveler }) => {
+      travel.known.customFields.push(project);
+      const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
+      const now = await traveler(ada.id);
+      if (!now) throw new Error('no traveler');
+      const foreign = { customFieldId: 'cf-9', values: [{ data: 'by hand' }] };
+      travel.people.set(now.id, {
+        ...now,
+        roles: ['premium'],
+        customFields: [...(now.customFields ?? []), foreign],
+      });
+      travel.calls.length = 0;
+      const roles = { roles: [{ value: 'organizer' }] };
+      await bridge.users.change(
+        users,
+        ada.id,
+        (user) => ({ ...user, title: 'Looms', [urns.travel]: roles }),
+        'patch',
+      );
+      expect(travel.calls.map(({ verb }) => verb)).toEqual(['read', 'patch']);
+      const after = await traveler(ada.id);
+      expect(after?.customFields).toEqual([{ customFieldId: 'cf-1', values: [{ data: 'Looms' }] }, foreign]);
+      expect(after?.roles).toEqual(['premium', 'organizer']);
+    },
+    { mapping: toProject },
+  ));
+
+test('a role that goes is taken away, and no other', () =>
+  withFixture(async ({ bridge, travel, traveler, patch }) => {
+    const roles = (...values: string[]) => ({ [urns.travel]: { roles: values.map((value) => ({ value })) } });
+    const ada = await bridge.users.create(users, person('Ada', roles('organizer', 'premium')));
+    const now = await traveler(ada.id);
+    if (!now) throw new Error('no traveler');
+    travel.people.set(now.id, { ...now, roles: [...(now.roles ?? []), 'guestCreator'] });
+    await patch(ada.id, roles('premium'));
+    expect((await traveler(ada.id))?.roles).toEqual(['premium', 'guestCreator']);
+  }));
+
+test('a rule that goes releases its field: the value stays and is nobody’s', () =>
+  withFixture(async ({ bridge, travel, traveler, identity, patch }) => {
+    travel.known = {
+      ...travel.known,
+      customFields: [project],
+      scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
+    };
+    const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
+    expect((await identity(ada.id)).applied).toHaveProperty(['customFields.cf-1']);
+    travel.known = { ...travel.known, scimUserMappings: [] };
+    travel.calls.length = 0;
+    await patch(ada.id, { title: 'Looms' });
+    expect(travel.writes()).toEqual([]);
+    expect((await traveler(ada.id))?.customFields).toEqual([
+      { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
+    ]);
+    expect((await identity(ada.id)).applied).not.toHaveProperty(['customFields.cf-1']);
+  }));
+
+test('a name that is no longer found keeps what was sent, while its source is unchanged', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, findings }) => {
+    travel.known = { ...travel.known, costCenters: [finance] };
+    const costCenter = (name: string) => ({ [urns.enterprise]: { costCenter: name } });
+    const ada = await bridge.users.create(users, person('Ada', costCenter('Finance')));
+    travel.known = { ...travel.known, costCenters: [{ ...finance, name: 'Money' }] };
+    await patch(ada.id, { nickName: 'Countess' });
+    expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
+    await patch(ada.id, costCenter('Nowhere'));
+    expect(await traveler(ada.id)).not.toHaveProperty('costCenterId');
+    expect(await findings(ada.id)).toEqual(['costCenterId: costCenterUnknown']);
+  }));
+
+test('an id sticks to its source value though the name becomes another’s', () =>
+  withFixture(async ({ bridge, travel, traveler, patch }) => {
+    travel.known = { ...travel.known, costCenters: [finance] };
+    const ada = await bridge.users.create(
+      users,
+      person('Ada', { [urns.enterprise]: { costCenter: 'Finance' } }),
+    );
+    const renamed = { ...finance, name: 'Old Finance' };
+    travel.known = {
+      ...travel.known,
+      costCenters: [renamed, { id: 'cc-2', name: 'Finance', archived: false }],
+    };
+    await patch(ada.id, { nickName: 'Countess' });
+    expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
+  }));
+
+test('what is not found is looked up once more in fresh lookups', () =>
+  withFixture(async ({ bridge, travel, traveler }) => {
+    travel.beforeRefresh = () => {
+      travel.known = { ...travel.known, costCenters: [finance] };
+    };
+    const ada = await bridge.users.create(
+      users,
+      person('Ada', { [urns.enterprise]: { costCenter: 'Finance' } }),
+    );
+    expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
+  }));
+
+test('a value that the travel API spells its own way is not sent again, and is no drift', () =>
+  withFixture(async ({ bridge, travel, findings, patch }) => {
+    const phoneNumbers = [{ value: '+33123456789', type: 'work' }];
+    const ada = await bridge.users.create(users, person('Ada', { phoneNumbers }));
+    for (const one of travel.people.values()) if (one.phoneNumber) one.phoneNumber = '(33) 123456789';
+    const bob = await bridge.users.create(users, person('Bob'));
+    const { patch: send } = travel.users;
+    travel.users.patch = async (id, body) => {
+      const answer = await send(id, body);
+      const spelled = answer.kind === 'ok' && { ...answer.value, phoneNumber: '(33) 123456789' };
+      if (spelled) travel.people.set(id, spelled);
+      return spelled ? { kind: 'ok', value: spelled } : answer;
+    };
+    await patch(bob.id, { phoneNumbers });
+    travel.calls.length = 0;
+    await patch(bob.id, { nickName: 'B' });
+    expect(travel.calls).toEqual([]);
+    expect(await findings(bob.id)).toEqual([]);
+    expect(ada.travelUserId).toBeDefined();
+  }));
+
+test('drift is reported, not corrected, and what the IdP changes later is sent', () =>
+  withFixture(async ({ bridge, travel, traveler, findings, imported, patch }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    const now = await traveler(ada.id);
+    if (!now) throw new Error('no traveler');
+    travel.people.set(now.id, { ...now, lastName: 'Byron' });
+    await imported();
+    expect(await findings(ada.id)).toEqual(['lastName: drift']);
+    expect(travel.writes()).toHaveLength(1);
+    await patch(ada.id, { name: { givenName: 'Ada', familyName: 'King' } });
+    expect((await traveler(ada.id))?.lastName).toBe('King');
+    expect(await findings(ada.id)).toEqual([]);
+  }));
+
+test('a refused value is remembered, the rest is sent, and it is tried again only with another value', () =>
+  withFixture(async ({ bridge, travel, traveler, identity, findings, patch }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    refuseLang(travel, 'fr');
+    travel.calls.length = 0;
+    await patch(ada.id, { preferredLanguage: 'fr', name: { givenName: 'Ada', familyName: 'King' } });
+    expect(travel.calls.map(({ body }) => body)).toEqual([
+      { lang: 'fr', lastName: 'King' },
+      { lastName: 'King' },
+    ]);
+    expect(await identity(ada.id)).toMatchObject({ state: 'refused', travelId: ada.travelUserId });
+    expect(await findings(ada.id)).toEqual(['lang: refusedByTravelApi']);
+    await patch(ada.id, { nickName: 'Countess' });
+    await patch(ada.id, {});
+    expect(travel.calls).toHaveLength(2);
+    await patch(ada.id, { preferredLanguage: 'en' });
+    expect((await traveler(ada.id))?.lang).toBe('en');
+    expect(await identity(ada.id)).toMatchObject({ state: 'synced', refused: {} });
+  }));
+
+test('a refused value is tried again when the lookups change', () =>
+  withFixture(async ({ bridge, travel, traveler, identity, patch }) => {
+    refuseLang(travel, 'fr');
+    const ada = await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+    expect((await identity(ada.id)).state).toBe('refused');
+    travel.trouble = () => undefined;
+    await patch(ada.id, { nickName: 'one' });
+    expect(await traveler(ada.id)).not.toHaveProperty('lang');
+    travel.known = { ...travel.known, costCenters: [finance] };
+    await patch(ada.id, { nickName: 'two' });
+    expect((await traveler(ada.id))?.lang).toBe('fr');
+    expect((await identity(ada.id)).state).toBe('synced');
+  }));
+
+test('the trace of the last translation is kept with the outcome', () =>
+  withFixture(async ({ bridge, identity }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    const { trace } = await identity(ada.id);
+    expect(trace.find(({ field }) => field === 'firstName')).toMatchObject({ outcome: 'set', after: 'Ada' });
+  }));
+
+function refuseLang(travel: Parameters<Parameters<typeof withFixture>[0]>[0]['travel'], lang: string): void {
+  const message = 'not spoken here';
+  travel.trouble = ({ body }) =>
+    body?.lang === lang ? { kind: 'invalid', fields: [{ field: 'lang', code: 'lang', message }] } : undefined;
+}

@@ -1,0 +1,238 @@
+import { urns } from '../../src/schema/resource.ts';
+import { addressOf, emailsOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => object]>([
+  ['SCIM id', ({ id }) => managedBy(id)],
+  ['travel user id', ({ travelUserId }) => managedBy(travelUserId ?? '')],
+  ['email', () => managedBy('BOSS@corp.example')],
+  ['externalId', () => managedBy('00uBoss')],
+  ['userName', () => managedBy('Boss.Login')],
+  ['travel extension id', ({ travelUserId }) => ({ [urns.travel]: { manager: { id: travelUserId ?? '' } } })],
+  ['travel extension email', () => ({ [urns.travel]: { manager: { email: addressOf('Boss') } } })],
+])('a manager may be named by %s', (_, naming) =>
+  withFixture(async ({ bridge, traveler, findings }) => {
+    const boss = await bridge.users.create(
+      users,
+      person('Boss', { userName: 'boss.login', externalId: '00uBoss' }),
+    );
+    const ada = await bridge.users.create(users, person('Ada', { ...naming(boss) }));
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+    expect(await findings(ada.id)).toEqual([]);
+  }),
+);
+
+test('a manager who arrives after the report is followed', () =>
+  withFixture(async ({ bridge, traveler, findings, pass }) => {
+    const ada = await bridge.users.create(users, person('Ada', managedBy('00uBoss')));
+    expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
+    const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
+    await pass(0);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+    expect(await findings(ada.id)).toEqual([]);
+  }));
+
+test('a manager who arrives while the report is being made is followed', () =>
+  withFixture(async ({ bridge, travel, traveler, pass, quiet }) => {
+    const held = travel.hold('create');
+    const posted = bridge.users.create(users, person('Ada', managedBy('00uBoss')));
+    await held.reached;
+    const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
+    held.release();
+    const ada = await posted;
+    await quiet();
+    await pass(0);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a manager without a traveler is followed once there is one', () =>
+  withFixture(async ({ bridge, traveler, findings, pass, patch }) => {
+    const { emails: _, ...pending } = person('Boss', { userName: 'boss' });
+    const boss = await bridge.users.create(users, pending);
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    expect(await findings(ada.id)).toEqual(['managerId: managerNotLinked']);
+    await patch(boss.id, emailsOf(addressOf('Boss')));
+    await pass(0);
+    const { travelUserId } = await bridge.users.read(users, boss.id);
+    expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
+  }));
+
+test('a manager who gets the name that a report gave is followed', () =>
+  withFixture(async ({ bridge, traveler, pass, patch }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy('E-17')));
+    await patch(boss.id, { externalId: 'E-17' });
+    await pass(0);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a manager who is found by an import is followed', () =>
+  withFixture(async ({ bridge, travel, traveler, imported }) => {
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+    const boss = travel.add({ email: addressOf('Boss') });
+    await imported();
+    expect((await traveler(ada.id))?.managerId).toBe(boss.id);
+  }));
+
+test('a manager who was found by an import and vanished is taken from the report', () =>
+  withFixture(async ({ bridge, travel, traveler, imported, clock }) => {
+    const boss = travel.add({ email: addressOf('Boss') });
+    await imported();
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+    expect((await traveler(ada.id))?.managerId).toBe(boss.id);
+    travel.people.delete(boss.id);
+    clock.advance(60_000);
+    await imported();
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+  }));
+
+test('a manager who is deleted is taken from the report, with a finding', () =>
+  withFixture(async ({ bridge, traveler, findings, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+    await bridge.users.remove(users, boss.id);
+    await pass(0);
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+    expect(await findings(ada.id)).toEqual([expect.stringMatching(/^managerId: manager/)]);
+  }));
+
+test('a manager whose DELETE the travel API refuses stays the manager', () =>
+  withFixture(async ({ bridge, travel, traveler, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+    travel.trouble = ({ id, verb }) =>
+      verb === 'patch' && id === boss.travelUserId ? { kind: 'forbidden' } : undefined;
+    await expect(bridge.users.remove(users, boss.id)).rejects.toMatchObject({ kind: 'refused' });
+    await pass(0);
+    await pass(1_000);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a manager who is deactivated stays the manager', () =>
+  withFixture(async ({ bridge, traveler, patch, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    await patch(boss.id, { active: false });
+    await pass(0);
+    await patch(ada.id, { nickName: 'A' });
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a manager who is hired again is followed', () =>
+  withFixture(async ({ bridge, traveler, findings, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+    await bridge.users.remove(users, boss.id);
+    await pass(0);
+    const back = await bridge.users.create(users, person('Boss'));
+    await pass(0);
+    expect((await traveler(ada.id))?.managerId).toBe(back.travelUserId);
+    expect(await findings(ada.id)).toEqual([]);
+  }));
+
+test('a manager whose traveler was made anew is followed', () =>
+  withFixture(async ({ bridge, travel, traveler, pass, patch }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    travel.people.delete(boss.travelUserId ?? '');
+    await patch(boss.id, { preferredLanguage: 'fr' });
+    await pass(0);
+    const { travelUserId } = await bridge.users.read(users, boss.id);
+    expect(travelUserId).not.toBe(boss.travelUserId);
+    expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
+  }));
+
+test('a manager whose traveler is gone for good is taken from the report', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    travel.people.delete(boss.travelUserId ?? '');
+    await patch(boss.id, { active: false });
+    await pass(0);
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+  }));
+
+test('nobody is their own manager', () =>
+  withFixture(async ({ bridge, traveler, findings }) => {
+    const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Ada'))));
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+    expect(await findings(ada.id)).toEqual(['managerId: managerSelf']);
+  }));
+
+test.each([2, 3])(
+  'a circle of %i managers is left open, with a finding, and closes when one steps out',
+  (size) =>
+    withFixture(async ({ bridge, traveler, findings, pass, patch, imported }) => {
+      const names = ['Ada', 'Bob', 'Cy'].slice(0, size);
+      const ids: string[] = [];
+      for (const [index, name] of names.entries()) {
+        const boss = addressOf(names[(index + 1) % size] ?? '');
+        ids.push((await bridge.users.create(users, person(name, managedBy(boss)))).id);
+      }
+      await pass(0);
+      const bosses = async () => Promise.all(ids.map(async (id) => (await traveler(id))?.managerId));
+      const without = (await bosses()).indexOf(undefined);
+      expect((await bosses()).filter((boss) => boss !== undefined)).toHaveLength(size - 1);
+      expect(await findings(ids[without] ?? '')).toEqual(['managerId: managerCircle']);
+      const [leaver, victim] = [ids[(without + 1) % size] ?? '', ids[without] ?? ''];
+      await patch(leaver, { [urns.enterprise]: {} });
+      await pass(0);
+      await imported();
+      expect((await traveler(victim))?.managerId).toBe((await traveler(leaver))?.id);
+      expect(await findings(victim)).toEqual([]);
+    }),
+);
+
+test('two who name each other in the same moment make no circle', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, pass }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    const bob = await bridge.users.create(users, person('Bob'));
+    const held = travel.hold('patch');
+    const first = patch(ada.id, managedBy(bob.id));
+    await held.reached;
+    await patch(bob.id, managedBy(ada.id));
+    held.release();
+    await first;
+    await pass(0);
+    const bosses = [(await traveler(ada.id))?.managerId, (await traveler(bob.id))?.managerId];
+    expect(bosses.filter((boss) => boss !== undefined).length).toBeLessThan(2);
+  }));
+
+test('a later namesake changes nobody’s manager', () =>
+  withFixture(async ({ bridge, traveler, patch, pass }) => {
+    const boss = await bridge.users.create(users, person('Boss', { externalId: 'chief' }));
+    const ada = await bridge.users.create(users, person('Ada', managedBy('chief')));
+    await patch(boss.id, { externalId: 'former' });
+    await bridge.users.create(users, person('New', { externalId: 'chief' }));
+    await pass(0);
+    await patch(ada.id, { nickName: 'A' });
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a manager who can’t be found keeps the one before, only while the value is the same', () =>
+  withFixture(async ({ bridge, traveler, patch }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    await patch(ada.id, managedBy('nobody'));
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+  }));
+
+test('a removed manager is taken away', () =>
+  withFixture(async ({ bridge, traveler, patch, findings }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    await patch(ada.id, { [urns.enterprise]: {} });
+    expect(await traveler(ada.id)).not.toHaveProperty('managerId');
+    expect(await findings(ada.id)).toEqual([]);
+  }));
+
+test('a manager is sought in the own connection only', () =>
+  withFixture(
+    async ({ bridge, findings }) => {
+      await bridge.users.create('other', person('Boss'));
+      const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
+      expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
+    },
+    { more: ['other'] },
+  ));

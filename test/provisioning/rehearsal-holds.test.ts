@@ -1,0 +1,105 @@
+import type { MappingPreview } from '../../src/provisioning/preview-mapping.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { lookups, mappingOf } from '../fixtures/translator.ts';
+
+const users = 'default';
+const title = { scimAttribute: 'title', customField: 'Job title' };
+const upper = { ...title, transforms: [{ map: { Buyer: 'BUYER' } }] };
+const roles = { allow: ['organizer'], map: { Planner: 'organizer' } };
+
+async function rehearsed(fixture: ProvisioningFixture, mapping?: JsonObject): Promise<MappingPreview> {
+  const wish = mapping ? { mapping: mappingOf(mapping), examples: 100 } : { examples: 100 };
+  const outcome = await fixture.bridge.rehearser.run(fixture.connection, wish);
+  if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
+  return outcome;
+}
+
+/** Starts with the mapping, follows it, and answers the SCIM ids of those whose travelers were written, in order. */
+async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Promise<string[]> {
+  fixture.connection.mapping = mappingOf(mapping);
+  await fixture.restart();
+  fixture.travel.calls.length = 0;
+  await fixture.bridge.run().stop();
+  await fixture.bridge.settleDue();
+  const written = new Set(fixture.travel.writes().map(({ id }) => id));
+  const { identities } = await fixture.store.identities.page(users, 0, 100);
+  return identities.filter(({ travelId }) => written.has(travelId)).map(({ id }) => id);
+}
+
+/**
+ * Everybody of whom a rehearsal must know more than the rules: held by the safety valve, discarded, guarded, the guarded one
+ * who was deactivated, imported and patched, and a return that waits.
+ */
+async function fill(fixture: ProvisioningFixture): Promise<void> {
+  const { bridge, travel, store, clock } = fixture;
+  travel.known = lookups;
+  for (const name of ['Root', 'Chief', 'Old']) {
+    travel.add({ email: addressOf(name), firstName: name, roles: name === 'Old' ? [] : ['admin'] });
+  }
+  await fixture.imported();
+  const idOf = async (name: string) => {
+    const [one] = await store.identities.find(users, { by: 'userName', value: addressOf(name) });
+    return one?.id ?? '';
+  };
+  const leavers: string[] = [];
+  for (const name of ['Ada', 'Bob', 'Cyd', 'Dan'])
+    leavers.push((await bridge.users.create(users, person(name, { title: 'Buyer' }))).id);
+  const back = await bridge.users.create(users, person('Eva', { title: 'Buyer', externalId: 'e-1' }));
+  await fixture.patch(back.id, { active: false });
+  await fixture.patch(back.id, { active: true, externalId: 'e-2' });
+  for (const id of leavers) await fixture.patch(id, { active: false });
+  const [, , , dan = ''] = leavers;
+  await store.holds.decide(users, { ids: [dan] }, 'discarded', clock.now());
+  await bridge.settleDue();
+  await fixture.patch(await idOf('Root'), { ...emailsOf('new@corp.example'), roles: [{ value: 'Planner' }] });
+  await expect(fixture.patch(await idOf('Chief'), { active: false, title: 'Buyer' })).rejects.toMatchObject({
+    kind: 'refused',
+  });
+  await fixture.patch(await idOf('Old'), { name: { givenName: 'Older', familyName: 'Smith' } });
+}
+
+const policies = {
+  ...{ onReturn: 'hold' as const },
+  safetyValve: { share: 0, minimum: 2, windowMs: 3_600_000 },
+};
+
+test('what waits for an admin is no change to come', () =>
+  withFixture(
+    async (fixture) => {
+      await fill(fixture);
+      const held = await fixture.store.holds.counts();
+      expect(held.map(({ cause, count }) => `${cause} ${count}`).toSorted()).toEqual([
+        'guarded 1',
+        'return 1',
+        'safetyValve 2',
+      ]);
+      expect(await rehearsed(fixture)).toMatchObject({ changed: 0, created: 0, pending: 0, fields: [] });
+    },
+    { policies, mapping: { scimUserMapping: [title], roles } },
+  ));
+
+test.each([
+  ['another rule', { scimUserMapping: [upper], roles }],
+  ['a rule less', { scimUserMapping: [], roles }],
+  ['roles that the mapping no longer gives', { scimUserMapping: [title], roles: { allow: [] } }],
+  ['a default', { scimUserMapping: [title], roles, defaults: { travelPolicy: { name: 'Standard' } } }],
+])('a rehearsal of %s names those whose travelers are then written, and nobody else', (_, mapping) =>
+  withFixture(
+    async (fixture) => {
+      await fill(fixture);
+      const outcome = await rehearsed(fixture, mapping);
+      const written = await followed(fixture, mapping);
+      expect(outcome.examples.map(({ id }) => id).toSorted()).toEqual(written.toSorted());
+      expect(outcome.changed).toBe(written.length);
+      expect(await rehearsed(fixture)).toMatchObject({ changed: 0, fields: [] });
+    },
+    { policies, mapping: { scimUserMapping: [title], roles } },
+  ),
+);

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { type MappingPreview, mappingPreviewer } from '../../src/provisioning/preview-mapping.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { readField } from '../../src/translator/fields.ts';
+import {
+  emailsOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { lookups, mappingOf } from '../fixtures/translator.ts';
+import { anyMapping, anyUser } from '../translator/arbitraries.ts';
+
+const users = 'default';
+const title = { scimAttribute: 'title', customField: 'Job title' };
+
+/** What a mapping would do; without one, what the present one still would. */
+async function rehearsed(
+  fixture: ProvisioningFixture,
+  mapping?: JsonObject,
+  examples = 100,
+): Promise<MappingPreview> {
+  const wish = mapping ? { mapping: mappingOf(mapping), examples } : { examples };
+  const outcome = await fixture.bridge.rehearser.run(fixture.connection, wish);
+  if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
+  return outcome;
+}
+
+/** A new start with another mapping. */
+async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Promise<void> {
+  fixture.connection.mapping = mappingOf(mapping);
+  await fixture.restart();
+}
+
+/** Runs the background until it has followed the rules and worked off what that made due. */
+async function follow(fixture: ProvisioningFixture): Promise<void> {
+  await fixture.bridge.run().stop();
+  await fixture.bridge.settleDue();
+}
+
+async function everything(fixture: ProvisioningFixture): Promise<unknown> {
+  const { identities } = await fixture.store.identities.page(users, 0, 1000);
+  const references = await Promise.all(identities.map(({ id }) => fixture.store.references.of(users, id)));
+  return { identities, references, people: [...fixture.travel.people.values()] };
+}
+
+function withOwnFixture(test: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
+  return withFixture(async (fixture) => {
+    fixture.travel.known = lookups;
+    await test(fixture);
+  });
+}
+
+test('tells how many people change, in which fields, and how; and does nothing', () =>
+  withOwnFixture(async (fixture) => {
+    await startWith(fixture, { scimUserMapping: [title] });
+    const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'fr' }));
+    const bob = await fixture.bridge.users.create(users, person('Bob', { title: 'Boss' }));
+    await fixture.bridge.users.create(users, person('Cyd', { locale: 'de' }));
+    const before = await everything(fixture);
+    fixture.travel.calls.length = 0;
+    const upper = { ...title, transforms: [{ map: { Buyer: 'BUYER' } }] };
+    const outcome = await rehearsed(fixture, { scimUserMapping: [upper], language: { default: 'en' } });
+    expect(outcome).toEqual({
+      people: 3,
+      changed: 3,
+      created: 0,
+      pending: 0,
+      fields: [
+        { field: 'customFields.cf-title', set: 1, cleared: 1, again: 0, released: 0 },
+        { field: 'lang', set: 2, cleared: 0, again: 0, released: 0 },
+      ],
+      findings: [
+        { field: 'customFields.cf-title', code: 'transformFailed', comes: 1, goes: 0 },
+        { field: 'lang', code: 'languageUnsupported', comes: 0, goes: 1 },
+      ],
+      examples: [
+        {
+          id: ada.id,
+          userName: 'ada@corp.example',
+          outcome: 'changed',
+          changes: [
+            {
+              field: 'customFields.cf-title',
+              before: [{ data: 'Buyer' }],
+              after: [{ data: 'BUYER' }],
+              isAgain: false,
+            },
+          ],
+          comes: [],
+          goes: [],
+        },
+        expect.objectContaining({
+          id: bob.id,
+          changes: expect.arrayContaining([
+            { field: 'customFields.cf-title', before: [{ data: 'Boss' }], after: null, isAgain: false },
+            { field: 'lang', before: null, after: 'en', isAgain: false },
+          ]),
+          comes: [expect.objectContaining({ code: 'transformFailed', value: 'Boss' })],
+        }),
+        expect.objectContaining({ userName: 'cyd@corp.example' }),
+      ],
+      names: expect.objectContaining({ 'customFields.cf-title': 'Job title' }),
+    });
+    expect(fixture.travel.calls).toEqual([]);
+    expect(await everything(fixture)).toEqual(before);
+  }));
+
+test('a mapping that says the same changes nobody', () =>
+  withOwnFixture(async (fixture) => {
+    await startWith(fixture, { scimUserMapping: [title] });
+    await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
+    await fixture.bridge.users.create(users, { userName: 'nobody' });
+    const nothing = { people: 2, changed: 0, created: 0, pending: 0, fields: [], findings: [], examples: [] };
+    expect(await rehearsed(fixture, { scimUserMapping: [{ ...title, transforms: ['trim'] }] })).toMatchObject(
+      nothing,
+    );
+    expect(await rehearsed(fixture)).toMatchObject(nothing);
+  }));
+
+test('that somebody came from another connection is a finding under any mapping', () =>
+  withFixture(
+    async ({ bridge, connectionOf, findings }) => {
+      const ada = await bridge.users.create(users, person('Ada'));
+      await bridge.users.remove(users, ada.id);
+      const moved = await bridge.users.create('other', person('Ada'));
+      expect(await findings(moved.id, 'other')).toEqual(['*: movedFrom']);
+      const outcome = await bridge.rehearser.run(connectionOf('other'), { examples: 10 });
+      expect(outcome).toMatchObject({ people: 1, changed: 0, findings: [] });
+    },
+    { more: ['other'] },
+  ));
+
+test('a rule that is taken away gives its field up, and no call is made', () =>
+  withOwnFixture(async (fixture) => {
+    await startWith(fixture, { scimUserMapping: [title] });
+    await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer' }));
+    expect(await rehearsed(fixture, {})).toMatchObject({
+      changed: 0,
+      fields: [{ field: 'customFields.cf-title', set: 0, cleared: 0, again: 0, released: 1 }],
+      examples: [],
+    });
+  }));
+
+test('people who get a traveler at last, or none any more, are counted apart from fields', () =>
+  withOwnFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const eve = await bridge.users.create(users, { userName: 'eve', nickName: 'eve@corp.example' });
+    travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    const fay = await bridge.users.create(users, person('Fay'));
+    const rule = { scimAttribute: 'nickName', userAttribute: 'email' };
+    const outcome = await rehearsed(fixture, { scimUserMapping: [{ ...rule }] });
+    expect(outcome).toMatchObject({ people: 2, changed: 0, created: 1, pending: 0, fields: [] });
+    expect(outcome.examples).toMatchObject([{ id: eve.id, outcome: 'created' }]);
+    const broken = { scimAttribute: 'displayName', userAttribute: 'email' };
+    const worse = await rehearsed(fixture, { scimUserMapping: [broken] });
+    // The userName still serves.
+    expect(worse.pending).toBe(0);
+    await fixture.patch(fay.id, { userName: 'fay' });
+    expect(await rehearsed(fixture, { scimUserMapping: [broken] })).toMatchObject({
+      pending: 1,
+      examples: [{ id: fay.id, outcome: 'pending', changes: [], comes: [{ code: 'noEmail' }] }],
+    });
+  }));
+
+test('a linked person who would have no address keeps the old one', () =>
+  withOwnFixture(async (fixture) => {
+    await fixture.bridge.users.create(users, { ...person('Ada'), userName: 'ada', title: 'n/a' });
+    const rule = { scimAttribute: 'title', userAttribute: 'email' };
+    expect(await rehearsed(fixture, { scimUserMapping: [rule] })).toMatchObject({
+      changed: 0,
+      pending: 0,
+      findings: [{ field: 'email', code: 'emailInvalid', comes: 1, goes: 0 }],
+    });
+  }));
+
+test('an address that another traveler has would not be sent', () =>
+  withOwnFixture(async (fixture) => {
+    await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.bridge.users.create(users, person('Bob', { title: 'ada@corp.example' }));
+    await fixture.bridge.users.create(users, person('Cyd', { title: 'free@corp.example' }));
+    const rule = { scimAttribute: 'title', userAttribute: 'email' };
+    const outcome = await rehearsed(fixture, { scimUserMapping: [rule] });
+    expect(outcome.changed).toBe(1);
+    expect(outcome.examples).toMatchObject([
+      { userName: 'cyd@corp.example', changes: [{ field: 'email', after: 'free@corp.example' }] },
+    ]);
+    expect(outcome.findings).toContainEqual({ field: 'email', code: 'emailTaken', comes: 1, goes: 0 });
+  }));
+
+test('a value that the travel API refused would be sent again', () =>
+  withOwnFixture(async (fixture) => {
+    fixture.travel.trouble = ({ body }) =>
+      body?.lang === 'fr'
+        ? { kind: 'invalid', fields: [{ field: 'lang', code: 'enum', message: 'no' }] }
+        : undefined;
+    await fixture.bridge.users.create(users, person('Ada', { locale: 'fr' }));
+    expect(await rehearsed(fixture, { phone: { defaultCountry: 'FR' } })).toMatchObject({
+      changed: 1,
+      fields: [{ field: 'lang', set: 0, cleared: 0, again: 1, released: 0 }],
+      examples: [{ changes: [{ field: 'lang', before: null, after: 'fr', isAgain: true }] }],
+    });
+  }));
+
+test('looks at nobody whom no IdP has written, or whom one has deleted', () =>
+  withOwnFixture(async (fixture) => {
+    fixture.travel.add({ email: 'old@corp.example', firstName: 'Old' });
+    await fixture.imported();
+    const gone = await fixture.bridge.users.create(users, person('Gone'));
+    await fixture.bridge.users.remove(users, gone.id);
+    expect(await rehearsed(fixture, { language: { default: 'fr' } })).toMatchObject({
+      people: 0,
+      changed: 0,
+    });
+  }));
+
+test('without a mapping, tells what the present one would still change', () =>
+  withOwnFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
+    await startWith(fixture, { scimUserMapping: [title], language: { default: 'fr' } });
+    expect(await rehearsed(fixture)).toMatchObject({
+      changed: 1,
+      fields: [
+        { field: 'customFields.cf-title', set: 1 },
+        { field: 'lang', set: 1 },
+      ],
+      findings: [{ field: 'lang', code: 'languageUnsupported', comes: 0, goes: 1 }],
+      examples: [{ id: ada.id }],
+    });
+    await follow(fixture);
+    expect(await rehearsed(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
+  }));
+
+test('keeps as few examples as are wanted, whatever the number of people, and tells how far it is', () =>
+  withOwnFixture(async (fixture) => {
+    for (let index = 0; index < 120; index++)
+      await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
+    const heard: string[] = [];
+    const outcome = await fixture.bridge.rehearser.run(fixture.connection, {
+      mapping: mappingOf({ language: { default: 'fr' } }),
+      examples: 2,
+      onBatch: (looked, total) => heard.push(`${looked} of ${total}`),
+    });
+    expect(outcome).toMatchObject({ people: 120, changed: 120, examples: [{}, {}] });
+    expect('examples' in outcome && outcome.examples).toHaveLength(2);
+    expect(heard).toEqual(['100 of 120', '120 of 120']);
+  }));
+
+test('lets others in while it goes on', () =>
+  withOwnFixture(async (fixture) => {
+    for (let index = 0; index < 10; index++)
+      await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
+    // A slow machine: every look at the clock takes five milliseconds.
+    let time = 0;
+    const now = () => {
+      time += 5;
+      return time;
+    };
+    const slow = mappingPreviewer({ ...fixture.store, bases: rulesSnapshots(), runtime: { now } });
+    let others = 0;
+    // Not for ever, should it never end.
+    const other = (): void => {
+      others += 1;
+      if (others < 10) setImmediate(other);
+    };
+    setImmediate(other);
+    await slow.run(fixture.connection, { examples: 1 });
+    expect(others).toBe(10);
+  }));
+
+test('a travel API whose lookups were never read cannot be rehearsed for', () =>
+  withOwnFixture(async (fixture) => {
+    const failure = { kind: 'unavailable', text: 'down' } as const;
+    const connection = {
+      ...fixture.connection,
+      lookups: { ...fixture.connection.lookups, current: async () => failure },
+    };
+    expect(await fixture.bridge.rehearser.run(connection, { examples: 1 })).toEqual(failure);
+  }));
+
+/** No two with the same address: who of several gets one that becomes free, a rehearsal cannot tell. */
+const anyPerson = fc.record({ user: anyUser, isManaged: fc.boolean() });
+
+function desiredOf(
+  index: number,
+  { user, isManaged }: { user: ScimResource; isManaged: boolean },
+): ScimResource {
+  return {
+    ...JSON.parse(JSON.stringify(user)),
+    ...emailsOf(`p${index}@corp.example`),
+    ...(isManaged ? managedBy('boss@corp.example') : {}),
+    userName: `p${index}${index % 2 ? '' : '@x.example'}`,
+    active: true,
+  };
+}
+
+test('what it tells comes true', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(anyPerson, { maxLength: 4 }), anyMapping, anyMapping, (people, one, other) =>
+      withOwnFixture(async (fixture) => {
+        await startWith(fixture, one);
+        await fixture.bridge.users.create(users, person('Boss'));
+        for (const [index, one] of people.entries())
+          await fixture.bridge.users.create(users, desiredOf(index, one));
+        await fixture.pass(120_000);
+        const told = await rehearsed(fixture, other);
+        await startWith(fixture, other);
+        expect((await rehearsed(fixture)).examples).toEqual(told.examples);
+        fixture.travel.calls.length = 0;
+        await follow(fixture);
+        const written = new Set<string>();
+        for (const { id } of fixture.travel.writes()) if (id) written.add(id);
+        const changed = told.examples.filter(({ outcome }) => outcome === 'changed');
+        const identities = await Promise.all(told.examples.map(({ id }) => fixture.identity(id)));
+        const ids = changed.map(({ id }) => identities.find((identity) => identity.id === id)?.travelId);
+        expect([...written].toSorted()).toEqual(ids.toSorted());
+        for (const { id, changes } of changed) {
+          const traveler = await fixture.traveler(id);
+          for (const { field, after } of changes)
+            expect(traveler && (readField(traveler, field) ?? null)).toEqual(after);
+        }
+      }),
+    ),
+    { numRuns: 25 },
+  ));

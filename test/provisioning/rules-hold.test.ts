@@ -1,0 +1,305 @@
+import { rulesChanges } from '../../src/provisioning/rules-change.ts';
+import { toRulesSnapshot } from '../../src/provisioning/rules-snapshot.ts';
+import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
+import type { Lookups } from '../../src/translator/snapshot.ts';
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { mappingOf } from '../fixtures/translator.ts';
+
+const users = 'default';
+const CROWD = 101;
+const title: Lookups['customFields'][number] = {
+  id: 'cf-1',
+  name: 'Job title',
+  dataType: 'text',
+  disabled: false,
+  options: [],
+};
+const titleRule = { scimAttribute: 'title', customFieldId: 'cf-1' };
+const centers = Array.from({ length: 10 }, (_, n) => ({
+  id: `cc-${n}`,
+  name: `Center ${n}`,
+  archived: false,
+}));
+
+/** Makes so many people; each has a title, and a cost center out of ten. */
+async function crowd(
+  fixture: ProvisioningFixture,
+  count = CROWD,
+  extra: ScimResource = {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const costCenter = { [urns.enterprise]: { costCenter: `Center ${n % 10}` } };
+    const { id } = await fixture.bridge.users.create(
+      users,
+      person(`P${n}`, { title: 'Buyer', ...costCenter, ...extra }),
+    );
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Reads the rules and lookups anew, follows them, and works off what that made due. */
+async function follow(fixture: ProvisioningFixture): Promise<void> {
+  await fixture.bridge.run().stop();
+  await fixture.bridge.settleDue();
+}
+
+async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Promise<void> {
+  fixture.connection.mapping = mappingOf(mapping);
+  await fixture.restart();
+  await follow(fixture);
+}
+
+/** In how many travelers a field has a value. */
+function having(fixture: ProvisioningFixture, field: 'customFields' | 'costCenterId'): number {
+  const people = [...fixture.travel.people.values()];
+  return people.filter((one) => {
+    const value = one[field];
+    return Array.isArray(value) ? value.length > 0 : Boolean(value);
+  }).length;
+}
+
+const counts = ({ store }: ProvisioningFixture) => store.holds.counts();
+const waiting = (fixture: ProvisioningFixture, since = fixture.clock.now()) => [
+  { connection: users, cause: 'rules', count: 101, since },
+];
+
+function withCrowd(
+  test: (fixture: ProvisioningFixture, ids: string[]) => Promise<void>,
+  count = CROWD,
+): Promise<void> {
+  return withFixture(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, customFields: [title], costCenters: centers };
+    const ids = await crowd(fixture, count);
+    await follow(fixture);
+    fixture.travel.calls.length = 0;
+    await test(fixture, ids);
+  });
+}
+
+test('a rule that would change 101 people waits for an admin, and nobody is touched', () =>
+  withCrowd(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+    expect(fixture.travel.writes()).toEqual([]);
+    fixture.clock.advance(60_000);
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual(waiting(fixture, fixture.clock.now() - 60_000));
+    expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+test('a rule that would change 100 people is followed at once', () =>
+  withCrowd(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+    expect(having(fixture, 'customFields')).toBe(100);
+  }, 100));
+
+test('a write of the IdP uses the new rules while the others wait', () =>
+  withCrowd(async (fixture, [ada = '']) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    await fixture.patch(ada, { title: 'Boss' });
+    await fixture.bridge.users.create(users, person('New', { title: 'Joiner' }));
+    expect(having(fixture, 'customFields')).toBe(2);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+  }));
+
+test('an approval lets everybody follow the rules', () =>
+  withCrowd(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
+    await fixture.bridge.settleDue();
+    expect(having(fixture, 'customFields')).toBe(CROWD);
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+  }));
+
+test('a change that is discarded is not followed, and asks no admin again; the next one does', () =>
+  withCrowd(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    await fixture.store.holds.decide(users, { cause: 'rules' }, 'discarded', fixture.clock.now());
+    await follow(fixture);
+    await fixture.restart();
+    await follow(fixture);
+    expect(fixture.travel.writes()).toEqual([]);
+    expect(await counts(fixture)).toEqual([]);
+    fixture.travel.known = { ...fixture.travel.known, customFields: [{ ...title, name: 'Title' }] };
+    await follow(fixture);
+    expect(fixture.travel.writes()).toEqual([]);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+  }));
+
+test('lookups that lose their cost centers take none away, and the hold goes when they come back', () =>
+  withCrowd(async (fixture, [ada = '']) => {
+    expect(having(fixture, 'costCenterId')).toBe(CROWD);
+    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+    expect(having(fixture, 'costCenterId')).toBe(CROWD);
+    expect(await fixture.findings(ada)).toEqual([]);
+    fixture.travel.known = { ...fixture.travel.known, costCenters: centers };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+    expect(fixture.travel.writes()).toEqual([]);
+    expect(having(fixture, 'costCenterId')).toBe(CROWD);
+  }));
+
+test('lookups that shrink entry by entry take a value from no more than 100 people', () =>
+  withCrowd(async (fixture) => {
+    for (let left = 9; left >= 0; left -= 1) {
+      fixture.travel.known = { ...fixture.travel.known, costCenters: centers.slice(0, left) };
+      fixture.clock.advance(1_000);
+      await follow(fixture);
+    }
+    expect(having(fixture, 'costCenterId')).toBe(100);
+    expect(await counts(fixture)).toEqual([expect.objectContaining({ cause: 'rules', count: 101 })]);
+  }, 200));
+
+test('small changes with time between them are no large one', () =>
+  withCrowd(async (fixture) => {
+    for (let left = 9; left >= 0; left -= 1) {
+      fixture.travel.known = { ...fixture.travel.known, costCenters: centers.slice(0, left) };
+      fixture.clock.advance(10 * 60_000);
+      await follow(fixture);
+    }
+    expect(await counts(fixture)).toEqual([]);
+    expect(having(fixture, 'costCenterId')).toBe(0);
+  }, 200));
+
+test('the same people changed twice in a moment are not counted twice', () =>
+  withCrowd(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+    expect(having(fixture, 'customFields')).toBe(60);
+    expect(having(fixture, 'costCenterId')).toBe(0);
+  }, 60));
+
+test('a mapping file that was changed before a start waits, too; with the old one nothing is left of it', () =>
+  withCrowd(async (fixture) => {
+    await startWith(fixture, { scimUserMapping: [], defaults: { billingProfile: { name: 'Paris' } } });
+    expect(await counts(fixture)).toEqual([]);
+    await startWith(fixture, { scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title' }] });
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+    await fixture.restart();
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+    expect(fixture.travel.writes()).toEqual([]);
+    await startWith(fixture, { scimUserMapping: [] });
+    expect(await counts(fixture)).toEqual([]);
+    expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+test('a rule that is removed leaves the values, so nothing waits', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.known = { ...fixture.travel.known, customFields: [title], scimUserMappings: [titleRule] };
+    await crowd(fixture);
+    fixture.travel.calls.length = 0;
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+    expect(fixture.travel.writes()).toEqual([]);
+    expect(having(fixture, 'customFields')).toBe(CROWD);
+  }));
+
+test('neither who was imported, nor who was never translated, nor what the IdP has written counts', () =>
+  withCrowd(async (fixture, ids) => {
+    for (let n = 0; n < 101; n += 1) fixture.travel.add({ email: `t${n}@corp.example`, firstName: 'T' });
+    await fixture.imported();
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    for (const id of ids.slice(0, 60)) await fixture.patch(id, { name: { givenName: 'N', familyName: 'M' } });
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await fixture.bridge.run().stop();
+    expect(await counts(fixture)).toEqual([]);
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(120_000);
+    expect(having(fixture, 'customFields')).toBe(120);
+  }, 120));
+
+test('people who are on their way for another reason than a write of the IdP count', () =>
+  withCrowd(async (fixture, ids) => {
+    const now = fixture.clock.now();
+    for (const id of ids) {
+      const identity = await fixture.store.leases.take(users, id, { token: id, until: now + 9, now });
+      if (!identity) throw new Error(`${id} is gone`);
+      const outcome = { ...identity, progress: { settledVersion: identity.version } };
+      await fixture.store.leases.finish(users, id, id, identity.revision, outcome);
+    }
+    await fixture.store.reconcileQueue.markDirty(users, ids, now + 60_000);
+    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual(waiting(fixture));
+  }));
+
+test('a reconciliation that began before a change neither waits nor takes the place of what waits', () =>
+  withCrowd(async (fixture) => {
+    const runtime = fixture.clock;
+    const changes = rulesChanges({ ...fixture.store, runtime });
+    const { known } = fixture.travel;
+    const old = toRulesSnapshot(fixture.connection, known);
+    const next = toRulesSnapshot(fixture.connection, { ...known, costCenters: [] });
+    expect(await changes.mayFollow(fixture.connection, old)).toBe(true);
+    const answers = await Promise.all(
+      [next, next, old].map((one) => changes.mayReconcile(fixture.connection, one)),
+    );
+    expect(answers).toEqual([false, false, true]);
+    expect(await fixture.store.holds.heldRules(users)).toMatchObject({
+      version: next.version,
+      answer: undefined,
+    });
+    await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', 0);
+    expect(await changes.mayReconcile(fixture.connection, next)).toBe(true);
+    expect(await changes.mayReconcile(fixture.connection, old)).toBe(true);
+    expect(await fixture.store.holds.heldRules(users)).toMatchObject({ version: next.version });
+  }));
+
+test('values that the travel API refused before are sent again without an admin', () =>
+  withCrowd(async (fixture) => {
+    const refused = { field: 'costCenterId', code: 'invalid', message: 'no' };
+    fixture.travel.trouble = ({ verb, body }) =>
+      verb === 'patch' && body && 'costCenterId' in body ? { kind: 'invalid', fields: [refused] } : undefined;
+    fixture.travel.known = {
+      ...fixture.travel.known,
+      costCenters: [...centers, { id: 'cc-x', name: 'Other', archived: false }],
+    };
+    const { identities } = await fixture.store.identities.page(users, 0, 200);
+    for (const { id } of identities) await fixture.patch(id, { [urns.enterprise]: { costCenter: 'Other' } });
+    expect(await fixture.findings(identities[0]?.id ?? '')).toEqual(['costCenterId: refusedByTravelApi']);
+    fixture.travel.trouble = () => undefined;
+    fixture.travel.known = { ...fixture.travel.known, customFields: [] };
+    await follow(fixture);
+    expect(await counts(fixture)).toEqual([]);
+    expect([...fixture.travel.people.values()].filter((one) => one.costCenterId === 'cc-x')).toHaveLength(
+      CROWD,
+    );
+  }));
+
+test('somebody who waits for another cause goes on waiting for it while rules wait, and an approval archives at once', () =>
+  withCrowd(async (fixture, [ada = '', bob = '']) => {
+    const roleOf = async (id: string, roles: string[]) => {
+      const traveler = await fixture.traveler(id);
+      if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, roles });
+    };
+    await roleOf(ada, ['admin']);
+    const refused = { kind: 'refused' };
+    await expect(fixture.patch(ada, { active: false })).rejects.toMatchObject(refused);
+    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    await follow(fixture);
+    await fixture.store.reconcileQueue.markDirty(users, [ada, bob], fixture.clock.now());
+    await fixture.bridge.settleDue();
+    expect((await fixture.identity(ada)).hold?.cause).toBe('guarded');
+    expect((await fixture.identity(bob)).hold?.cause).toBe('rules');
+    await expect(fixture.patch(ada, { active: false })).rejects.toMatchObject(refused);
+    await fixture.store.holds.decide(users, { ids: [ada] }, 'approved', fixture.clock.now());
+    await fixture.bridge.settleDue();
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
+    expect((await fixture.identity(bob)).hold?.cause).toBe('rules');
+  }, CROWD + 1));

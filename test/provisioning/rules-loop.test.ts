@@ -1,0 +1,92 @@
+import type { Background } from '../../src/provisioning/background.ts';
+import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
+import { type ProvisioningFixture, person, provisioningFixture } from '../fixtures/provisioning.ts';
+
+/** From one reading of the rules to the next, at least and at most. */
+const SOONEST_MS = 250;
+const MINUTE_MS = 60_000;
+const FEED_MS = 2_000;
+
+const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
+
+let fixture: ProvisioningFixture;
+let feed: FakeFeed;
+let background: Background;
+let readings: number;
+beforeEach(async () => {
+  feed = fakeFeed();
+  fixture = await provisioningFixture({ feed: { everyMs: FEED_MS, source: feed } });
+  readings = 0;
+  const { refresh } = fixture.connection.lookups;
+  fixture.connection.lookups.refresh = () => {
+    readings += 1;
+    return refresh();
+  };
+});
+afterEach(async () => {
+  await background.stop();
+  await fixture.close();
+});
+
+/** Lets everything go on that can without time passing; a bound, as nothing here takes a hundredth of it. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+}
+
+async function pass(ms: number): Promise<void> {
+  fixture.clock.advance(ms);
+  await settled();
+}
+
+async function start(): Promise<void> {
+  background = fixture.bridge.run();
+  await settled();
+  await pass(SOONEST_MS);
+  readings = 0;
+}
+
+test('rules are read anew at once when something changed, and else after a minute', async () => {
+  await start();
+  background.refreshRules();
+  await settled();
+  expect(readings).toBe(1);
+  await pass(SOONEST_MS);
+  await pass(MINUTE_MS - SOONEST_MS - 1);
+  expect(readings).toBe(1);
+  await pass(1);
+  expect(readings).toBe(2);
+});
+
+test('two hundred changes in a moment are two readings, and the last of them is followed', async () => {
+  fixture.travel.known = { ...fixture.travel.known, customFields: [project] };
+  const { id } = await fixture.bridge.users.create('default', person('Ada', { title: 'Engines' }));
+  await start();
+  for (let n = 0; n < 200; n += 1) {
+    background.refreshRules();
+    await new Promise(setImmediate);
+  }
+  fixture.travel.known = {
+    ...fixture.travel.known,
+    scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
+  };
+  background.refreshRules();
+  await settled();
+  expect(readings).toBe(1);
+  await pass(SOONEST_MS);
+  await pass(SOONEST_MS);
+  expect(readings).toBe(2);
+  expect((await fixture.traveler(id))?.customFields).toEqual([
+    { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
+  ]);
+});
+
+test('what the feed tells of two hundred changes is one reading, and of what is not looked up none', async () => {
+  await start();
+  for (let n = 0; n < 200; n += 1) feed.tell('costCenter.updated');
+  await pass(FEED_MS);
+  expect(readings).toBe(1);
+  for (let n = 0; n < 200; n += 1) feed.tell('projectCode.updated');
+  await pass(FEED_MS);
+  await pass(FEED_MS);
+  expect(readings).toBe(1);
+});

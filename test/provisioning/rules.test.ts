@@ -1,0 +1,68 @@
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
+
+/** Runs the background until it has followed the rules and worked off what that made due. */
+async function followed(fixture: ProvisioningFixture): Promise<void> {
+  await fixture.bridge.run().stop();
+  await fixture.bridge.settleDue();
+}
+
+test('a changed scimUserMapping collection is followed by everybody whom it concerns', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    travel.known = { ...travel.known, customFields: [project] };
+    const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
+    const bob = await bridge.users.create(users, person('Bob'));
+    travel.calls.length = 0;
+    travel.known = {
+      ...travel.known,
+      scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
+    };
+    await followed(fixture);
+    expect(travel.writes().map(({ id }) => id)).toEqual([ada.travelUserId]);
+    expect((await fixture.traveler(ada.id))?.customFields).toEqual([
+      { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
+    ]);
+    const versions = [
+      (await fixture.identity(ada.id)).rulesVersion,
+      (await fixture.identity(bob.id)).rulesVersion,
+    ];
+    expect(new Set(versions).size).toBe(1);
+    expect((await bridge.users.read(users, ada.id)).version).toBe(1);
+  }));
+
+test('rules that did not change touch nobody', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    const { revision } = await fixture.identity(ada.id);
+    await followed(fixture);
+    expect((await fixture.identity(ada.id)).revision).toBe(revision);
+  }));
+
+test('a cost center that appears is followed by whoever named it', () =>
+  withFixture(async (fixture) => {
+    const urn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+    const ada = await fixture.bridge.users.create(users, person('Ada', { [urn]: { costCenter: 'Finance' } }));
+    expect(await fixture.findings(ada.id)).toEqual(['costCenterId: costCenterUnknown']);
+    fixture.travel.known = {
+      ...fixture.travel.known,
+      costCenters: [{ id: 'cc-1', name: 'Finance', archived: false }],
+    };
+    await followed(fixture);
+    expect((await fixture.traveler(ada.id))?.costCenterId).toBe('cc-1');
+    expect(await fixture.findings(ada.id)).toEqual([]);
+  }));
+
+test('new writes use the new rules at once', () =>
+  withFixture(async (fixture) => {
+    const { travel } = fixture;
+    await fixture.bridge.users.create(users, person('Ada'));
+    travel.known = {
+      ...travel.known,
+      scimUserMappings: [{ scimAttribute: 'nickName', userAttribute: 'firstName' }],
+    };
+    const bob = await fixture.bridge.users.create(users, person('Bob', { nickName: 'Bobby' }));
+    expect((await fixture.traveler(bob.id))?.firstName).toBe('Bobby');
+  }));

@@ -1,0 +1,339 @@
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const HOUR_MS = 3_600_000;
+const BOUND = 5;
+const small = { safetyValve: { share: 0.05, minimum: BOUND, windowMs: HOUR_MS } };
+
+/** Makes so many people, and forgets the calls that made them. */
+async function crowd(fixture: ProvisioningFixture, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) ids.push((await fixture.bridge.users.create(users, person(`P${n}`))).id);
+  fixture.travel.calls.length = 0;
+  return ids;
+}
+
+function archived({ travel }: ProvisioningFixture): number {
+  return [...travel.people.values()].filter((one) => one.archived).length;
+}
+
+async function heldCount({ store }: ProvisioningFixture): Promise<number> {
+  const counts = await store.holds.counts();
+  return counts.filter(({ cause }) => cause === 'safetyValve').reduce((sum, { count }) => sum + count, 0);
+}
+
+async function heldIds({ store }: ProvisioningFixture): Promise<string[]> {
+  return (await store.holds.list({ cause: 'safetyValve', limit: 1_000 })).map(({ id }) => id);
+}
+
+async function decide(
+  { store, clock, bridge }: ProvisioningFixture,
+  ids: string[],
+  answer: 'approved' | 'discarded',
+) {
+  await store.holds.decide(users, { ids }, answer, clock.now());
+  await bridge.settleDue();
+}
+
+const deactivate = (fixture: ProvisioningFixture, ids: string[]) =>
+  eachOf(ids, (id) => fixture.patch(id, { active: false }));
+const remove = ({ bridge }: ProvisioningFixture, ids: string[]) =>
+  eachOf(ids, (id) => bridge.users.remove(users, id));
+
+async function eachOf(ids: string[], act: (id: string) => Promise<unknown>): Promise<void> {
+  for (const id of ids) await act(id);
+}
+
+/** 8 of 12 people leave: 5 may, and 3 are held. */
+function withThreeHeld(
+  story: (fixture: ProvisioningFixture, ids: string[], held: string[]) => Promise<void>,
+  leave = deactivate,
+  options: Parameters<typeof withFixture>[1] = { policies: small },
+): Promise<void> {
+  return withFixture(async (fixture) => {
+    const ids = await crowd(fixture, 12);
+    await leave(fixture, ids.slice(0, 8));
+    await story(fixture, ids, await heldIds(fixture));
+  }, options);
+}
+
+test.each([
+  ['deactivations', deactivate],
+  ['deletions', remove],
+])('of many %s at once the first pass, and the rest is answered normally and held', (_, leave) =>
+  withThreeHeld(async (fixture, _ids, held) => {
+    expect(archived(fixture)).toBe(BOUND);
+    expect(held).toHaveLength(3);
+    for (const id of held) expect((await fixture.identity(id)).state).toBe('held');
+  }, leave),
+);
+
+test('eight lanes that work at the bound let nobody more pass', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 24);
+      fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+      await deactivate(fixture, ids.slice(0, 20));
+      fixture.travel.trouble = () => undefined;
+      fixture.clock.advance(120_000);
+      const other = fixture.replica();
+      await Promise.all([fixture.bridge.settleDue(), other.settleDue(), other.settleDue()]);
+      expect(archived(fixture)).toBe(BOUND);
+      expect(await heldCount(fixture)).toBe(15);
+    },
+    { policies: small },
+  ));
+
+test('requests that come all at once let nobody more pass', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 24);
+      await Promise.all(ids.slice(0, 20).map((id) => fixture.patch(id, { active: false })));
+      await fixture.bridge.settleDue();
+      expect(archived(fixture)).toBe(BOUND);
+      expect(await heldCount(fixture)).toBe(15);
+    },
+    { policies: small },
+  ));
+
+test('the share counts the people who were there when the window began', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 50);
+      await deactivate(fixture, ids.slice(0, 15));
+      expect(archived(fixture)).toBe(10);
+    },
+    { policies: { safetyValve: { share: 0.2, minimum: 3, windowMs: HOUR_MS } } },
+  ));
+
+test('the window slides: an hour later as many may leave again, and whoever is held still is', () =>
+  withThreeHeld(async (fixture, ids) => {
+    fixture.clock.advance(HOUR_MS - 1);
+    await deactivate(fixture, ids.slice(8, 9));
+    expect(archived(fixture)).toBe(BOUND);
+    fixture.clock.advance(1);
+    await deactivate(fixture, ids.slice(9, 12));
+    expect(archived(fixture)).toBe(BOUND + 3);
+    expect(await heldCount(fixture)).toBe(4);
+  }));
+
+test.each(['a touch', 'an import', 'a restart'])('%s an hour later lets nobody pass who is held', (cause) =>
+  withThreeHeld(async (fixture, _ids, held) => {
+    fixture.clock.advance(2 * HOUR_MS);
+    if (cause === 'a touch') await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
+    if (cause === 'a restart') await fixture.restart();
+    for (const id of held) {
+      const traveler = await fixture.traveler(id);
+      if (traveler && cause === 'an import')
+        fixture.travel.people.set(traveler.id, { ...traveler, phone: '+1' } as never);
+    }
+    await fixture.imported();
+    expect(archived(fixture)).toBe(BOUND);
+    expect((await heldIds(fixture)).toSorted()).toEqual(held.toSorted());
+  }),
+);
+
+test('a call that fails leaves somebody held who was held', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '', ...held]) => {
+    fixture.clock.advance(2 * HOUR_MS);
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    await fixture.store.imports.observe(users, [{ id: ada, observed: undefined }], fixture.clock.now());
+    await fixture.store.reconcileQueue.markDirty(users, [ada], fixture.clock.now());
+    await fixture.bridge.settleDue();
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(120_000);
+    expect((await heldIds(fixture)).toSorted()).toEqual([ada, ...held].toSorted());
+  }));
+
+test('an approval archives at once, beyond the bound, and takes no place of it', () =>
+  withThreeHeld(async (fixture, ids, held) => {
+    await decide(fixture, held, 'approved');
+    expect(archived(fixture)).toBe(8);
+    expect(await heldCount(fixture)).toBe(0);
+    fixture.clock.advance(HOUR_MS);
+    await deactivate(fixture, ids.slice(8));
+    expect(archived(fixture)).toBe(12);
+  }));
+
+test('an approval survives a travel API that is down, and a restart', () =>
+  withThreeHeld(async (fixture, _ids, held) => {
+    fixture.travel.trouble = ({ verb }) =>
+      verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
+    await decide(fixture, held, 'approved');
+    expect(archived(fixture)).toBe(BOUND);
+    await fixture.restart();
+    await fixture.pass(120_000);
+    expect(archived(fixture)).toBe(8);
+  }));
+
+test('what is discarded stays, whatever comes by, until the IdP writes again: then it is asked anew', () =>
+  withThreeHeld(async (fixture, _ids, held) => {
+    const [ada = ''] = held;
+    await decide(fixture, held, 'discarded');
+    expect(await heldCount(fixture)).toBe(0);
+    fixture.clock.advance(2 * HOUR_MS);
+    await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
+    await fixture.restart();
+    await fixture.imported();
+    expect(archived(fixture)).toBe(BOUND);
+    await fixture.patch(ada, { displayName: 'Somebody' });
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
+  }));
+
+test('a write of the IdP to somebody who was discarded is held as long as the window is full', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '']) => {
+    await decide(fixture, [ada], 'discarded');
+    await fixture.patch(ada, { displayName: 'Somebody' });
+    expect(archived(fixture)).toBe(BOUND);
+    expect(await heldIds(fixture)).toContain(ada);
+  }));
+
+test('a reactivation ends the wait, though the travel API is down', () =>
+  withThreeHeld(async (fixture, _ids, held) => {
+    const [ada = '', bob = ''] = held;
+    await fixture.patch(ada, { active: true });
+    expect(await heldCount(fixture)).toBe(2);
+    expect((await fixture.identity(ada)).state).toBe('synced');
+    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    await fixture.patch(bob, { active: true });
+    expect(await heldCount(fixture)).toBe(1);
+    expect(await heldIds(fixture)).not.toContain(bob);
+    expect(
+      await fixture.store.holds.decide(users, { cause: 'safetyValve' }, 'approved', fixture.clock.now()),
+    ).toBe(1);
+  }));
+
+test('one person who comes and goes takes one place', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 10);
+      const [ada = '', ...others] = ids;
+      for (let times = 0; times < 30; times += 1) {
+        await fixture.patch(ada, { active: false });
+        await fixture.patch(ada, { active: true });
+      }
+      await deactivate(fixture, others.slice(0, 4));
+      expect(archived(fixture)).toBe(4);
+      expect(await heldCount(fixture)).toBe(0);
+      await deactivate(fixture, others.slice(4, 5));
+      expect(await heldCount(fixture)).toBe(1);
+    },
+    { policies: small },
+  ));
+
+test('an archive that fails and is tried again counts once', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 10);
+      fixture.travel.trouble = ({ verb }) =>
+        verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
+      await deactivate(fixture, ids.slice(0, 5));
+      for (let times = 0; times < 5; times += 1) await fixture.pass(120_000);
+      fixture.travel.trouble = () => undefined;
+      await fixture.pass(120_000);
+      expect(archived(fixture)).toBe(5);
+      expect(await heldCount(fixture)).toBe(0);
+    },
+    { policies: small },
+  ));
+
+test('somebody who was approved, came back and leaves again is asked about anew', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '']) => {
+    await decide(fixture, [ada], 'approved');
+    await fixture.patch(ada, { active: true });
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+    await fixture.patch(ada, { active: false });
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+    expect(await heldIds(fixture)).toContain(ada);
+    await decide(fixture, [ada], 'approved');
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
+  }));
+
+test('with deprovision "delete", deletions are held, those of archived travelers included', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 20);
+      await deactivate(fixture, ids.slice(0, 5));
+      fixture.clock.advance(2 * HOUR_MS);
+      await deactivate(fixture, ids.slice(5, 10));
+      fixture.clock.advance(2 * HOUR_MS);
+      expect(archived(fixture)).toBe(10);
+      await remove(fixture, ids.slice(0, 10));
+      expect(fixture.travel.people.size).toBe(1 + 20 - BOUND);
+      expect(await heldCount(fixture)).toBe(5);
+      await decide(fixture, await heldIds(fixture), 'approved');
+      expect(fixture.travel.people.size).toBe(1 + 10);
+    },
+    { policies: { ...small, deprovision: 'delete' } },
+  ));
+
+test('a deactivation and the deletion that follows it take one place', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await crowd(fixture, 10);
+      await deactivate(fixture, ids.slice(0, 5));
+      await remove(fixture, ids.slice(0, 5));
+      expect(fixture.travel.people.size).toBe(6);
+      expect(await heldCount(fixture)).toBe(0);
+    },
+    { policies: { ...small, deprovision: 'delete' } },
+  ));
+
+test('somebody who is held and then deleted stays held, and an approval archives', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '']) => {
+    await fixture.bridge.users.remove(users, ada);
+    await expect(fixture.bridge.users.read(users, ada)).rejects.toMatchObject({ kind: 'notFound' });
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+    await decide(fixture, [ada], 'approved');
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
+  }));
+
+test('somebody who is held, deleted and created again keeps the traveler, and nothing is held any more', () =>
+  withThreeHeld(async (fixture, ids, held) => {
+    const [ada = ''] = held;
+    const name = `P${ids.indexOf(ada)}`;
+    await fixture.bridge.users.remove(users, ada);
+    const traveler = await fixture.traveler(ada);
+    const back = await fixture.bridge.users.create(users, person(name));
+    expect(back.travelUserId).toBe(traveler?.id);
+    expect(await fixture.traveler(back.id)).toMatchObject({ archived: false });
+    expect(await heldCount(fixture)).toBe(2);
+    await fixture.pass(2 * HOUR_MS);
+    expect(archived(fixture)).toBe(BOUND);
+  }));
+
+test('without a valve everybody may leave', () =>
+  withFixture(
+    async (fixture) => {
+      await deactivate(fixture, (await crowd(fixture, 12)).slice(0, 9));
+      expect(archived(fixture)).toBe(9);
+    },
+    { policies: { safetyValve: undefined } },
+  ));
+
+test('other fields of somebody who is held go on', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '']) => {
+    await fixture.patch(ada, { name: { givenName: 'Nina', familyName: 'Smith' } });
+    expect(await fixture.traveler(ada)).toMatchObject({ firstName: 'Nina', archived: false });
+    expect(await heldIds(fixture)).toContain(ada);
+  }));
+
+test('by default twenty may leave, and a restart forgets none of them', () =>
+  withFixture(async (fixture) => {
+    const ids = await crowd(fixture, 40);
+    await deactivate(fixture, ids.slice(0, 15));
+    await fixture.restart();
+    await deactivate(fixture, ids.slice(15, 35));
+    expect(archived(fixture)).toBe(20);
+    expect(await heldCount(fixture)).toBe(15);
+  }));
+
+test('while the connection pauses, nobody counts as held who was reactivated', () =>
+  withThreeHeld(async (fixture, _ids, [ada = '']) => {
+    const throttled = { kind: 'unavailable', text: '429', isThrottled: true, retryAfterMs: 60_000 } as const;
+    fixture.travel.trouble = () => throttled;
+    await fixture.bridge.users.create(users, person('Probe'));
+    await fixture.patch(ada, { active: true });
+    expect(await heldIds(fixture)).not.toContain(ada);
+    expect(await heldCount(fixture)).toBe(2);
+  }));

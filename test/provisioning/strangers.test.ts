@@ -1,0 +1,138 @@
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const down = { kind: 'unavailable', text: '503' } as const;
+const HOUR_MS = 3_600_000;
+
+/** What the create sends of a person. */
+const sent = { email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' };
+
+function travelers({ travel }: ProvisioningFixture) {
+  return [...travel.people.values()].slice(1);
+}
+
+/** A person whose create fails without being carried out, while somebody makes a traveler of the same address by hand. */
+async function failedBeside(
+  fixture: ProvisioningFixture,
+  stranger: object,
+  afterMs: number,
+): Promise<string> {
+  const { bridge, travel } = fixture;
+  const start = Math.floor((travel.now?.() ?? 0) / 1_000) * 1_000;
+  travel.trouble = ({ verb }) => {
+    if (verb !== 'create') return undefined;
+    const createdAt = new Date(start + afterMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    travel.add({ createdAt, email: addressOf('Ada'), ...stranger });
+    travel.trouble = () => undefined;
+    return down;
+  };
+  return (await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }))).id;
+}
+
+const clocks: Record<string, (fixture: ProvisioningFixture) => void> = {
+  'tells the right time': () => {},
+  'is an hour ahead': ({ travel, clock }) => {
+    travel.now = () => clock.now() + HOUR_MS;
+  },
+  'is an hour behind': ({ travel, clock }) => {
+    travel.now = () => clock.now() - HOUR_MS;
+  },
+  'does not tell the time': ({ travel }) => {
+    travel.now = undefined;
+  },
+};
+
+const strangers: [string, object, number][] = [
+  ['in the same second, with other values', { firstName: 'Hand', lang: 'fr', currency: 'EUR' }, 0],
+  ['in the same second, with one value missing', { firstName: 'Ada', lastName: 'Smith', currency: 'EUR' }, 0],
+  ['a minute before, with all values equal', { ...sent, currency: 'EUR' }, -60_000],
+  ['three seconds before, with all values equal', { ...sent, currency: 'EUR' }, -3_000],
+  ['a minute after, with other values', { firstName: 'Hand', lang: 'fr', currency: 'EUR' }, 60_000],
+];
+
+describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
+  const inTime = (
+    test: (fixture: ProvisioningFixture) => Promise<void>,
+    options: Parameters<typeof withFixture>[1] = {},
+  ) =>
+    withFixture(async (fixture) => {
+      clocks[clockName]?.(fixture);
+      await test(fixture);
+    }, options);
+
+  test.each(strangers)(
+    'a traveler made by hand %s is linked without owning its fields',
+    (_, stranger, afterMs) =>
+      inTime(async (fixture) => {
+        const ada = await failedBeside(fixture, stranger, afterMs);
+        await fixture.bridge.users.change(users, ada, () => person('Ada'), 'replace');
+        for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+        const [only, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(only).toMatchObject({ ...stranger, firstName: 'Ada' });
+        expect(await fixture.identity(ada)).toMatchObject({
+          state: 'synced',
+          travelId: only?.id,
+          findings: [],
+        });
+      }),
+  );
+
+  test.each(strangers)(
+    'a traveler made by hand %s is refused where the policy says so',
+    (_, stranger, afterMs) =>
+      inTime(
+        async (fixture) => {
+          const ada = await failedBeside(fixture, stranger, afterMs);
+          for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+          expect(travelers(fixture)).toEqual([expect.objectContaining(stranger)]);
+          expect(await fixture.identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
+          expect(await fixture.findings(ada)).toEqual(['email: existingUser']);
+        },
+        { policies: { onExistingUser: 'refuse' } },
+      ),
+  );
+
+  test.each(strangers)(
+    'a corrected address does not rename a traveler made by hand %s',
+    (_, stranger, afterMs) =>
+      inTime(async (fixture) => {
+        const ada = await failedBeside(fixture, stranger, afterMs);
+        await fixture.patch(ada, emailsOf('ada.king@corp.example'));
+        for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+        const [other, own, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(other).toMatchObject({ ...stranger, email: addressOf('Ada') });
+        expect(own).toMatchObject({ email: 'ada.king@corp.example', firstName: 'Ada' });
+        expect((await fixture.identity(ada)).travelId).toBe(own?.id);
+      }),
+  );
+
+  test.each(strangers)('a DELETE does not archive a traveler made by hand %s', (_, stranger, afterMs) =>
+    inTime(async (fixture) => {
+      const ada = await failedBeside(fixture, stranger, afterMs);
+      await fixture.bridge.users.remove(users, ada);
+      for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived: false })]);
+    }),
+  );
+
+  test('a lost create is still found, and the address corrected meanwhile is given to it', () =>
+    inTime(async (fixture) => {
+      fixture.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+      const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+      fixture.travel.trouble = () => undefined;
+      await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
+      for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+      const linked = await fixture.traveler(ada.id);
+      expect(linked).toMatchObject({ email: 'ada.king@corp.example' });
+      // Without the time of the travel API it is in doubt, and so not ours.
+      expect(travelers(fixture)).toHaveLength(clockName === 'does not tell the time' ? 2 : 1);
+    }));
+});

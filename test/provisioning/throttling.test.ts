@@ -1,0 +1,155 @@
+import type { TravelFailure } from '../../src/provisioning/ports.ts';
+import { fakeFeed } from '../fixtures/fake-feed.ts';
+import type { Call } from '../fixtures/fake-travel.ts';
+import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const HOUR_MS = 3_600_000;
+const throttled: TravelFailure = {
+  kind: 'unavailable',
+  text: '429',
+  isThrottled: true,
+  retryAfterMs: HOUR_MS,
+};
+const faulty: TravelFailure = { kind: 'unavailable', text: '500' };
+const silent: TravelFailure = { kind: 'unavailable', text: 'ECONNRESET', isUnanswered: true };
+
+/** Lets time pass a second at a time, as the loop would, and answers when calls were made, in seconds, and for whom. */
+async function calls(
+  fixture: ProvisioningFixture,
+  seconds: number,
+): Promise<{ second: number; call: Call }[]> {
+  const made: { second: number; call: Call }[] = [];
+  for (let second = 1; second <= seconds; second += 1) {
+    fixture.travel.calls.length = 0;
+    fixture.clock.advance(1_000);
+    await fixture.bridge.settleDue();
+    made.push(...fixture.travel.calls.map((call) => ({ second, call })));
+  }
+  return made;
+}
+
+const reasons = ({ bridge }: ProvisioningFixture) => bridge.pauses().map(({ reason }) => reason);
+
+test('a travel API that asks to wait for an hour is asked after a minute, then each half minute, leavers first', () =>
+  withFixture(async (fixture) => {
+    const leo = await fixture.bridge.users.create(users, person('Leo'));
+    const leoId = (await fixture.identity(leo.id)).travelId;
+    fixture.travel.trouble = () => throttled;
+    await fixture.bridge.users.create(users, person('Ada'));
+    expect(reasons(fixture)).toEqual(['throttled']);
+    await fixture.bridge.users.create(users, person('Bob'));
+    await fixture.patch(leo.id, { active: false });
+    const made = await calls(fixture, 130);
+    expect(made.map(({ second }) => second)).toEqual([60, 90, 120]);
+    expect(made[0]?.call.id).toBe(leoId);
+    fixture.travel.trouble = () => undefined;
+    const [probe] = await calls(fixture, 30);
+    expect(probe?.call.id).toBe(leoId);
+    expect(reasons(fixture)).toEqual([undefined]);
+    expect((await fixture.traveler(leo.id))?.archived).toBe(true);
+  }));
+
+test('a write of the IdP resets the back-off of that person, and never ends the pause', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = () => throttled;
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.calls.length = 0;
+    for (let second = 0; second < 59; second += 1) {
+      fixture.clock.advance(1_000);
+      await fixture.patch(ada.id, { nickName: `A${second}` });
+      await fixture.bridge.settleDue();
+    }
+    expect(fixture.travel.calls).toEqual([]);
+    expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', attempts: 0 });
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(1_000);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test.each([
+  ['500', faulty],
+  ['500 with Retry-After', { ...faulty, retryAfterMs: HOUR_MS }],
+  ['no answer', silent],
+])('one person for whom the travel API always has %s stops nobody else', (_, failure) =>
+  withFixture(async (fixture) => {
+    const eve = await fixture.bridge.users.create(users, person('Eve'));
+    const { travelId } = await fixture.identity(eve.id);
+    fixture.travel.trouble = ({ id }) => (id === travelId ? failure : undefined);
+    for (let change = 0; change < 20; change += 1) {
+      await fixture.patch(eve.id, { preferredLanguage: change % 2 ? 'fr' : 'de' });
+      await fixture.pass(100);
+    }
+    expect(reasons(fixture)).toEqual([undefined]);
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+    await calls(fixture, 200);
+    const { nextAttemptAt = 0 } = await fixture.identity(eve.id);
+    expect(nextAttemptAt - fixture.clock.now()).toBeLessThanOrEqual(60_000);
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(60_000);
+    expect((await fixture.identity(eve.id)).state).toBe('synced');
+  }),
+);
+
+test('500 for everybody stops nobody: each backs off alone', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = () => faulty;
+    for (const name of ['Ada', 'Bob', 'Cy', 'Di', 'Ed', 'Flo', 'Gil'])
+      await fixture.bridge.users.create(users, person(name));
+    expect(fixture.travel.writes()).toHaveLength(7);
+    expect(reasons(fixture)).toEqual([undefined]);
+  }));
+
+test('429 for a page of an import pauses the connection, and an import of a paused one makes no call', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = ({ verb }) => (verb === 'page' ? throttled : undefined);
+    await fixture.bridge.importer.run(fixture.connection);
+    expect(reasons(fixture)).toEqual(['throttled']);
+    fixture.travel.calls.length = 0;
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.bridge.importer.run(fixture.connection);
+    await fixture.bridge.users.list(users, {
+      where: { field: 'email', is: 'eq', value: addressOf('Bob') },
+      order: { by: 'position', descending: false },
+      place: { offset: 0 },
+      limit: 10,
+      residual: undefined,
+      withGroups: true,
+    });
+    expect(fixture.travel.calls).toEqual([]);
+    // The people in the queue come first; who has nothing in it is probed for by the import.
+    fixture.travel.trouble = () => undefined;
+    await fixture.pass(60_000);
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
+  }));
+
+test('an import probes where nobody is in the queue', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.trouble = () => throttled;
+    await fixture.bridge.importer.run(fixture.connection);
+    fixture.travel.trouble = () => undefined;
+    fixture.clock.advance(62_000);
+    expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ complete: true });
+    expect(reasons(fixture)).toEqual([undefined]);
+  }));
+
+test('429 for a reading of the feed pauses the connection', async () => {
+  const feed = fakeFeed();
+  await withFixture(
+    async (fixture) => {
+      feed.trouble = () => throttled;
+      const background = fixture.bridge.run();
+      try {
+        for (let turn = 0; turn < 300 && reasons(fixture)[0] === undefined; turn += 1)
+          await new Promise(setImmediate);
+        expect(reasons(fixture)).toEqual(['throttled']);
+        await fixture.bridge.users.create(users, person('Ada'));
+        expect(fixture.travel.writes()).toEqual([]);
+      } finally {
+        await background.stop();
+      }
+    },
+    { feed: { everyMs: 2_000, source: feed } },
+  );
+});

@@ -1,0 +1,34 @@
+import { person, withFixture } from '../fixtures/provisioning.ts';
+
+const DAY = 24 * 60 * 60_000;
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+}
+
+test('a tombstone ends 400 days after the deletion, and its traveler stays archived', () =>
+  withFixture(async ({ bridge, store, clock, travel }) => {
+    const ada = await bridge.users.create('default', person('Ada'));
+    await bridge.users.remove('default', ada.id);
+    const background = bridge.run();
+    await settled();
+    clock.advance(400 * DAY - 60_000);
+    await settled();
+    expect(await store.identities.byId('default', ada.id)).toMatchObject({ state: 'synced' });
+    clock.advance(2 * 60 * 60_000);
+    await settled();
+    expect(await store.identities.byId('default', ada.id)).toBeUndefined();
+    expect(travel.people.get(ada.travelUserId ?? '')).toMatchObject({ archived: true });
+    await background.stop();
+  }));
+
+test('whoever returns after that is given the archived traveler like anybody who was there before', () =>
+  withFixture(async ({ bridge, store, clock, travel }) => {
+    const ada = await bridge.users.create('default', person('Ada'));
+    await bridge.users.remove('default', ada.id);
+    const { now } = clock;
+    await store.retention.expireTombstones('default', { before: now() + 1, now: now(), limit: 10 });
+    const back = await bridge.users.create('default', person('Ada'));
+    expect(back.travelUserId).toBe(ada.travelUserId);
+    expect(travel.people.get(ada.travelUserId ?? '')).toMatchObject({ archived: false });
+  }));

@@ -1,0 +1,129 @@
+import { MAX_WAIT_MS, MAX_WAITING, writeQueues } from '../../src/provisioning/write-queues.ts';
+
+const busy = { kind: 'unavailable' };
+const abandoned = { kind: 'abandoned' };
+
+/** Queues whose waits end when the test says so. */
+function fixture() {
+  const ends: (() => void)[] = [];
+  const waits: number[] = [];
+  const queues = writeQueues({
+    wait: (ms, signal) => {
+      waits.push(ms);
+      return new Promise((resolve) => {
+        ends.push(resolve);
+        signal?.addEventListener('abort', () => resolve());
+      });
+    },
+  });
+  return { ...queues, ends, waits };
+}
+
+/** Work that ends when the test says so. */
+function held(): { work: () => Promise<void>; end: () => void; isBegun: () => boolean } {
+  let end = () => {};
+  let isBegun = false;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const work = () => {
+    isBegun = true;
+    return ended;
+  };
+  return { work, end, isBegun: () => isBegun };
+}
+
+const turnsOf = async () => new Promise((resolve) => setImmediate(resolve));
+
+test('work of one key runs one after the other in the order of its arrival', async () => {
+  const { run } = fixture();
+  const log: string[] = [];
+  const step = (name: string) => async () => {
+    log.push(`${name} begins`);
+    await turnsOf();
+    log.push(`${name} ends`);
+    return name;
+  };
+  expect(await Promise.all(['a', 'b', 'c'].map((name) => run('key', step(name))))).toEqual(['a', 'b', 'c']);
+  expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+});
+
+test('work of one key does not wait for that of another', async () => {
+  const { run } = fixture();
+  const slow = held();
+  const first = run('slow', slow.work);
+  await run('other', async () => {});
+  slow.end();
+  await first;
+});
+
+test('work that fails passes its error on, and the turn to the next', async () => {
+  const { run } = fixture();
+  const failing = run('key', async () => {
+    throw new Error('broken');
+  });
+  const next = run('key', async () => 'done');
+  await expect(failing).rejects.toThrow('broken');
+  expect(await next).toBe('done');
+});
+
+test('a queue that is full refuses at once, and takes more when one has its turn', async () => {
+  const { run } = fixture();
+  const first = held();
+  const running = run('key', first.work);
+  const waiting = Array.from({ length: MAX_WAITING }, () => run('key', async () => {}));
+  await expect(run('key', async () => {})).rejects.toMatchObject(busy);
+  await run('other', async () => {});
+  first.end();
+  await Promise.all([running, ...waiting]);
+  await run('key', async () => {});
+});
+
+test('a wait that gets too long ends in a refusal, and the others keep their places', async () => {
+  const { run, ends, waits } = fixture();
+  const first = held();
+  const running = run('key', first.work);
+  const impatient = held();
+  const refused = run('key', impatient.work);
+  const next = held();
+  const later = run('key', next.work);
+  expect(waits).toEqual([MAX_WAIT_MS, MAX_WAIT_MS]);
+  ends[0]?.();
+  await expect(refused).rejects.toMatchObject(busy);
+  first.end();
+  await running;
+  next.end();
+  await later;
+  expect([impatient.isBegun(), next.isBegun()]).toEqual([false, true]);
+});
+
+test('work whose client goes away while it waits is never begun', async () => {
+  const { run } = fixture();
+  const first = held();
+  const running = run('key', first.work);
+  const client = new AbortController();
+  const gone = held();
+  const waiting = run('key', gone.work, client.signal);
+  client.abort();
+  await expect(waiting).rejects.toMatchObject(abandoned);
+  const late = run('key', gone.work, client.signal);
+  await expect(late).rejects.toMatchObject(abandoned);
+  first.end();
+  await running;
+  await run('key', async () => {});
+  expect(gone.isBegun()).toBe(false);
+});
+
+test('work that has begun goes on when its client goes away', async () => {
+  const { run } = fixture();
+  const client = new AbortController();
+  const work = held();
+  const running = run('key', work.work, client.signal);
+  const begun = held();
+  const next = run('key', begun.work, client.signal);
+  work.end();
+  await running;
+  client.abort();
+  begun.end();
+  await next;
+});

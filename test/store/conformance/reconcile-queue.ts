@@ -1,0 +1,253 @@
+import { repairTimes } from '../../../src/store/clock-repair.ts';
+import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
+
+/** What is due and what makes identities dirty, on any database. */
+export function describeAgenda(open: Open): void {
+  describe('the reconcileQueue', () => {
+    it('lists the dirty whose time has come, the longest waiting first, of these connections', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      await add(
+        person('later', { nextAttemptAt: NOW + 1 }),
+        person('due', { nextAttemptAt: NOW }),
+        person('atOnce'),
+        person('before', { nextAttemptAt: NOW - 9, connection: 'entra' }),
+        person('notAsked', { connection: 'other' }),
+        person('synced', { state: 'synced' }),
+        person('held', { state: 'held' }),
+      );
+      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      expect(due).toEqual([
+        { connection: 'okta', id: 'atOnce' },
+        { connection: 'entra', id: 'before' },
+        { connection: 'okta', id: 'due' },
+      ]);
+      expect(await reconcileQueue.due(NOW, 2, ['okta', 'entra'])).toEqual(due.slice(0, 2));
+      expect(await reconcileQueue.due(NOW, 10, [])).toEqual([]);
+    });
+
+    it('lists tombstones too: there is something to archive', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      await add(person('dead', { deletedAt: NOW }));
+      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(1);
+    });
+
+    it('lists those who must be taken out of use before all others, however many there are', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      const others = Array.from({ length: 5 }, (_, index) =>
+        person(`other${index}`, { nextAttemptAt: NOW - 50 + index }),
+      );
+      await add(
+        ...others,
+        person('inactive', { nextAttemptAt: NOW, desired: { ...person('inactive').desired, active: false } }),
+        person('dead', { nextAttemptAt: NOW - 1, deletedAt: NOW }),
+        person('deadElsewhere', { nextAttemptAt: NOW - 2, deletedAt: NOW, connection: 'entra' }),
+        person('deadLater', { nextAttemptAt: NOW + 1, deletedAt: NOW }),
+      );
+      const names = async (limit: number) =>
+        (await reconcileQueue.due(NOW, limit, ['okta', 'entra'])).map(({ id }) => id);
+      expect(await names(4)).toEqual(['deadElsewhere', 'dead', 'inactive', 'other0']);
+      expect(await names(20)).toHaveLength(8);
+    });
+
+    it('lists whose look for a late call is due in any state, once, and not before an attempt that waits', async () => {
+      const { add, reconcileQueue, leases } = await fixture(open);
+      const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
+      const states = ['synced', 'pending', 'refused', 'held'] as const;
+      await add(
+        ...states.map((state, index) => person(state, { state, ...late(NOW - index) })),
+        person('dirty', { ...late(NOW - 9), nextAttemptAt: NOW - 10 }),
+        person('waiting', { ...late(NOW - 9), nextAttemptAt: NOW + 1 }),
+        person('later', { state: 'synced', ...late(NOW + 1) }),
+        person('never', { state: 'synced' }),
+        person('leased', { state: 'synced', ...late(NOW) }),
+        person('dead', { state: 'synced', deletedAt: NOW, ...late(NOW) }),
+      );
+      await leases.take('okta', 'leased', { token: 'k', until: NOW + 5, now: NOW });
+      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
+        'dead',
+        'dirty',
+        'held',
+        'refused',
+        'pending',
+        'synced',
+      ]);
+    });
+
+    it('passes over whom somebody holds, until the lease has run out', async () => {
+      const { add, reconcileQueue, leases } = await fixture(open);
+      await add(person('a'));
+      await leases.take('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
+      expect(await reconcileQueue.due(NOW + 4, 10, ['okta'])).toEqual([]);
+      expect(await reconcileQueue.due(NOW + 5, 10, ['okta'])).toHaveLength(1);
+    });
+  });
+
+  describe('a start', () => {
+    const bounds = { attemptMs: 60, checkMs: { okta: 30 }, deliveryMs: 100 };
+    const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
+
+    it('brings attempts back that lie further ahead than any can, and leaves the others alone', async () => {
+      const { add, reconcileQueue, database, read } = await fixture(open);
+      await add(
+        person('ahead', { nextAttemptAt: NOW + 86_400_000 }),
+        person('soon', { nextAttemptAt: NOW + 60 }),
+        person('due', { nextAttemptAt: NOW - 5 }),
+        person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
+      expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
+      expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
+    });
+
+    it('brings the looks for late calls back, in what the reconciler reads too', async () => {
+      const { add, reconcileQueue, database, read } = await fixture(open);
+      const state = 'synced' as const;
+      await add(
+        person('ahead', { state, progress: late(NOW + 86_400_000) }),
+        person('soon', { state, progress: late(NOW + 20) }),
+        person('none', { state }),
+      );
+      await repairTimes(database, NOW, bounds);
+      expect((await read('ahead')).progress).toEqual(late(NOW + 30));
+      expect((await read('soon')).progress).toEqual(late(NOW + 20));
+      expect((await reconcileQueue.due(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual([
+        'soon',
+        'ahead',
+      ]);
+    });
+
+    it('lets the next import miss those whom one saw by a clock that was ahead', async () => {
+      const { add, database, imports } = await fixture(open);
+      await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
+      await imports.observe('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
+      await repairTimes(database, NOW + 1, bounds);
+      expect((await imports.sweep('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
+    });
+  });
+
+  describe('a touch', () => {
+    it('makes dirty now and raises the revision, not the version', async () => {
+      const { add, reconcileQueue, read } = await fixture(open);
+      await add(
+        person('a', { state: 'synced' }),
+        person('b', { state: 'synced' }),
+        person('c', { nextAttemptAt: NOW + 60 }),
+      );
+      await reconcileQueue.markDirty('okta', ['a', 'c', 'unknown'], NOW);
+      expect(await read('a')).toMatchObject({ state: 'dirty', revision: 2, version: 1, lastModified: NOW });
+      expect(await read('b')).toMatchObject({ state: 'synced', revision: 1 });
+      const due = await reconcileQueue.due(NOW, 10, ['okta']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'c']);
+    });
+
+    it('never costs an identity its place', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      await add(person('late', { nextAttemptAt: NOW - 5 }), person('early', { nextAttemptAt: NOW - 9 }));
+      await reconcileQueue.markDirty('okta', ['early'], NOW);
+      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['early', 'late']);
+    });
+
+    it('reaches any number', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      await add(person('a', { state: 'synced' }));
+      const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
+      await reconcileQueue.markDirty('okta', [...many, 'a'], NOW);
+      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(1);
+    });
+
+    it('of an address reaches those of the account who wait for it', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      await add(
+        person('a', { state: 'synced', waitingFor: 'éva@x' }),
+        person('b', { state: 'synced', waitingFor: 'éva@x', connection: 'entra' }),
+        person('c', { state: 'synced', waitingFor: 'éva@x', connection: 'other' }),
+        person('d', { state: 'synced', waitingFor: 'other@x' }),
+      );
+      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@X', NOW);
+      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra', 'other']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    });
+
+    it('of an address reaches those without a traveler who have it as their userName and wait for another one', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      const waiting = { state: 'pending', waitingFor: 'other@x' } as const;
+      const desired = { userName: 'Éva@x' };
+      await add(
+        person('a', { ...waiting, desired }),
+        person('b', { ...waiting, desired, connection: 'entra' }),
+        person('c', { ...waiting, desired, connection: 'other' }),
+        person('d', { state: 'pending', desired: { userName: 'éva2@x' }, waitingFor: 'other@x' }),
+      );
+      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@X', NOW);
+      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra', 'other']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    });
+
+    it('of the open reaches those who wait, and those whose reference leads nowhere or elsewhere by now', async () => {
+      const { add, reconcileQueue, references } = await fixture(open);
+      const synced = { state: 'synced' } as const;
+      const names = ['settled', 'unresolved', 'unlinked', 'moved', 'bereft', 'busy'];
+      await add(
+        person('waiting', { ...synced, waitingFor: 'w@x' }),
+        person('waitingElsewhere', { ...synced, waitingFor: 'w@x', connection: 'entra' }),
+        person('boss', { ...synced, travelId: 't1' }),
+        person('dead', { ...synced, travelId: 't2', deletedAt: NOW }),
+        ...names.map((id) => person(id, id === 'busy' ? { nextAttemptAt: NOW + 60 } : synced)),
+      );
+      const refer = (id: string, target: string | undefined, travelId: string | undefined) =>
+        references.save('okta', id, [{ raw: 'boss', target, travelId }]);
+      await refer('settled', 'boss', 't1');
+      await refer('unresolved', undefined, undefined);
+      await refer('unlinked', 'boss', undefined);
+      await refer('moved', 'boss', 't0');
+      await refer('bereft', 'dead', 't2');
+      await refer('busy', undefined, undefined);
+      await reconcileQueue.markOpenDirty('okta', NOW);
+      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      expect(due.map(({ id }) => id).sort()).toEqual([
+        'bereft',
+        'moved',
+        'unlinked',
+        'unresolved',
+        'waiting',
+      ]);
+    });
+
+    it('of the stale reaches claimed identities with other rules or none, in batches that end', async () => {
+      const { add, reconcileQueue, read } = await fixture(open);
+      const synced = { state: 'synced' } as const;
+      await add(
+        person('none', synced),
+        person('older', { ...synced, rulesVersion: 'rules-1' }),
+        person('newer', { ...synced, rulesVersion: 'rules-3' }),
+        person('dead', { ...synced, rulesVersion: 'rules-1', deletedAt: NOW }),
+        person('current', { ...synced, rulesVersion: 'rules-2' }),
+        person('elsewhere', { ...synced, connection: 'entra' }),
+        imported('unclaimed', 't1', { rulesVersion: 'rules-1' }),
+      );
+      expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(3);
+      expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(1);
+      expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(0);
+      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'newer', 'none', 'older']);
+      expect((await read('none')).revision).toBe(2);
+    });
+  });
+
+  it('counts the identities of each connection in each state', async () => {
+    const { add, reconcileQueue } = await fixture(open);
+    await add(
+      person('a', { state: 'synced' }),
+      person('b', { state: 'synced', deletedAt: NOW }),
+      person('c'),
+      person('d', { state: 'held' }),
+      person('e', { connection: 'entra' }),
+    );
+    const counts = await reconcileQueue.counts();
+    const told = counts
+      .filter(({ count }) => count > 0)
+      .map((row) => `${row.connection} ${row.state} ${row.count}`);
+    expect(told.sort()).toEqual(['entra dirty 1', 'okta dirty 1', 'okta held 1', 'okta synced 2']);
+  });
+}

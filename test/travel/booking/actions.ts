@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import type { Stories } from '../../../src/travel/booking/booking.ts';
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { car, flight, hotel, rail, roundTrip } from './offers.ts';
+import { type Billed, list, type View } from './view.ts';
+
+/** The people of a history. */
+export interface People {
+  travelers: string[];
+  profiles: string[];
+}
+
+/** Something that happens. */
+export interface Action {
+  name: string;
+  /** Undefined: there is nothing that it could happen to. */
+  happens(desk: Stories, view: View, people: People): Promise<unknown> | undefined;
+}
+
+/** An action that says what it is when a history fails. */
+function told<Params>(
+  name: string,
+  params: fc.Arbitrary<Params>,
+  make: (params: Params) => Action['happens'],
+): fc.Arbitrary<Action> {
+  return params.map((given) => ({
+    name,
+    happens: make(given),
+    [fc.toStringMethod]: () => `${name} ${JSON.stringify(given)}`,
+  }));
+}
+
+const euros = fc.integer({ min: 0, max: 99_999 }).map((cents) => cents / 100);
+const currency = fc.constantFrom('EUR', 'EUR', 'USD');
+const which = fc.nat(1000);
+
+const offer = fc
+  .tuple(euros, fc.constantFrom(flight, roundTrip, rail, hotel, car), currency)
+  .map(([total, make, code]) => {
+    const made = make(total);
+    return { ...made, price: { ...made.price, currency: code } };
+  });
+
+const search = told(
+  'search',
+  fc.record({
+    offers: fc.array(offer, { minLength: 1, maxLength: 3 }),
+    count: fc.integer({ min: 1, max: 3 }),
+  }),
+  ({ offers, count }) =>
+    (desk, _view, { travelers }) =>
+      desk.searchTrip({ travelerIds: travelers.slice(0, count), search: { kind: 'history' }, offers }),
+);
+
+/** Books all of a trip that is not booked yet; some of it fails. */
+const book = told(
+  'book',
+  fc.record({ which, fails: fc.nat(7) }),
+  ({ which: number, fails }) =>
+    (desk, view) => {
+      const trip = oneOf(view.trips, (one) => !list(one, 'bookings').some(isHeld), number);
+      const held = list(trip ?? {}, 'bookings').filter(({ status }) => status === 'succeeded');
+      const open = list(trip ?? {}, 'rates').filter(({ id }) => !held.some(({ rateId }) => rateId === id));
+      if (!trip || open.length === 0) return undefined;
+      const fail = (position: number) => ((fails >> position) & 1) === 1;
+      const orders = open.map(({ id }, position) => ({ rateId: String(id), fails: fail(position) }));
+      return desk.bookTrip({ tripProjectId: trip.id, orders });
+    },
+);
+
+/** A booking of a trip, with a part of its travelers and segments, or with all. */
+const giving = fc.record({ which, part: fc.constantFrom('all', 'all', 'travelers', 'segments') });
+
+function given(
+  view: View,
+  { which: number, part }: { which: number; part: string },
+  isLikely: (booking: JsonObject) => boolean,
+) {
+  const trip = oneOf(view.trips, (one) => list(one, 'bookings').some(isLikely), number);
+  const booking = trip && oneOf(list(trip, 'bookings'), isLikely, number);
+  if (!trip || !booking) return undefined;
+  const segments = list(trip, 'transportLegs').flatMap((leg) => list(leg, 'segments'));
+  const own = segments.filter(({ bookingId }) => bookingId === booking['id']);
+  const traveler = at((trip['travelerIds'] ?? []) as string[], number);
+  const segment = at(own, number)?.['id'];
+  return {
+    ...{ tripProjectId: trip.id, bookingId: String(booking['id']) },
+    ...(part === 'travelers' && traveler !== undefined ? { travelerIds: [traveler] } : {}),
+    ...(part === 'segments' && segment !== undefined ? { transportSegmentIds: [String(segment)] } : {}),
+  };
+}
+
+const cancel = told(
+  'cancel',
+  fc.record({ giving, refundPercentage: fc.constantFrom(0, 50, 100, 100) }),
+  ({ giving: part, refundPercentage }) =>
+    (desk, view) => {
+      const found = given(view, part, isHeld);
+      return found && desk.cancelBooking({ ...found, refundPercentage });
+    },
+);
+
+const exchange = told(
+  'exchange',
+  fc.record({ giving, total: euros, round: fc.boolean() }),
+  ({ giving: part, total, round }) =>
+    (desk, view) => {
+      const found = given(view, part, (one) => isHeld(one) && one['kind'] === 'flight');
+      if (!found) return undefined;
+      return desk.modifyBooking({ ...found, offer: round ? roundTrip(total) : flight(total) });
+    },
+);
+
+const charge = told(
+  'charge',
+  fc.record({ total: euros, which, currency, type: fc.constantFrom('other', 'seminar', 'subscription') }),
+  ({ total, which: number, currency: code, type }) =>
+    (desk, _view, { profiles }) =>
+      desk.charge({
+        billingProfileId: at(profiles, number) ?? '',
+        operationType: type,
+        price: { currency: code, total },
+        description: 'By hand',
+      }),
+);
+
+const offline = told(
+  'offline',
+  fc.record({ total: euros, which }),
+  ({ total, which: number }) =>
+    (desk, _view, { travelers }) =>
+      desk.bookOffline({
+        travelerId: at(travelers, number) ?? '',
+        kind: 'hotel',
+        price: { currency: 'EUR', total, taxRate: 5.5 },
+      }),
+);
+
+const refund = told(
+  'refund',
+  fc.record({ which, total: fc.constantFrom(0.01, 1, 12.5, 5000, undefined) }),
+  ({ which: number, total }) =>
+    (desk, view) => {
+      const operation = oneOf(view.operations, (one) => one['transactionKind'] === 'purchase', number);
+      const part = total === undefined ? {} : { total };
+      return operation && desk.refundOperation({ billingOperationId: operation.id, ...part });
+    },
+);
+
+/** The profile and kind of something that was not invoiced yet. */
+const invoice = told('invoice', which, (number) => (desk, { operations }) => {
+  const isOpen = (one: Billed) => one['invoiceId'] === undefined && one['transactionKind'] === 'purchase';
+  const found = oneOf(operations, isOpen, number);
+  const type = found?.['operationType'];
+  const kind = type === 'other' || type === 'subscription' ? type : 'booking';
+  return found && desk.invoiceProfile({ billingProfileId: String(found['billingProfileId']), kind });
+});
+
+const settle = told(
+  'settle',
+  fc.record({ which, how: fc.constantFrom('payInvoice', 'payInvoice', 'voidInvoice', 'giveUpInvoice') }),
+  ({ which: number, how }) =>
+    (desk, view) => {
+      const found = oneOf(view.invoices, ({ status }) => status === 'open', number);
+      return found && desk[how](found.id);
+    },
+);
+
+const transfer = told(
+  'transfer',
+  fc.record({ which, outcome: fc.constantFrom('start', 'start', 'succeeded', 'failed', 'canceled') }),
+  ({ which: number, outcome }) =>
+    (desk, view) => {
+      const next = outcome === 'start' ? 'waiting' : 'pending';
+      const found = oneOf(view.refunds, ({ status }) => status === next, number);
+      if (!found) return undefined;
+      return outcome === 'start' ? desk.startTransfer(found.id) : desk.endTransfer(found.id, outcome);
+    },
+);
+
+const dispute = told(
+  'dispute',
+  fc.record({ which, reason: fc.constantFrom('warningNeedsResponse', 'fraudulent'), small: fc.boolean() }),
+  ({ which: number, reason, small }) =>
+    (desk, view) => {
+      const found = oneOf(view.invoices, ({ status }) => status === 'paid', number);
+      return found && desk.disputeInvoice({ invoiceId: found.id, reason, ...(small ? { total: 1 } : {}) });
+    },
+);
+
+const move = told(
+  'move',
+  fc.record({ which, status: fc.constantFrom('needsResponse', 'underReview', 'won', 'lost', 'solved') }),
+  ({ which: number, status }) =>
+    (desk, view) => {
+      const found = oneOf(view.disputes, (one) => !['won', 'solved'].includes(one.status), number);
+      return found && desk.moveDispute(found.id, status);
+    },
+);
+
+/** Anything that can happen, things to which much can happen more often. */
+export const action: fc.Arbitrary<Action> = fc.oneof(
+  { arbitrary: search, weight: 3 },
+  { arbitrary: book, weight: 4 },
+  { arbitrary: cancel, weight: 2 },
+  { arbitrary: exchange, weight: 2 },
+  { arbitrary: charge, weight: 1 },
+  { arbitrary: offline, weight: 1 },
+  { arbitrary: refund, weight: 5 },
+  { arbitrary: invoice, weight: 4 },
+  { arbitrary: settle, weight: 6 },
+  { arbitrary: transfer, weight: 6 },
+  { arbitrary: dispute, weight: 2 },
+  { arbitrary: move, weight: 5 },
+);
+
+function at<T>(all: readonly T[], number: number): T | undefined {
+  return all[number % Math.max(all.length, 1)];
+}
+
+/** Mostly one of those to which it can happen; now and then any, so that what is refused is tried, too. */
+function oneOf<T>(all: readonly T[], isLikely: (one: T) => boolean, number: number): T | undefined {
+  const likely = all.filter(isLikely);
+  return at(number % 8 === 0 || likely.length === 0 ? all : likely, number);
+}
+
+function isHeld(booking: JsonObject): boolean {
+  const { status, canceled, exchanged } = booking;
+  return status === 'succeeded' && canceled !== true && exchanged !== true;
+}

@@ -1,0 +1,135 @@
+import { flight } from './offers.ts';
+import { type Office, openOffice } from './office.ts';
+import { charged, conflict, invoiced, paid } from './scenes.ts';
+
+let at: Office;
+beforeEach(async () => {
+  at = await openOffice();
+});
+afterEach(() => at.fixture.close());
+
+const status = async (path: string) => (await at.get(path))['status'];
+const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`);
+
+describe('the status of a billing operation is derived', () => {
+  test('purchase, no invoice emitted yet: `delayed`', async () => {
+    const { purchase } = await charged(at);
+    expect(await statusOf(purchase)).toBe('delayed');
+  });
+
+  test('purchase, an invoice exists: the status of that invoice', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    expect(await statusOf(purchase)).toBe('open');
+    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    expect(await statusOf(purchase)).toBe('uncollectible');
+    await at.office((desk) => desk.payInvoice(invoiceId));
+    expect(await statusOf(purchase)).toBe('paid');
+    const other = await invoiced(at);
+    await at.office((desk) => desk.voidInvoice(other.invoiceId));
+    expect(await statusOf(other.purchase)).toBe('void');
+  });
+
+  test('refund, no invoice emitted yet: `succeeded`, also when the purchase is invoiced and paid later', async () => {
+    const { purchase, profileId } = await charged(at);
+    const refund = await at.office((desk) =>
+      desk.refundOperation({ billingOperationId: purchase.id, total: 30 }),
+    );
+    expect(await statusOf(refund)).toBe('succeeded');
+    const [invoice] = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    );
+    expect(await statusOf(refund)).toBe('succeeded');
+    await at.office((desk) => desk.payInvoice(invoice?.id ?? ''));
+    expect(await statusOf(refund)).toBe('succeeded');
+  });
+
+  test('refund performed while the invoice is still `open`: `delayed`', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    expect(await statusOf(refund)).toBe('delayed');
+    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    expect(await statusOf(refund)).toBe('delayed');
+  });
+
+  test('refund, the corresponding invoice is `paid`: the status of the refund resource', async () => {
+    const { purchase } = await paid(at);
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const refundId = refund.doc.refundId ?? '';
+    const both = async () => [await statusOf(refund), await status(`/refunds/${refundId}`)];
+    expect(await both()).toEqual(['waiting', 'waiting']);
+    await at.office((desk) => desk.startTransfer(refundId));
+    expect(await both()).toEqual(['pending', 'pending']);
+    await at.office((desk) => desk.endTransfer(refundId, 'failed'));
+    expect(await both()).toEqual(['failed', 'failed']);
+  });
+
+  test('dispute, always: the status of the dispute resource', async () => {
+    const { invoiceId } = await paid(at);
+    const { dispute, operation } = await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId, reason: 'fraudulent' }),
+    );
+    for (const next of ['underReview', 'lost', 'solved'] as const) {
+      await at.office((desk) => desk.moveDispute(dispute.id, next));
+      expect([await statusOf(operation), await status(`/disputes/${dispute.id}`)]).toEqual([next, next]);
+    }
+  });
+
+  test('is kept nowhere', async () => {
+    const { purchase } = await invoiced(at);
+    const [kept] = await at.fixture.runtime.store.read([{ type: 'billingOperation', id: purchase.id }]);
+    expect(kept?.doc).not.toHaveProperty('status');
+  });
+});
+
+test('stories of one transaction are done together, or not at all', async () => {
+  const { profileId } = await charged(at);
+  at.fixture.changes.length = 0;
+  const work = at.office(async (desk) => {
+    const [invoice] = await desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' });
+    await desk.payInvoice(invoice?.id ?? '');
+    await desk.payInvoice(invoice?.id ?? '');
+  });
+  await expect(work).rejects.toEqual(conflict);
+  expect([await at.all('/invoices'), await at.news(), at.fixture.changes]).toEqual([[], [], []]);
+});
+
+test('a change is told after its commit', async () => {
+  at.fixture.changes.length = 0;
+  const { trip, operations } = await at.booked([flight(10)]);
+  expect(at.fixture.changes).toEqual(
+    expect.arrayContaining([`tripProject ${trip.id}`, `billingOperation ${operations[0]?.id}`]),
+  );
+});
+
+describe('stories at the same time', () => {
+  const settledAs = (outcomes: PromiseSettledResult<unknown>[]) =>
+    outcomes.map(({ status: outcome }) => outcome).sort();
+
+  test('give a purchase back once', async () => {
+    const { purchase } = await paid(at);
+    const give = () => at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const outcomes = await Promise.allSettled([give(), give(), give()]);
+    expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(await at.all('/refunds')).toHaveLength(1);
+  });
+
+  test('invoice a purchase once', async () => {
+    const { profileId } = await charged(at);
+    const emit = () =>
+      at.office((desk) => desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }));
+    const emitted = await Promise.all([emit(), emit(), emit()]);
+    expect(emitted.flat()).toHaveLength(1);
+    expect(await at.all('/invoices')).toHaveLength(1);
+  });
+
+  test('end an invoice in one way', async () => {
+    const { invoiceId, purchase } = await invoiced(at);
+    const outcomes = await Promise.allSettled([
+      at.office((desk) => desk.payInvoice(invoiceId)),
+      at.office((desk) => desk.voidInvoice(invoiceId)),
+    ]);
+    expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected']);
+    expect(await statusOf(purchase)).toBe(await status(`/invoices/${invoiceId}`));
+    expect(await at.news()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,99 @@
+import type { DisputeStatus } from '../../../src/travel/booking/transitions.ts';
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { brief, type Office, openOffice } from './office.ts';
+import { conflict, invoiced, paid } from './scenes.ts';
+
+let at: Office;
+beforeEach(async () => {
+  at = await openOffice();
+});
+afterEach(() => at.fixture.close());
+
+describe('a dispute', () => {
+  test('is of a paid invoice only', async () => {
+    const { invoiceId } = await invoiced(at);
+    const dispute = () => at.office((desk) => desk.disputeInvoice({ invoiceId, reason: 'general' }));
+    await expect(dispute()).rejects.toEqual(conflict);
+    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    await expect(dispute()).rejects.toEqual(conflict);
+    await at.office((desk) => desk.payInvoice(invoiceId));
+    expect((await dispute()).dispute.doc.status).toBe('needsResponse');
+  });
+
+  test('makes a dispute resource and an operation that does not appear on the invoice, and no refund', async () => {
+    const { invoiceId, profileId, purchase } = await paid(at);
+    const { dispute, operation } = await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 60 }),
+    );
+    expect(await at.get(`/disputes/${dispute.id}`)).toMatchObject({
+      amount: { currency: 'EUR', total: 60 },
+      invoiceId,
+      reason: 'warningNeedsResponse',
+      status: 'warningNeedsResponse',
+    });
+    const answered = await at.get(`/billing-operations/${operation.id}`);
+    expect(answered).toMatchObject({
+      billingProfileId: profileId,
+      disputeId: dispute.id,
+      operationType: 'subscription',
+      refundId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      transactionKind: 'dispute',
+    });
+    expect(await at.all('/refunds')).toEqual([]);
+    const listed = await at.all(`/invoices/${invoiceId}/billing-operations`);
+    expect(listed.map((one: JsonObject) => one['id'])).toEqual([purchase.id]);
+    expect(brief(await at.news())).toEqual([
+      ['dispute.created', dispute.id],
+      ['billingOperation.created', operation.id],
+    ]);
+    await at.office((desk) => desk.moveDispute(dispute.id, 'needsResponse'));
+    expect(brief(await at.news())).toEqual([
+      ['dispute.updated', dispute.id, { status: 'warningNeedsResponse' }],
+      ['billingOperation.updated', operation.id, { status: 'warningNeedsResponse' }],
+    ]);
+  });
+
+  test('is never about more than what is left of the charge', async () => {
+    const { invoiceId, purchase } = await paid(at);
+    await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id, total: 30 }));
+    const dispute = (total?: number) =>
+      at.office((desk) =>
+        desk.disputeInvoice({ invoiceId, reason: 'duplicate', ...(total === undefined ? {} : { total }) }),
+      );
+    await expect(dispute(70.01)).rejects.toEqual(conflict);
+    const first = await dispute();
+    expect(first.dispute.doc.amount.total).toBe(70);
+    await expect(dispute()).rejects.toEqual(conflict);
+    await at.office((desk) => desk.moveDispute(first.dispute.id, 'won'));
+    expect((await dispute(10)).dispute.doc.amount.total).toBe(10);
+  });
+
+  const ends: DisputeStatus[] = ['chargeRefunded', 'won', 'lost', 'solved'];
+  /** Each state with a way to it, and what follows it. */
+  const lives: [DisputeStatus, DisputeStatus[], DisputeStatus[]][] = [
+    ['warningNeedsResponse', [], ['warningUnderReview', 'warningClosed', 'needsResponse']],
+    ['warningUnderReview', ['warningUnderReview'], ['warningClosed', 'needsResponse']],
+    ['warningClosed', ['warningClosed'], []],
+    ['needsResponse', ['needsResponse'], ['underReview', ...ends]],
+    ['underReview', ['needsResponse', 'underReview'], ends],
+    ['chargeRefunded', ['needsResponse', 'chargeRefunded'], ['solved']],
+    ['won', ['needsResponse', 'won'], []],
+    ['lost', ['needsResponse', 'lost'], ['solved']],
+    ['solved', ['needsResponse', 'solved'], []],
+  ];
+  test.each(lives)(
+    'that is %s, by way of %j, becomes one of %j, and nothing else',
+    async (_from, way, next) => {
+      const { invoiceId } = await paid(at, 1000);
+      for (const to of lives.map(([state]) => state)) {
+        const { dispute } = await at.office((desk) =>
+          desk.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 10 }),
+        );
+        for (const state of way) await at.office((desk) => desk.moveDispute(dispute.id, state));
+        const move = at.office((desk) => desk.moveDispute(dispute.id, to));
+        if (next.includes(to)) expect((await move).doc.status).toBe(to);
+        else await expect(move).rejects.toEqual(conflict);
+      }
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { ApiError } from '../../../src/travel/errors.ts';
+import { type Action, action, type People } from './actions.ts';
+import { flight, hotel, roundTrip } from './offers.ts';
+import { type Office, openOffice } from './office.ts';
+import { checkEvents, checkView } from './oracle.ts';
+import { type View, viewOf } from './view.ts';
+
+let at: Office;
+/** How often each action was done. */
+const done = new Map<string, number>();
+
+/** Something happens, or is refused; either way all that holds still holds. */
+async function step({ name, happens }: Action, before: View, people: People): Promise<View> {
+  at.fixture.pass(1000);
+  const outcome = await at
+    .office(async (desk) => ((await happens(desk, before, people)) === undefined ? 'nothing' : 'done'))
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'conflict') return 'refused';
+      throw error;
+    });
+  if (outcome === 'nothing') return before;
+  const after = await viewOf(at);
+  if (outcome === 'done') done.set(name, (done.get(name) ?? 0) + 1);
+  else expect(after).toEqual(before);
+  checkEvents(before, after, await at.news());
+  checkView(after);
+  return after;
+}
+
+/** People, and a past: every history begins in the middle, so that all kinds of things can happen at once. */
+async function begin(): Promise<People> {
+  const profiles = [await at.profile(), await at.profile()];
+  const travelers: string[] = [];
+  for (const billingProfileId of [...profiles, profiles[0] ?? '']) {
+    travelers.push(await at.traveler({ billingProfileId }));
+  }
+  for (const reason of ['fraudulent', 'warningNeedsResponse'] as const) {
+    const { operations } = await at.booked([roundTrip(100), hotel(50)], travelers.slice(0, 1));
+    await at.office(async (desk) => {
+      const billed = { billingProfileId: profiles[0] ?? '', kind: 'booking' as const };
+      const [invoice = { id: '' }] = await desk.invoiceProfile(billed);
+      for (const { id } of operations) await desk.refundOperation({ billingOperationId: id, total: 10 });
+      await desk.payInvoice(invoice.id);
+      await desk.disputeInvoice({ invoiceId: invoice.id, reason, total: 20 });
+    });
+  }
+  await at.booked([roundTrip(100), flight(50)], travelers);
+  await at.news();
+  return { profiles, travelers };
+}
+
+async function checkReachable({ operations, trips, invoices }: View): Promise<void> {
+  const under = async (path: string, field: string, owners: { id: string }[]) => {
+    for (const { id } of owners) {
+      const listed = await at.all(`/${path}/${id}/billing-operations`);
+      expect(listed).toEqual(operations.filter((one) => one[field] === id));
+    }
+  };
+  await under('trip-projects', 'tripProjectId', trips);
+  await under('invoices', 'invoiceId', invoices);
+}
+
+test('whatever happens, sums, statuses and events are right', async () => {
+  const histories = fc.noBias(fc.array(action, { minLength: 30, maxLength: 30 }));
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      at = await openOffice();
+      try {
+        const people = await begin();
+        let view = await viewOf(at);
+        checkView(view);
+        for (const one of history) view = await step(one, view, people);
+        await checkReachable(view);
+      } finally {
+        await at.fixture.close();
+      }
+    }),
+    { numRuns: Number(process.env['HISTORIES'] ?? 6) },
+  );
+  // Histories in which hardly anything could happen would show hardly anything.
+  expect([...done.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
+}, 180_000);

@@ -1,0 +1,179 @@
+import { brief, type Office, openOffice } from './office.ts';
+import { charged, conflict, invoiced } from './scenes.ts';
+
+let at: Office;
+beforeEach(async () => {
+  at = await openOffice();
+});
+afterEach(() => at.fixture.close());
+
+const status = async (path: string) => (await at.get(path))['status'];
+
+describe('an invoice', () => {
+  test('takes all purchases of its kind that were not invoiced, less the refunds they had', async () => {
+    const { profileId, purchase } = await charged(at);
+    const [second, refund] = await at.office(async (desk) => [
+      await desk.charge({
+        billingProfileId: profileId,
+        operationType: 'subscription',
+        price: { currency: 'EUR', total: 0.1 },
+        description: 'a',
+      }),
+      await desk.refundOperation({ billingOperationId: purchase.id, total: 33.33, description: 'Sorry' }),
+      await desk.charge({
+        billingProfileId: profileId,
+        operationType: 'other',
+        price: { currency: 'EUR', total: 9 },
+        description: 'not of the kind',
+      }),
+    ]);
+    await at.news();
+    const [invoice, ...more] = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    );
+    expect(more).toEqual([]);
+    const id = invoice?.id ?? '';
+    expect(await at.get(`/invoices/${id}`)).toMatchObject({
+      amount: { currency: 'EUR', total: 66.77 },
+      billingOperationsCount: 3,
+      billingProfileId: profileId,
+      description: 'Subscription',
+      kind: 'subscription',
+      status: 'open',
+      reference: expect.stringMatching(/^INV-/),
+    });
+    const listed = await at.all(`/invoices/${id}/billing-operations`);
+    expect(listed.map((one) => one['id'])).toEqual([purchase.id, second?.id, refund?.id]);
+    expect(brief(await at.news())).toEqual([
+      ['invoice.created', id],
+      ['billingOperation.updated', purchase.id, { invoiceId: null, status: 'delayed' }],
+      ['billingOperation.updated', second?.id, { invoiceId: null, status: 'delayed' }],
+      ['billingOperation.updated', refund?.id, { invoiceId: null }],
+    ]);
+    const again = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    );
+    expect(again).toEqual([]);
+  });
+
+  test('is emitted for each currency: they are never mixed', async () => {
+    const { profileId } = await charged(at, 100, 'EUR');
+    for (const currency of ['USD', 'EUR']) {
+      const price = { currency, total: 5 };
+      await at.office((desk) =>
+        desk.charge({
+          billingProfileId: profileId,
+          operationType: 'subscription',
+          price,
+          description: 'x',
+        }),
+      );
+    }
+    const invoices = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    );
+    expect(invoices.map(({ doc }) => [doc.amount, doc.billingOperationsCount])).toEqual([
+      [{ currency: 'EUR', total: 105 }, 2],
+      [{ currency: 'USD', total: 5 }, 1],
+    ]);
+  });
+
+  test('tells base and tax when all of its operations do', async () => {
+    const profileId = await at.profile();
+    await at.office(async (desk) => {
+      for (const total of [10.01, 20.02, 0.03]) {
+        const price = { currency: 'EUR', total, taxRate: 20 };
+        await desk.charge({ billingProfileId: profileId, operationType: 'other', price, description: 'x' });
+      }
+    });
+    const [invoice] = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
+    );
+    expect(invoice?.doc.amount).toEqual({
+      base: 25.04,
+      currency: 'EUR',
+      tax: 5.02,
+      taxRate: 20,
+      total: 30.06,
+    });
+  });
+
+  test.each([
+    ['booking', ['booking', 'car', 'flight', 'hotel', 'rail', 'seminar']],
+    ['other', ['other']],
+    ['subscription', ['subscription']],
+  ] as const)('of the kind %s takes %s operations', async (kind, types) => {
+    const profileId = await at.profile();
+    const travelerId = await at.traveler({ billingProfileId: profileId });
+    await at.office(async (desk) => {
+      for (const type of ['booking', 'car', 'flight', 'hotel', 'rail', 'seminar'] as const) {
+        await desk.bookOffline({ travelerId, kind: type, price: { currency: 'EUR', total: 1 } });
+      }
+      for (const operationType of ['other', 'subscription'] as const) {
+        const price = { currency: 'EUR', total: 1 };
+        await desk.charge({ billingProfileId: profileId, operationType, price, description: 'x' });
+      }
+    });
+    const [invoice] = await at.office((desk) => desk.invoiceProfile({ billingProfileId: profileId, kind }));
+    const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
+    expect(listed.map((one) => one['operationType'])).toEqual(types);
+  });
+
+  test('that is paid tells of every purchase on it', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    await at.office((desk) => desk.payInvoice(invoiceId, 'TR-1'));
+    expect(brief(await at.news())).toEqual([
+      ['invoice.updated', invoiceId, { paymentReference: null, status: 'open' }],
+      ['billingOperation.updated', purchase.id, { status: 'open' }],
+    ]);
+    expect(await at.get(`/invoices/${invoiceId}`)).toMatchObject({
+      status: 'paid',
+      paymentReference: 'TR-1',
+    });
+  });
+
+  const moves = { paid: 'payInvoice', void: 'voidInvoice', uncollectible: 'giveUpInvoice' } as const;
+  const states = ['open', 'paid', 'void', 'uncollectible'] as const;
+  test.each(
+    states.flatMap((from) =>
+      (['paid', 'void', 'uncollectible'] as const).map((to) => {
+        const legal = from === 'open' || (from === 'uncollectible' && to === 'paid');
+        return [from, to, legal] as const;
+      }),
+    ),
+  )('from %s to %s: %s', async (from, to, legal) => {
+    const { invoiceId } = await invoiced(at);
+    if (from !== 'open') await at.office((desk) => desk[moves[from]](invoiceId));
+    await at.news();
+    const done = at.office((desk) => desk[moves[to]](invoiceId));
+    if (legal) {
+      expect((await done).doc.status).toBe(to);
+    } else {
+      await expect(done).rejects.toEqual(conflict);
+      expect([await status(`/invoices/${invoiceId}`), await at.news()]).toEqual([from, []]);
+    }
+  });
+});
+
+test('an invoice has as many operations as there are', async () => {
+  const profileId = await at.profile();
+  const price = { currency: 'EUR', total: 0.01 };
+  await at.office(async (desk) => {
+    for (let number = 0; number < 1200; number++) {
+      await desk.charge({
+        billingProfileId: profileId,
+        operationType: 'other',
+        price,
+        description: `${number}`,
+      });
+    }
+  });
+  const [invoice] = await at.office((desk) =>
+    desk.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
+  );
+  expect(invoice?.doc).toMatchObject({ amount: { total: 12 }, billingOperationsCount: 1200 });
+  await at.office((desk) => desk.payInvoice(invoice?.id ?? ''));
+  const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
+  expect(listed.map((one) => one['description'])).toEqual(Array.from({ length: 1200 }, (_one, n) => `${n}`));
+  expect(new Set(listed.map((one) => one['status']))).toEqual(new Set(['paid']));
+}, 60_000);

@@ -1,0 +1,91 @@
+import { type BackOffice, backOffice } from '../../../src/travel/booking/booking.ts';
+import type { Offer } from '../../../src/travel/booking/prices.ts';
+import type { TripOutcome } from '../../../src/travel/booking/trips.ts';
+import type { JsonObject } from '../../../src/travel/json.ts';
+import { type Fixture, openFixture } from '../../fixtures/travel.ts';
+
+/** The travel service with its back office. */
+export interface Office {
+  fixture: Fixture;
+  office: BackOffice;
+  /** The `data` of what is at a path. */
+  get(path: string): Promise<JsonObject>;
+  /** All of a list. */
+  all(path: string): Promise<JsonObject[]>;
+  /** The events since the last time this was asked. */
+  news(): Promise<Told[]>;
+  profile(data?: JsonObject): Promise<string>;
+  traveler(data?: JsonObject): Promise<string>;
+  /** A trip of one traveler, or of these, booked wholly. */
+  booked(offers: Offer[], travelerIds?: string[]): Promise<TripOutcome>;
+}
+
+/** An event without its own id and time. */
+export interface Told {
+  kind: string;
+  data: JsonObject;
+  previousAttributes?: JsonObject;
+}
+
+export async function openOffice(): Promise<Office> {
+  const fixture = await openFixture();
+  const onChange = (type: string, id: string) => fixture.changes.push(`${type} ${id}`);
+  const office = backOffice({ ...fixture.runtime, onChange });
+  const get = async (path: string) => {
+    const { status, body } = await fixture.send('get', path);
+    if (status !== 200) throw new Error(`${path}: ${status}`);
+    return body.data;
+  };
+  const all = async (path: string) => {
+    const found: JsonObject[] = [];
+    for (let offset = 0; ; offset += 100) {
+      const { body } = await fixture.send('get', `${path}?limit=100&offset=${offset}`);
+      found.push(...body.data);
+      if (body.data.length < 100) return found;
+    }
+  };
+  let seen = (await all('/events')).length;
+  let number = 0;
+  const profile = async (data: JsonObject = {}) => {
+    const body = { email: 'billing@example.com', lang: 'en', name: 'Headquarters', ...data };
+    return (await fixture.make('/billing-profiles', body)).id;
+  };
+  const traveler = async (data: JsonObject = {}) => {
+    number += 1;
+    const body = { email: `t${number}@example.com`, firstName: 'Ada', lastName: `No. ${number}`, ...data };
+    return (await fixture.make('/users', body)).id;
+  };
+  return {
+    fixture,
+    office,
+    get,
+    all,
+    news: async () => {
+      const events = await all('/events');
+      const fresh = events.slice(seen).map(({ kind, data, previousAttributes }) => ({
+        kind: String(kind),
+        data: data as JsonObject,
+        ...(previousAttributes === undefined ? {} : { previousAttributes: previousAttributes as JsonObject }),
+      }));
+      seen = events.length;
+      return fresh;
+    },
+    profile,
+    traveler,
+    booked: async (offers, travelerIds) => {
+      const ids = travelerIds ?? [await traveler({ billingProfileId: await profile() })];
+      const search = { kind: 'roundTripWithHotel' };
+      return office(async (desk) => {
+        const { id } = await desk.searchTrip({ travelerIds: ids, search, offers });
+        return desk.bookTrip({ tripProjectId: id });
+      });
+    },
+  };
+}
+
+/** What events say in short: the kind, the id of what it is about, and what changed. */
+export function brief(events: Told[]): unknown[] {
+  return events.map(({ kind, data, previousAttributes }) =>
+    previousAttributes ? [kind, data['id'], previousAttributes] : [kind, data['id']],
+  );
+}

@@ -1,0 +1,167 @@
+import { mergePatch } from '../../../src/travel/changes.ts';
+import type { JsonObject } from '../../../src/travel/json.ts';
+import type { Told } from './office.ts';
+import { type Billed, cents, list, things, type View } from './view.ts';
+
+/** What holds of everything at every time, derived from scratch. */
+export function checkView(view: View): void {
+  for (const operation of view.operations) {
+    expect([operation.id, operation.status]).toEqual([operation.id, statusOf(operation, view)]);
+    const { base, tax } = operation.amount;
+    if (base !== undefined && tax !== undefined) {
+      expect(Math.round((base + tax) * 100)).toBe(cents(operation));
+    }
+  }
+  for (const invoice of view.invoices) checkInvoice(invoice, view);
+  for (const refund of view.refunds) checkRefund(refund, view);
+  for (const dispute of view.disputes) checkDispute(dispute, view);
+  checkGivenBack(view);
+  checkCharges(view);
+  for (const trip of view.trips) checkBookings(trip, view);
+}
+
+/** What changed is told, once, with what was there before; what did not change is not told. */
+export function checkEvents(before: View, after: View, told: Told[]): void {
+  const [old, now] = [things(before), things(after)];
+  const changed = [...now].filter(([key, one]) => JSON.stringify(old.get(key)) !== JSON.stringify(one));
+  const expected = changed.flatMap(([key, one]) => eventOf(old.get(key), one));
+  const order = ({ kind, data }: Told) => `${kind} ${data['id']}`;
+  const sorted = (events: Told[]) => [...events].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  expect(sorted(told)).toEqual(sorted(expected));
+  for (const { data, previousAttributes } of told) {
+    if (previousAttributes === undefined) continue;
+    expect(mergePatch(data, previousAttributes)).toEqual(old.get(`${data['type']} ${data['id']}`));
+  }
+}
+
+/** The table of the specification, "Derivation of the billing operation status". */
+function statusOf(operation: Billed, { operations, invoices, refunds, disputes }: View): unknown {
+  const byId = (all: Billed[], id: unknown) => all.find((one) => one.id === id);
+  switch (operation['transactionKind']) {
+    case 'purchase':
+      return byId(invoices, operation['invoiceId'])?.status ?? 'delayed';
+    case 'dispute':
+      return byId(disputes, operation['disputeId'])?.status;
+    default: {
+      if (operation['refundId'] === undefined) return 'succeeded';
+      const purchase = byId(operations, operation['purchaseBillingOperationId']);
+      const invoice = byId(invoices, purchase?.['invoiceId']);
+      if (invoice?.status === 'open') return 'delayed';
+      return byId(refunds, operation['refundId'])?.status;
+    }
+  }
+}
+
+/** "An invoice aggregates one or several purchase and refund billing operations." */
+function checkInvoice(invoice: Billed, { operations }: View): void {
+  const own = operations.filter((one) => one['invoiceId'] === invoice.id);
+  const sum = own.reduce((total, one) => total + signed(one), 0);
+  expect([invoice.id, cents(invoice), invoice['billingOperationsCount']]).toEqual([
+    ...[invoice.id, sum],
+    own.length,
+  ]);
+  expect(own.length).toBeGreaterThan(0);
+  expect(sum).toBeGreaterThanOrEqual(0);
+  for (const one of own) {
+    expect(one.amount.currency).toBe(invoice.amount.currency);
+    expect(one['billingProfileId']).toBe(invoice['billingProfileId']);
+    expect(['purchase', 'refund']).toContain(one['transactionKind']);
+    const type = String(one['operationType']);
+    expect(invoice['kind']).toBe(['other', 'subscription'].includes(type) ? type : 'booking');
+  }
+}
+
+function signed(operation: Billed): number {
+  return operation['transactionKind'] === 'purchase' ? cents(operation) : -cents(operation);
+}
+
+/** It is of one operation, and waits for as long as there is no money to give back. */
+function checkRefund(refund: Billed, { operations, invoices }: View): void {
+  const own = operations.filter(
+    (one) => one['refundId'] === refund.id && one['transactionKind'] === 'refund',
+  );
+  const purchase = operations.find(({ id }) => id === own[0]?.['purchaseBillingOperationId']);
+  const invoice = invoices.find(({ id }) => id === refund['invoiceId']);
+  expect(own.map(({ amount }) => amount)).toEqual([refund.amount]);
+  expect(purchase?.['invoiceId']).toBe(refund['invoiceId']);
+  const isWaiting = invoice?.status === 'open' || invoice?.status === 'uncollectible';
+  expect([refund.id, refund.status === 'delayed']).toEqual([refund.id, isWaiting]);
+  if (invoice?.status === 'void') expect(refund.status).toBe('canceled');
+}
+
+function checkDispute(dispute: Billed, { operations, invoices }: View): void {
+  const own = operations.filter((one) => one['disputeId'] === dispute.id);
+  expect(own.map(({ amount, transactionKind }) => [amount, transactionKind])).toEqual([
+    [dispute.amount, 'dispute'],
+  ]);
+  expect(own[0]).not.toHaveProperty('invoiceId');
+  const invoice = invoices.find(({ id }) => id === dispute['invoiceId']);
+  expect(invoice?.status).toBe('paid');
+  expect(cents(dispute)).toBeLessThanOrEqual(invoice ? cents(invoice) : 0);
+}
+
+/** No refund without its purchase, and never more than it. */
+function checkGivenBack({ operations }: View): void {
+  const purchases = new Map(
+    operations.filter((one) => one['transactionKind'] === 'purchase').map((one) => [one.id, one]),
+  );
+  const given = new Map<string, number>();
+  for (const refund of operations.filter((one) => one['transactionKind'] === 'refund')) {
+    const purchase = purchases.get(String(refund['purchaseBillingOperationId']));
+    expect(purchase).toBeDefined();
+    if (!purchase) return;
+    expect(refund.amount.currency).toBe(purchase.amount.currency);
+    expect(cents(refund)).toBeGreaterThan(0);
+    const counts = refund.status !== 'failed' && refund.status !== 'canceled';
+    given.set(purchase.id, (given.get(purchase.id) ?? 0) + (counts ? cents(refund) : 0));
+  }
+  for (const [id, sum] of given) {
+    const purchase = purchases.get(id);
+    expect(sum).toBeLessThanOrEqual(purchase ? cents(purchase) : 0);
+  }
+}
+
+/** Refunds and disputes together never take more than the charge of their invoice. */
+function checkCharges({ invoices, refunds, disputes }: View): void {
+  const over = ['failed', 'canceled', 'won', 'warningClosed'];
+  const live = [...refunds, ...disputes].filter(({ status }) => !over.includes(status));
+  for (const invoice of invoices) {
+    const own = live.filter(({ invoiceId }) => invoiceId === invoice.id);
+    const taken = own.reduce((sum, one) => sum + cents(one), 0);
+    expect(taken).toBeLessThanOrEqual(cents(invoice));
+  }
+}
+
+/** A booking that failed costs nothing, and one that nobody holds has no segment that somebody holds. */
+function checkBookings(trip: JsonObject, { operations }: View): void {
+  const segments = list(trip, 'transportLegs').flatMap((leg) => list(leg, 'segments'));
+  for (const booking of list(trip, 'bookings')) {
+    const own = segments.filter(({ bookingId }) => bookingId === booking['id']);
+    const gone = booking['canceled'] === true || booking['exchanged'] === true;
+    expect(booking['canceled'] === true && booking['exchanged'] === true).toBe(false);
+    if (own.length > 0) {
+      expect(own.every(({ canceled, exchanged }) => canceled === true || exchanged === true)).toBe(gone);
+    }
+    if (booking['status'] === 'failed') {
+      expect([own, gone, booking['reference']]).toEqual([[], false, undefined]);
+    }
+  }
+  const references = new Set(list(trip, 'bookings').flatMap(({ reference }) => reference ?? []));
+  for (const operation of operations.filter(({ tripProjectId }) => tripProjectId === trip['id'])) {
+    expect(references).toContain((operation['bookingSnapshot'] as JsonObject)['reference']);
+  }
+}
+
+/** The event of a change; a trip that changes has none of its own, nor has a booking. */
+function eventOf(before: JsonObject | undefined, after: JsonObject): Told[] {
+  const type = String(after['type']);
+  if (type === 'booking') {
+    return before ? [] : [{ kind: `tripProject.booking.${after['status']}`, data: after }];
+  }
+  if (!before) return [{ kind: `${type}.created`, data: after }];
+  if (type === 'tripProject') return [];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const previousAttributes = Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
+  return [{ kind: `${type}.updated`, data: after, previousAttributes }];
+}

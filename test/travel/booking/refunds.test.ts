@@ -1,0 +1,198 @@
+import { flight } from './offers.ts';
+import { brief, type Office, openOffice } from './office.ts';
+import { charged, conflict, invoiced, paid } from './scenes.ts';
+
+let at: Office;
+beforeEach(async () => {
+  at = await openOffice();
+});
+afterEach(() => at.fixture.close());
+
+const status = async (path: string) => (await at.get(path))['status'];
+const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`);
+
+describe('a refund', () => {
+  test('before the invoice makes no refund resource', async () => {
+    const { purchase } = await charged(at);
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    expect(await at.all('/refunds')).toEqual([]);
+    const answered = await at.get(`/billing-operations/${refund.id}`);
+    expect(answered).toMatchObject({
+      amount: { currency: 'EUR', total: 100 },
+      operationType: 'subscription',
+      purchaseBillingOperationId: purchase.id,
+      transactionKind: 'refund',
+    });
+    expect(answered).not.toHaveProperty('refundId');
+    expect(answered).not.toHaveProperty('invoiceId');
+    expect(brief(await at.news())).toEqual([['billingOperation.created', refund.id]]);
+  });
+
+  test('after the invoice makes one, and leaves the invoice as it was emitted', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    const before = await at.get(`/invoices/${invoiceId}`);
+    const refund = await at.office((desk) =>
+      desk.refundOperation({ billingOperationId: purchase.id, total: 40 }),
+    );
+    const answered = await at.get(`/billing-operations/${refund.id}`);
+    const refundId = String(answered['refundId']);
+    expect(answered).not.toHaveProperty('invoiceId');
+    expect(await at.get(`/refunds/${refundId}`)).toMatchObject({
+      amount: { currency: 'EUR', total: 40 },
+      invoiceId,
+      status: 'delayed',
+    });
+    expect(await at.get(`/invoices/${invoiceId}`)).toEqual(before);
+    expect(brief(await at.news())).toEqual([
+      ['refund.created', refundId],
+      ['billingOperation.created', refund.id],
+    ]);
+  });
+
+  test('that waited for the payment of its invoice is transferred then', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const refundId = refund.doc.refundId ?? '';
+    for (const outcome of ['succeeded', 'canceled'] as const) {
+      await expect(at.office((desk) => desk.endTransfer(refundId, outcome))).rejects.toEqual(conflict);
+    }
+    await expect(at.office((desk) => desk.startTransfer(refundId))).rejects.toEqual(conflict);
+    await at.news();
+    await at.office((desk) => desk.payInvoice(invoiceId));
+    expect(brief(await at.news())).toEqual([
+      ['invoice.updated', invoiceId, { status: 'open' }],
+      ['billingOperation.updated', purchase.id, { status: 'open' }],
+      ['refund.updated', refundId, { status: 'delayed' }],
+      ['billingOperation.updated', refund.id, { status: 'delayed' }],
+    ]);
+    await at.office((desk) => desk.startTransfer(refundId));
+    await at.office((desk) => desk.endTransfer(refundId, 'succeeded'));
+    expect(brief(await at.news())).toEqual([
+      ['refund.updated', refundId, { status: 'waiting' }],
+      ['billingOperation.updated', refund.id, { status: 'waiting' }],
+      ['refund.updated', refundId, { status: 'pending' }],
+      ['billingOperation.updated', refund.id, { status: 'pending' }],
+    ]);
+  });
+
+  test('of an invoice that becomes void is canceled with it', async () => {
+    const { purchase, invoiceId } = await invoiced(at);
+    const refund = await at.office((desk) =>
+      desk.refundOperation({ billingOperationId: purchase.id, total: 1 }),
+    );
+    await at.news();
+    await at.office((desk) => desk.voidInvoice(invoiceId));
+    expect(brief(await at.news())).toEqual([
+      ['invoice.updated', invoiceId, { status: 'open' }],
+      ['billingOperation.updated', purchase.id, { status: 'open' }],
+      ['refund.updated', refund.doc.refundId, { status: 'delayed' }],
+      ['billingOperation.updated', refund.id, { status: 'delayed' }],
+    ]);
+    expect(await statusOf(refund)).toBe('canceled');
+    const again = at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    await expect(again).rejects.toEqual(conflict);
+  });
+
+  test('is never more than what is left of its purchase', async () => {
+    const { purchase } = await charged(at);
+    const give = (total?: number) =>
+      at.office((desk) =>
+        desk.refundOperation({ billingOperationId: purchase.id, ...(total === undefined ? {} : { total }) }),
+      );
+    for (const total of [100.01, 0, -1, 0.001, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(give(total)).rejects.toEqual(conflict);
+    }
+    await give(99.99);
+    await expect(give(0.02)).rejects.toEqual(conflict);
+    expect((await give()).doc.amount.total).toBe(0.01);
+    await expect(give()).rejects.toEqual(conflict);
+  });
+
+  test('by hand is never more than what disputes leave of the charge', async () => {
+    const { purchase, invoiceId } = await paid(at);
+    const { dispute } = await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
+    );
+    const give = (total?: number) =>
+      at.office((desk) =>
+        desk.refundOperation({ billingOperationId: purchase.id, ...(total === undefined ? {} : { total }) }),
+      );
+    await expect(give(40.01)).rejects.toEqual(conflict);
+    expect((await give(15)).doc.amount.total).toBe(15);
+    expect((await give()).doc.amount.total).toBe(25);
+    await expect(give(0.01)).rejects.toEqual(conflict);
+    await at.office((desk) => desk.moveDispute(dispute.id, 'won'));
+    await expect(give(60.01)).rejects.toEqual(conflict);
+    expect((await give()).doc.amount.total).toBe(60);
+  });
+
+  test('of a cancellation is what disputes leave of the charge, over all purchases of the invoice', async () => {
+    const billingProfileId = await at.profile();
+    const travelerId = await at.traveler({ billingProfileId });
+    const { trip, bookings } = await at.booked([flight(100), flight(50)], [travelerId]);
+    const [invoice = { id: '' }] = await at.office((desk) =>
+      desk.invoiceProfile({ billingProfileId, kind: 'booking' }),
+    );
+    await at.office((desk) => desk.payInvoice(invoice.id));
+    await at.office((desk) =>
+      desk.disputeInvoice({ invoiceId: invoice.id, reason: 'fraudulent', total: 70 }),
+    );
+    const given = [];
+    for (const { id: bookingId } of bookings) {
+      const { operations } = await at.office((desk) =>
+        desk.cancelBooking({ tripProjectId: trip.id, bookingId }),
+      );
+      given.push(operations.map(({ doc }) => doc.amount.total));
+    }
+    expect(given).toEqual([[80], []]);
+  });
+
+  test('that failed can be issued again', async () => {
+    const { purchase } = await paid(at);
+    const give = () => at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const first = await give();
+    await expect(give()).rejects.toEqual(conflict);
+    await at.office((desk) => desk.startTransfer(first.doc.refundId ?? ''));
+    await at.office((desk) => desk.endTransfer(first.doc.refundId ?? '', 'failed'));
+    expect((await give()).doc.amount).toEqual({ currency: 'EUR', total: 100 });
+  });
+
+  test('is of a purchase only', async () => {
+    const { purchase } = await charged(at);
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const again = at.office((desk) => desk.refundOperation({ billingOperationId: refund.id }));
+    await expect(again).rejects.toEqual(conflict);
+    const unknown = at.office((desk) => desk.refundOperation({ billingOperationId: 'f'.repeat(24) }));
+    await expect(unknown).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  const followers = Object.entries({
+    delayed: [],
+    waiting: ['pending', 'canceled'],
+    pending: ['succeeded', 'failed', 'canceled'],
+    succeeded: [],
+    failed: [],
+    canceled: [],
+  });
+  const transfer = followers.flatMap(([from, next]) =>
+    ['pending', 'succeeded', 'failed', 'canceled'].map(
+      (to) => [from, to, next.some((one) => one === to)] as const,
+    ),
+  );
+  test.each(transfer)('goes from %s to %s: %s', async (from, to, legal) => {
+    const { purchase } = await (from === 'delayed' ? invoiced(at) : paid(at));
+    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const id = refund.doc.refundId ?? '';
+    const move = (state: string) =>
+      at.office((desk) =>
+        state === 'pending'
+          ? desk.startTransfer(id)
+          : desk.endTransfer(id, state as 'succeeded' | 'failed' | 'canceled'),
+      );
+    if (!['delayed', 'waiting'].includes(from)) await move('pending');
+    if (!['delayed', 'waiting', 'pending'].includes(from)) await move(from);
+    expect(await status(`/refunds/${id}`)).toBe(from);
+    if (legal) expect((await move(to)).doc.status).toBe(to);
+    else await expect(move(to)).rejects.toEqual(conflict);
+  });
+});
