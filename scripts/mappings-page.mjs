@@ -15,7 +15,7 @@ import { toTravel } from '../dist/translator/to-travel.js';
 const root = join(fileURLToPath(import.meta.url), '../..');
 const page = join(root, 'docs/mappings.md');
 const casesFolder = join(root, 'test/translator/cases');
-const lookups = readJson(join(root, 'test/translator/lookups.json'));
+const lookups = readJson(join(root, 'test/fixtures/lookups.json'));
 const files = readdirSync(casesFolder).map((file) => basename(file, '.json'));
 const cases = Object.fromEntries(files.map((name) => [name, readJson(join(casesFolder, `${name}.json`))]));
 

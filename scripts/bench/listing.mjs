@@ -5,7 +5,7 @@ import { openEmbedded } from '../../dist/store/database.js';
 import { travelResources } from '../../dist/store/travel-resources.js';
 import { list, listUnder } from '../../dist/travel/collection.js';
 import { keysOf } from '../../dist/travel/resource.js';
-import { billingOperation } from '../../dist/travel/resources/billing-operation.js';
+import { billingOperation } from '../../dist/travel/resources/billing.js';
 import { event } from '../../dist/travel/resources/event.js';
 import { user } from '../../dist/travel/resources/user.js';
 import { LISTS } from './lists.mjs';

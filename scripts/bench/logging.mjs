@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { httpApp } from '../../dist/http/app.js';
 import { newLog } from '../../dist/http/log.js';
-import { httpMetrics } from '../../dist/http/metrics.js';
+import { httpMetrics } from '../../dist/http/monitoring.js';
 import { embeddedTravel } from '../../dist/server/embedded.js';
 import { realSurroundings } from '../../dist/server/runtime.js';
 import { openEmbedded } from '../../dist/store/database.js';

@@ -1,10 +1,8 @@
 import type { Log, TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/ports.ts';
-import type { CustomField, Lookups, Named, ScimUserMapping } from '../translator/snapshot.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { CustomField, Lookups, Named, ScimUserMapping, TravelUser } from '../translator/snapshot.ts';
 import { ofCollection, record, text, texts } from './answers.ts';
-import type { TravelClient } from './client.ts';
+import type { TravelClient, TravelPaths } from './client.ts';
 import { all } from './collection.ts';
-import type { TravelPaths } from './paths.ts';
 import { readTravelUser } from './users.ts';
 
 const FRESH_MS = 60_000;

@@ -10,7 +10,7 @@ import { hasDatabase } from '../store/database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/snapshot.ts';
-import { failureText, type Shell } from './exit.ts';
+import { failureText, type Shell } from './output.ts';
 
 /**
  * Checks the settings and every mapping file they name, and asks the travel API for each name in the mappings. A travel API

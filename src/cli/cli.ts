@@ -3,21 +3,26 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { check } from './check.ts';
-import { forgetConnection, listConnections } from './connections.ts';
+import { forgetConnection, type ImportAsked, importTravelers, listConnections } from './connections.ts';
 import { addCredentials } from './credentials.ts';
-import { demo } from './demo.ts';
 import { eraseUser } from './erase.ts';
-import { type Action, type Exit, exitOf, type Shell } from './exit.ts';
 import { addHolds } from './holds.ts';
-import { type ImportAsked, importTravelers } from './import.ts';
-import { printOpenapi } from './openapi.ts';
-import { baseUrl, moment, statuses, variable, wholeNumber } from './options.ts';
-import { withoutControls } from './output.ts';
+import {
+  type Action,
+  baseUrl,
+  type Exit,
+  exitOf,
+  moment,
+  type Shell,
+  statuses,
+  variable,
+  wholeNumber,
+  withoutControls,
+} from './output.ts';
 import { preview, previewPeople } from './preview.ts';
 import { replayRecorded } from './replay.ts';
-import { type RequestsAsked, showRequests } from './requests.ts';
-import { addSampleData } from './sample-data.ts';
-import { serve } from './serve.ts';
+import { demo, serve } from './serve.ts';
+import { addSampleData, printOpenapi, type RequestsAsked, showRequests } from './travel-service.ts';
 
 /** Runs one command line and answers the exit code: 0 done, 1 found a fault, 2 wrong use. */
 export async function run(argv: string[], home: string): Promise<number> {

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { readJsonFile } from '../config/json-file.ts';
+import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
-import { hashSecret, newSecret } from '../http/bearer.ts';
-import { parseJwks, type Registration, registerClient } from '../oauth/clients.ts';
-import type { Grant, OAuthClient } from '../oauth/ports.ts';
+import { hashSecret, newSecret } from '../http/authentication.ts';
+import {
+  type Grant,
+  type OAuthClient,
+  parseJwks,
+  type Registration,
+  registerClient,
+} from '../oauth/clients.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { apiKeys, oauthClients, tokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
@@ -13,10 +18,8 @@ import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.
 import { requireAdmin } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
 import { textOf } from '../travel/json.ts';
-import { connectionOf, withDatabase } from './database.ts';
-import type { Action, Shell } from './exit.ts';
-import { keysUrl, wholeDays } from './options.ts';
-import { minute, tableOf } from './output.ts';
+import { connectionOf, withDatabase } from './connections.ts';
+import { type Action, keysUrl, minute, type Shell, tableOf, wholeDays } from './output.ts';
 
 /** The commands for what opens either service. */
 export function addCredentials(program: Command, shell: Shell, action: Action): void {

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from '../config/settings.ts';
 import { type Database, isServed } from '../store/database.ts';
-import { areUnchanged, keepIdentities } from '../store/erasure/held-identities.ts';
 import {
   noteErasedTravelers,
   type Place,
@@ -12,10 +11,11 @@ import {
   takeLeases,
 } from '../store/erasure/identities.ts';
 import { leaveOtherPeople } from '../store/erasure/other-people.ts';
+import { areUnchanged, keepIdentities } from '../store/erasure/person.ts';
 import { reduceLogged } from '../store/erasure/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { type ErasureGround, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
-import { connectionOf, withDatabase } from './database.ts';
+import { connectionOf, withDatabase } from './connections.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
 import {
   type ErasurePlan,
@@ -28,7 +28,7 @@ import {
   remainderText,
   soughtOf,
 } from './erasure-plan.ts';
-import type { Shell } from './exit.ts';
+import type { Shell } from './output.ts';
 
 /** Who is to be erased. */
 export interface EraseAsked {

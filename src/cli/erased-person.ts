@@ -1,12 +1,11 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
-import { linkedAmong } from '../store/erasure/held-identities.ts';
 import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
-import { type Belonging, findPeople } from '../store/erasure/person.ts';
+import { type Belonging, findPeople, linkedAmong } from '../store/erasure/person.ts';
 import { sharedNames } from '../store/erasure/shared-names.ts';
 import { travelResources } from '../store/travel-resources.ts';
-import { formerTravelers } from '../travel/former-travelers.ts';
+import { formerTravelers } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReading, TravelStore } from '../travel/ports.ts';
 import { inLine } from './output.ts';

@@ -4,10 +4,9 @@ import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/ports.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { connectionOf, withDatabase } from './database.ts';
-import type { Action, Shell } from './exit.ts';
+import { connectionOf, withDatabase } from './connections.ts';
 import { type Answer, causeTexts, consequenceOf, type Deciding, decidingText, wantOf } from './hold-texts.ts';
-import { inLine, jsonLine, minute, tableOf } from './output.ts';
+import { type Action, inLine, jsonLine, minute, type Shell, tableOf } from './output.ts';
 
 const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
 

@@ -1,5 +1,10 @@
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
+import { CommanderError, InvalidArgumentError } from 'commander';
+import { SettingsFault } from '../config/faults.ts';
+import { isSafeUrl } from '../config/schema.ts';
+import type { TravelFailure } from '../provisioning/ports.ts';
+import { DatabaseInUse } from '../store/database.ts';
 
 /** A table as text; each cell is one line, whatever is in it. */
 export function tableOf(head: string[], rows: string[][]): string {
@@ -48,4 +53,142 @@ export function jsonLine(value: object): string {
 
 function escapeOf(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+}
+
+/** How a command that was used rightly ends: 0 done, 1 found a fault. */
+export type Exit = 0 | 1;
+
+/** Wraps the work of a command, so that its end becomes that of the program. */
+export type Action = <A extends unknown[]>(
+  work: (...values: A) => Promise<Exit>,
+) => (...values: A) => Promise<void>;
+
+/**
+ * The exit code for what ended a command: 1 with a line for what the operator can mend, 2 for wrong use. A fault of ours
+ * is thrown on, with its stack.
+ */
+export function exitOf(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
+  // Commander has told it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const told = lineOf(error);
+  if (told === undefined) throw error;
+  complain(told);
+  return 1;
+}
+
+function lineOf(error: unknown): string | undefined {
+  if (error instanceof SettingsFault || error instanceof DatabaseInUse) return error.message;
+  if (!(error instanceof Error)) return undefined;
+  const { message } = error;
+  const inDatabase = databaseCures.find(([part]) => message.includes(part));
+  if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;
+  if (!('syscall' in error) || !('code' in error)) return undefined;
+  const cure = systemCures[String(error.code)];
+  return cure === undefined ? `${message}.` : `${message}. ${cure}`;
+}
+
+const systemCures: Record<string, string> = {
+  EADDRINUSE: 'Another program serves there: stop it, or set PORT to another port.',
+  EADDRNOTAVAIL: 'This machine has no such address: correct HOST.',
+  ENOTFOUND: 'This machine has no such address: correct HOST.',
+  EACCES: 'Give Jetbridge the right to it, or set PORT above 1023, or JETBRIDGE_DATA to a folder of its own.',
+  ENOTDIR: 'JETBRIDGE_DATA must be a folder.',
+  EEXIST: 'JETBRIDGE_DATA must be a folder.',
+  EROFS: 'JETBRIDGE_DATA must be a folder that can be written.',
+  ENOSPC: 'Make room on the disk.',
+};
+
+/** By their messages, as some of SQLite's errors come without a code. */
+const databaseCures: [part: string, cure: string][] = [
+  ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
+  ['disk image is malformed', 'Restore a backup.'],
+  ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],
+  ['attempt to write a readonly database', 'Give Jetbridge the right to write in that folder.'],
+  ['database or disk is full', 'Make room on the disk.'],
+  ['disk I/O error', 'Make room on the disk, and see whether it works.'],
+];
+
+/** What a command works with. */
+export interface Shell {
+  environment: Record<string, string | undefined>;
+  /** The program's own folder, with its config and demo. */
+  home: string;
+  /** Whether somebody watches standard error. */
+  isTerminal: boolean;
+  /** Asks and answers what was typed; only where somebody sits at a terminal. */
+  ask?(question: string): Promise<string>;
+  /** To standard output. */
+  print(text: string): void;
+  /** To standard error. */
+  complain(text: string): void;
+}
+
+/** Why the travel API could not be read, with what would help. */
+export function failureText(failure: TravelFailure): string {
+  switch (failure.kind) {
+    case 'unauthorized':
+      return 'it refuses the credential (401); check TRAVEL_API_KEY';
+    case 'forbidden':
+      return 'the credential may not read this (403); check what it may do';
+    case 'notFound':
+      return 'there is nothing at that path (404); check TRAVEL_API_URL and travelApi.paths';
+    case 'unavailable':
+      return `${inLine(failure.text)}; check TRAVEL_API_URL, or try again later`;
+    case 'conflict':
+    case 'invalid':
+      return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;
+  }
+}
+
+/** A base URL, without a slash at the end. */
+export function baseUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
+  return text.replace(/\/+$/, '');
+}
+
+/** Where public keys are. */
+export function keysUrl(text: string): string {
+  if (!isSafeUrl(text))
+    throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
+  return text;
+}
+
+/** One more variable, given as `name=value`. */
+export function variable(text: string, others: Record<string, string>): Record<string, string> {
+  const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
+  return { ...others, [name]: value };
+}
+
+/** A number of days. */
+export function wholeDays(text: string): number {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1)
+    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
+  return days;
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A moment, in epoch milliseconds: so long ago, or a date and time. */
+export function moment(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
+  return at;
+}
+
+/** HTTP statuses, one or a class, as the first and the last. */
+export function statuses(text: string): { from: number; to: number } {
+  if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
+  if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
+  throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
+}
+
+/** A number of things, perhaps none. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
+  return Number(text);
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import Table from 'cli-table3';
-import { type Fault, SettingsFault } from '../config/faults.ts';
-import { readJsonFile } from '../config/json-file.ts';
+import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { readMapping, readSettings } from '../config/settings.ts';
 import type { Example, MappingPreview } from '../provisioning/preview-mapping.ts';
 import { normalize } from '../schema/normalize.ts';
@@ -12,8 +11,7 @@ import { previewText } from '../translator/preview.ts';
 import type { Finding } from '../translator/result.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import { failureText, type Shell } from './exit.ts';
-import { inLine, startBar } from './output.ts';
+import { failureText, inLine, type Shell, startBar } from './output.ts';
 
 /** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
 export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { replay } from '../replay/report.ts';
 import { ScenarioFault } from '../replay/scenario.ts';
-import type { Shell } from './exit.ts';
-import { inLine } from './output.ts';
+import { inLine, type Shell } from './output.ts';
 
 /** Plays recorded exchanges against a running service; 1 when an answer differs from what is expected. */
 export async function replayRecorded(

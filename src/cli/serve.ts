@@ -1,7 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readSettings } from '../config/settings.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Table from 'cli-table3';
+import { type Fault, SettingsFault } from '../config/faults.ts';
+import { readMapping, readSettings, type Settings } from '../config/settings.ts';
+import { newSecret } from '../http/authentication.ts';
+import type { Identity } from '../provisioning/identity.ts';
+import { defaultPolicies } from '../provisioning/policies.ts';
+import { replay } from '../replay/report.ts';
+import type { Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
-import type { Shell } from './exit.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
+import { inLine, type Shell } from './output.ts';
 
 /** Serves until SIGTERM or SIGINT; then finishes what runs, and ends with 0. */
 export async function serve({ environment, home, complain }: Shell): Promise<0> {
@@ -27,4 +39,176 @@ function welcome(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>)
   if (made.scimToken || made.travelApiKey)
     lines.push('Keep these: they were made at this first start and are shown only now.');
   return lines.join('\n');
+}
+
+const days = ['okta-day.json', 'entra-day.json'];
+
+/** Plays a recorded day of Okta and of Entra ID on a throw-away database, and shows what became of everybody. */
+export async function demo(shell: Shell): Promise<0 | 1> {
+  const data = mkdtempSync(join(tmpdir(), 'jetbridge-demo-'));
+  const scimToken = newSecret('scim');
+  const travelKey = newSecret('travel');
+  const service = await start(settingsFor(shell, { data, scimToken, travelKey }));
+  try {
+    shell.print(`Jetbridge runs on ${service.url} with an empty, throw-away database.\n`);
+    const made = await makeDepartment(service, travelKey);
+    if (!made) return 1;
+    return await playDays(shell, service, { scimToken, travelKey });
+  } finally {
+    await service.close();
+    rmSync(data, { recursive: true });
+  }
+}
+
+interface Secrets {
+  scimToken: string;
+  travelKey: string;
+}
+
+async function playDays(shell: Shell, service: Service, { scimToken, travelKey }: Secrets): Promise<0 | 1> {
+  const notes: string[] = [];
+  const { failed } = await replay({
+    files: days.map((day) => join(shell.home, 'demo', day)),
+    url: `${service.url}/scim/v2`,
+    token: scimToken,
+    print: shell.print,
+    now: Date.now,
+    newRun: () => randomBytes(4).toString('hex'),
+    afterStep: async (_scenario, step: Step) => {
+      if (step.note !== undefined) notes.push(step.note);
+    },
+  });
+  const people = await service.people('default');
+  const answer = await fetch(`${service.url}/api/users?limit=100`, {
+    headers: { Authorization: `Bearer ${travelKey}` },
+  });
+  const { data: travelers } = (await answer.json()) as {
+    data: Parameters<typeof peopleTable>[0]['travelers'];
+  };
+  shell.print(`\n${peopleTable({ people, travelers, notes })}`);
+  return failed > 0 ? 1 : 0;
+}
+
+/** The custom field that the mapping of departments names; a real travel account has it already. */
+async function makeDepartment(service: Service, travelKey: string): Promise<boolean> {
+  const answer = await fetch(`${service.url}/api/custom-fields`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${travelKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ data: { name: 'Department', dataType: 'text', resourceType: 'user' } }),
+  });
+  return answer.status === 201;
+}
+
+function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
+  const faults: Fault[] = [];
+  const mappingFile = join(shell.home, 'demo/mapping.json');
+  const mapping = readMapping(mappingFile, faults);
+  if (!mapping) throw new SettingsFault(faults);
+  return {
+    port: 0,
+    host: '127.0.0.1',
+    publicUrl: undefined,
+    data,
+    key: undefined,
+    previousKey: undefined,
+    logLevel: 'silent',
+    maxConnections: 100,
+    writeBudgetMs: 800,
+    parkingDomain: 'jetbridge.invalid',
+    minimumShare: 0.5,
+    tombstoneDays: 400,
+    alerts: undefined,
+    travelService: { webhooks: { allowPrivate: false } },
+    tls: undefined,
+    requireHttps: false,
+    trustedProxies: [],
+    connections: [
+      {
+        id: 'default',
+        mapping,
+        mappingFile,
+        scimToken,
+        account: 'embedded',
+        travelApi: {
+          url: 'embedded',
+          key: travelKey,
+          paths: {},
+          timeoutMs: 10_000,
+          concurrency: 8,
+          perSecond: 100,
+          lateMs: 30_000,
+          patchMediaType: 'application/json',
+          feed: false,
+        },
+        policies: defaultPolicies,
+      },
+    ],
+  };
+}
+
+interface People {
+  people: Identity[];
+  travelers: TravelUser[];
+  /** What was recorded of the exchanges, in order; the first word of each is somebody's given name. */
+  notes: string[];
+}
+
+/** Everybody whom an IdP spoke of: what it said, what the travel service now holds, and what was left out and why. */
+export function peopleTable({ people, travelers, notes }: People): string {
+  const table = new Table({
+    head: ['person', 'what the IdP said', 'what the travel service holds', 'left out, and why'],
+    colWidths: [16, 36, 42, 42],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  });
+  const names = new Map(
+    travelers.map((traveler) => [traveler.id, `${traveler.firstName} ${traveler.lastName}`]),
+  );
+  for (const identity of people.filter(({ claimed }) => claimed)) {
+    const traveler = travelers.find(({ id }) => id === identity.travelId);
+    const given = givenName(identity);
+    table.push([
+      inLine(names.get(identity.travelId ?? '') ?? given),
+      notes
+        .filter((note) => note.startsWith(`${given} `))
+        .map(inLine)
+        .join('\n') || 'joins',
+      traveler ? holding(traveler, names) : 'nothing yet',
+      identity.findings.map(leftOut).join('\n') || '-',
+    ]);
+  }
+  return table.toString();
+}
+
+function leftOut({ field, value, reason }: Identity['findings'][number]): string {
+  return inLine(`${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`);
+}
+
+function givenName({ desired }: Identity): string {
+  const { name } = desired;
+  const given = typeof name === 'object' && name && !Array.isArray(name) ? name.givenName : undefined;
+  return typeof given === 'string' ? given : String(desired.userName);
+}
+
+function holding(traveler: TravelUser, names: Map<string, string>): string {
+  const { email, archived, phoneNumber, lang, address, managerId, customFields = [] } = traveler;
+  const lines: [string, string | undefined][] = [
+    ['email', email],
+    ['phone', phoneNumber],
+    ['language', lang],
+    [
+      'address',
+      address && [address.streetAddress, address.city, address.countryCode].filter(Boolean).join(', '),
+    ],
+    ['manager', managerId && (names.get(managerId) ?? managerId)],
+    ...customFields.map(({ name, values }): [string, string] => [
+      name ?? 'custom field',
+      values.map(({ data }) => data).join(', '),
+    ]),
+    ['archived', archived ? 'yes' : undefined],
+  ];
+  return lines
+    .filter(([, value]) => value)
+    .map(([label, value]) => inLine(`${label}: ${value}`))
+    .join('\n');
 }

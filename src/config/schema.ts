@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { isLoopback, isProxyEntry } from '../http/proxies.ts';
 import { readKey } from '../store/encryption.ts';
-import { told } from '../translator/mapping-faults.ts';
+import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
-import { weaknessOf } from './weak-secret.ts';
+import { weaknessOf } from './faults.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
 function whole(min: number, max: number, example: number) {
-  const error = told(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
+  const error = faultText(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-const path = z.string().startsWith('/', told('is no path', 'Begin with a slash, e.g. "/api/cost-centers".'));
+const path = z
+  .string()
+  .startsWith('/', faultText('is no path', 'Begin with a slash, e.g. "/api/cost-centers".'));
 
 const paths = z
   .strictObject({
@@ -22,7 +24,7 @@ const paths = z
     costCenters: path,
     customFields: path,
     customFieldOptions: path.includes('{id}', {
-      error: told('has no place for the custom field', 'Write e.g. "/api/custom-fields/{id}/options".'),
+      error: faultText('has no place for the custom field', 'Write e.g. "/api/custom-fields/{id}/options".'),
     }),
     travelPolicies: path,
     scimUserMappings: path,
@@ -34,10 +36,15 @@ const variable = z
   .string()
   .regex(
     /^[A-Z][A-Z0-9_]*$/,
-    told('is no name of an environment variable', 'Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".'),
+    faultText(
+      'is no name of an environment variable',
+      'Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".',
+    ),
   );
 
-const noTravelUrl = { error: told('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".') };
+const noTravelUrl = {
+  error: faultText('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".'),
+};
 const travelUrl = z.union(
   [z.literal('embedded'), z.url({ protocol: /^https?$/, ...noTravelUrl })],
   noTravelUrl,
@@ -64,7 +71,7 @@ const travelApi = z.strictObject({
   paths: paths.default({}),
   feed: z
     .union([z.literal(false), following], {
-      error: told(
+      error: faultText(
         'is no way to follow the feed',
         'Write false, or e.g. {"everyMs": 2000}, from 100 to 3600000.',
       ),
@@ -87,9 +94,9 @@ const travelApi = z.strictObject({
     .describe('Media type of a PATCH; after a 415 the other one is used.'),
 });
 
-const flag = z.boolean({ error: told('is neither true nor false', 'Write true or false.') });
+const flag = z.boolean({ error: faultText('is neither true nor false', 'Write true or false.') });
 
-const noShare = { error: told('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
+const noShare = { error: faultText('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
 const share = z.number(noShare).min(0, noShare).max(1, noShare);
 
 const safetyValve = z.strictObject({
@@ -120,7 +127,7 @@ const policies = z.strictObject({
     .describe('Whether an archived leaver gives their address up when somebody else wants it.'),
   safetyValve: z
     .union([z.literal(false), safetyValve], {
-      error: told(
+      error: faultText(
         'is no safety valve',
         'Write false, or e.g. {"share": 0.05, "minimum": 20, "windowMinutes": 60}.',
       ),
@@ -143,13 +150,13 @@ const connectionId = z
   .string()
   .regex(
     /^[a-z][a-z0-9-]{0,39}$/,
-    told(
+    faultText(
       'is no name of a connection',
       'Write at most 40 lower-case letters, digits and hyphens, beginning with a letter.',
     ),
   );
 
-const noProvider = { error: told('is no https URL', 'Give e.g. "https://login.example.com".') };
+const noProvider = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
 
 const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
 
@@ -157,7 +164,7 @@ const adminAddress = z
   .string()
   .regex(
     /^[^\s@]{1,64}@[^\s@]{1,255}$/,
-    told('is no address', 'Give the email of an admin of the travel service, e.g. "ada@corp.example".'),
+    faultText('is no address', 'Give the email of an admin of the travel service, e.g. "ada@corp.example".'),
   );
 
 const openid = z
@@ -196,7 +203,10 @@ export const travelServiceSchema = z.strictObject({
 });
 
 const noDomain = {
-  error: told('is no domain', 'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.'),
+  error: faultText(
+    'is no domain',
+    'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.',
+  ),
 };
 
 const emailSwap = z.strictObject({
@@ -221,7 +231,7 @@ const retention = z.strictObject({
 });
 
 const noReceiver = {
-  error: told('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
+  error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
 
 const alerts = z.strictObject({
@@ -249,7 +259,7 @@ export const settingsSchema = z.strictObject({
   connections: z
     .record(connectionId, connectionSchema)
     .refine((all) => Object.keys(all).length > 0, {
-      error: told('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
+      error: faultText('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
     })
     .default({ default: connectionSchema.parse({}) })
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
@@ -263,7 +273,7 @@ export const settingsSchema = z.strictObject({
 const yes = ['true', 'on', '1'];
 const no = ['false', 'off', '0'];
 const yesOrNo = z
-  .enum([...yes, ...no], { error: told('is neither true nor false', 'Give true or false.') })
+  .enum([...yes, ...no], { error: faultText('is neither true nor false', 'Give true or false.') })
   .transform((text) => yes.includes(text));
 
 /** Words, addresses and ranges, with commas between them. */
@@ -275,15 +285,15 @@ const proxies = z
     for (const entry of entries.filter((one) => !isProxyEntry(one))) {
       const remedy =
         'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
-      const message = told(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
+      const message = faultText(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
       context.addIssue({ code: 'custom', message });
     }
   });
 
-const port = told('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
+const port = faultText('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
 
 const sealingKey = z.string().refine((key) => readKey(key) !== undefined, {
-  error: told('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
+  error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
 /** The environment, with empty variables taken away. */
@@ -296,12 +306,12 @@ export const environmentSchema = z.object({
     .default(8080),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: told('is no URL', 'Give e.g. https://bridge.example.com.') })
+    .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
   JETBRIDGE_KEY: sealingKey
     .refine((key) => readKey(key) === undefined || weaknessOf(key.trim()) === undefined, {
-      error: told(
+      error: faultText(
         'repeats itself or has too few different characters, so it could be guessed',
         'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
       ),
@@ -313,7 +323,10 @@ export const environmentSchema = z.object({
   TRAVEL_API_INSECURE: yesOrNo.default(false),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-      error: told('is no level of the log', 'Give one of fatal, error, warn, info, debug, trace and silent.'),
+      error: faultText(
+        'is no level of the log',
+        'Give one of fatal, error, warn, info, debug, trace and silent.',
+      ),
     })
     .default('info'),
   TLS_CERT: z.string().optional(),

@@ -4,11 +4,17 @@ import type { z } from 'zod';
 import type { Policies } from '../provisioning/policies.ts';
 import { faultsOf } from '../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
-import { type Credentials, credentialFaults, type Fault, SettingsFault, shownPath } from './faults.ts';
-import { readJsonFile } from './json-file.ts';
+import {
+  type Credentials,
+  credentialFaults,
+  type Fault,
+  readJsonFile,
+  SettingsFault,
+  shownPath,
+  weaknessOf,
+} from './faults.ts';
 import { type connectionSchema, environmentSchema, isSafeUrl, settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
-import { weaknessOf } from './weak-secret.ts';
 
 type Written = z.infer<typeof connectionSchema>;
 

@@ -2,10 +2,10 @@ import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import type { HttpMetrics } from './metrics.ts';
+import { RequestScope, scopeOf } from './log.ts';
+import type { HttpMetrics } from './monitoring.ts';
 import { type Addresses, clientAddress } from './proxies.ts';
-import { RequestScope, scopeOf } from './scope.ts';
-import { oneRequestATurn } from './turns.ts';
+import { oneRequestATurn } from './sockets.ts';
 
 /** What the express app of the process needs. */
 export interface HttpDeps {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteUnread } from './scope.ts';
+import type { NextFunction, RequestHandler } from 'express';
+import { noteUnread } from './log.ts';
 
 /** What one client, or all of them together, may take of the server. */
 export interface SocketLimits {
@@ -171,4 +172,32 @@ function closeBehindWhole(queue: Queue, current: ServerResponse): void {
 function ignore(queue: Queue, socket: Socket): void {
   queue.ignored = (queue.ignored ?? 0) + 1;
   if (queue.ignored > MOST_IGNORED) socket.destroy();
+}
+
+/**
+ * Begins at most one request of a socket in each turn of the event loop. A client may send many at once, and Node reads
+ * them all in one turn; those of other sockets, which are read next, would wait for all of them.
+ */
+export function oneRequestATurn(): RequestHandler {
+  const queues = new WeakMap<Socket, NextFunction[]>();
+  return ({ socket }, _response, next) => {
+    const known = queues.get(socket);
+    if (known) {
+      known.push(next);
+      return;
+    }
+    const waiting: NextFunction[] = [];
+    const takeTurn = () => {
+      const first = socket.destroyed ? undefined : waiting.shift();
+      if (!first) {
+        queues.delete(socket);
+        return;
+      }
+      setImmediate(takeTurn);
+      first();
+    };
+    queues.set(socket, waiting);
+    setImmediate(takeTurn);
+    next();
+  };
 }

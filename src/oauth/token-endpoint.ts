@@ -1,7 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
-import { hashSecret, newSecret } from '../http/bearer.ts';
-import { addressOf, type FailureLimit, type Refusal, TOO_MANY } from '../http/failed-authentication.ts';
+import {
+  addressOf,
+  type FailureLimit,
+  hashSecret,
+  newSecret,
+  type Refusal,
+  TOO_MANY,
+} from '../http/authentication.ts';
 import {
   CLOCK_TOLERANCE_S,
   claimedSubject,
@@ -12,9 +18,9 @@ import {
   verificationFault,
   verifyToken,
 } from '../http/jwt.ts';
-import { noteOf, scopeOf } from '../http/scope.ts';
+import { noteOf, scopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import type { AccessTokens, Assertions, Clients, Grant, Proof } from './ports.ts';
+import type { AccessTokens, Assertions, Clients, Grant, Proof } from './clients.ts';
 
 /** What the token endpoint needs from the house. */
 export interface TokenEndpointDeps {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
-import type { CustomFieldValue } from '../translator/travel-user.ts';
+import type { CustomFieldValue } from '../translator/snapshot.ts';
 import type { TravelFailure } from './ports.ts';
 import { type Draft, type Task, withKnownOutcome } from './task.ts';
 

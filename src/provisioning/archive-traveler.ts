@@ -1,5 +1,5 @@
 import { drift, emptyPlan, keep, type Plan } from '../translator/plan.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import { announceCall, announcedPatch, leaseLost } from './announced-calls.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';

@@ -2,13 +2,17 @@ import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Connection } from './connection.ts';
 import { addressKey, claimantOf, isParkingAddress } from './email-conflicts.ts';
-import { ProvisioningError } from './errors.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isGivenUp, isSomebodyElse } from './link-existing.ts';
-import { newIdentity, withNextVersion } from './new-identity.ts';
 import { isResetPending } from './ownership.ts';
-import type { Identities, IdentityChange, IdentityMatch, Runtime } from './ports.ts';
+import {
+  type Identities,
+  type IdentityChange,
+  type IdentityMatch,
+  ProvisioningError,
+  type Runtime,
+} from './ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 
 /** What deciding about a POST needs. */
@@ -208,4 +212,59 @@ function createBesideLeaver({ connection, id, observed }: Identity, fresh: Ident
 /** Without a name: the one who has it may belong to another connection. */
 function conflict(): ProvisioningError {
   return new ProvisioningError('conflict', 'Another user has this userName or email address.');
+}
+
+/** An identity of which nothing but its desired state is known: claimed, dirty, without a traveler. */
+export function newIdentity(
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
+  connection: Pick<Connection, 'id'>,
+  desired: ScimResource,
+): Identity {
+  const time = runtime.wallClock();
+  return {
+    connection: connection.id,
+    id: runtime.newId(),
+    desired,
+    claimed: true,
+    state: 'dirty',
+    version: 1,
+    revision: 1,
+    rulesVersion: undefined,
+    travelId: undefined,
+    applied: {},
+    refused: {},
+    observed: undefined,
+    creating: undefined,
+    waitingFor: undefined,
+    progress: {},
+    origin: {},
+    hold: undefined,
+    decision: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: time,
+    lastModified: time,
+    deletedAt: undefined,
+    writtenAt: runtime.now(),
+  };
+}
+
+/** The identity with what every write of an IdP sets besides the desired state: it is claimed, dirty, and due at once. */
+export function withNextVersion(
+  before: Identity,
+  { now, wallClock }: Pick<Runtime, 'now' | 'wallClock'>,
+): Identity {
+  return {
+    ...before,
+    claimed: true,
+    version: before.version + 1,
+    lastModified: wallClock(),
+    writtenAt: now(),
+    state: 'dirty',
+    attempts: 0,
+    nextAttemptAt: undefined,
+  };
 }

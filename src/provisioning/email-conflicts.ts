@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { Finding, Wanted } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged } from './guard.ts';

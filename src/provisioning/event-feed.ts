@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { FeedEvent, FeedPage, Identities, TravelAnswer, TravelFeed } from './ports.ts';

@@ -1,5 +1,5 @@
 import type { FieldKey } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import { findings } from './findings.ts';
 import {
   type Draft,

@@ -1,7 +1,7 @@
 import type { Json, ScimResource } from '../schema/resource.ts';
 import type { Announced } from '../translator/announced.ts';
 import type { Applied, FieldKey, Finding, Refused, TraceEntry } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 
 /**
  * `synced`: the travel service agrees; `dirty`: it may not yet; `pending`: too little data to make a traveler;

@@ -1,5 +1,5 @@
 import { type Announced, hasAll } from '../translator/announced.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { Reservation } from './identity.ts';
 import type { TravelFailure } from './ports.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { foldCase } from '../schema/case-fold.ts';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { Applied } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import { leaseLost } from './announced-calls.ts';
 import { withWaiting, withWaitingForHolder } from './email-conflicts.ts';
 import { findings } from './findings.ts';

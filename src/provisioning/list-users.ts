@@ -1,8 +1,20 @@
 import type { Connection } from './connection.ts';
-import { ProvisioningError } from './errors.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type { Comparison, Listed, ListQuery, Scan, UserField, UserOrder, Where } from './list-query.ts';
-import type { Groups, Identities, ListedIdentity, Runtime, ShownIdentity } from './ports.ts';
+import {
+  type Comparison,
+  type Groups,
+  type Identities,
+  type Listed,
+  type ListedIdentity,
+  type ListQuery,
+  ProvisioningError,
+  type Runtime,
+  type Scan,
+  type ShownIdentity,
+  type UserField,
+  type UserOrder,
+  type Where,
+} from './ports.ts';
 
 /** A SCIM user as the front door shows it. */
 export interface UserView extends ShownIdentity {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Announced, doubtLate, resolveAnnounced, withSent } from '../translator/announced.ts';
 import { drift } from '../translator/plan.ts';
 import type { Applied } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import type { LateCalls, Reservation } from './identity.ts';
 import type { OpenCreate } from './late-creates.ts';
 import { type Draft, endInFailure, type ReconcileResult, type Task } from './task.ts';

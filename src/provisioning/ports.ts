@@ -1,7 +1,6 @@
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import type { Applied } from '../translator/result.ts';
-import type { Lookups } from '../translator/snapshot.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { Lookups, TravelUser } from '../translator/snapshot.ts';
 import type {
   Decision,
   Hold,
@@ -12,7 +11,6 @@ import type {
   Outcome,
   Progress,
 } from './identity.ts';
-import type { GroupField, GroupOrder, Listed, ListQuery, Scan, UserField, UserOrder } from './list-query.ts';
 import type { SafetyValve } from './policies.ts';
 
 // ── The store ────────────────────────────────────────────────────────────────────────────────────
@@ -572,4 +570,102 @@ export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** Why a story cannot end as asked; `abandoned`: the client went away while the request waited. */
+export type ProvisioningErrorKind =
+  | 'notFound'
+  | 'conflict'
+  | 'refused'
+  | 'unavailable'
+  | 'tooMany'
+  | 'noTarget'
+  | 'abandoned';
+
+/** A story's refusal. The message may be read by the client; the cause is for the log. */
+export class ProvisioningError extends Error {
+  readonly kind: ProvisioningErrorKind;
+
+  constructor(kind: ProvisioningErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BridgeError';
+    this.kind = kind;
+  }
+}
+
+/** How a column is compared with a value. */
+export type Relation = 'eq' | 'gt' | 'ge' | 'lt' | 'le';
+
+/** A comparison that a column answers; texts by `eq` only, times in epoch milliseconds. */
+export interface Comparison<Field extends string> {
+  field: Field;
+  is: Relation;
+  value: string | number | boolean;
+}
+
+/** A condition that columns answer. `all` of none holds for everybody, `any` of none for nobody. */
+export type Where<Field extends string> =
+  | { all: Where<Field>[] }
+  | { any: Where<Field>[] }
+  | Comparison<Field>;
+
+/** What columns answer of users. Case: userName, displayName and email without, the rest exactly. */
+export type UserField =
+  | 'id'
+  | 'userName'
+  | 'externalId'
+  | 'email'
+  | 'displayName'
+  | 'active'
+  | 'created'
+  | 'lastModified';
+
+/** What columns answer of groups. */
+export type GroupField = 'id' | 'displayName' | 'externalId' | 'member' | 'created' | 'lastModified';
+
+/** What users can be sorted by; `position` is the stable key, which is fixed for life. */
+export type UserOrder =
+  | 'position'
+  | 'id'
+  | 'userName'
+  | 'externalId'
+  | 'displayName'
+  | 'created'
+  | 'lastModified';
+
+/** What groups can be sorted by. */
+export type GroupOrder = Exclude<UserOrder, 'userName'>;
+
+/** Where a row stands in an order: its value there, null when it has none, and its stable key. */
+export interface Key {
+  value: string | number | null;
+  position: number;
+}
+
+/** Which part of which list is wanted, and in which order; rows without a value come last, descending first. */
+export interface ListQuery<Field extends string, By extends string> {
+  where: Where<Field>;
+  order: { by: By; descending: boolean };
+  /** After so many rows, or after the row that had this key. */
+  place: { offset: number } | { after: Key };
+  limit: number;
+}
+
+/** A part of a list. */
+export interface Listed<Row> {
+  /** How many there are in all. */
+  total: number;
+  rows: Row[];
+  /** The keys of the rows, in their order; may be none where no others follow. */
+  keys: Key[];
+  /** The key of the last row when others follow it. */
+  next: Key | undefined;
+}
+
+/** What a list that takes long owes to the others, and what it asks of rows beyond their columns. */
+export interface Scan<Row> {
+  /** Awaited between short steps: lets others in now and then, and throws when it has taken too long. */
+  step(): Promise<void>;
+  /** Which of the rows match what no column answers; undefined: columns answer all of it. */
+  residual: ((rows: Row[]) => Promise<boolean[]>) | undefined;
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { TravelUser } from '../translator/snapshot.ts';
 import { toScim } from '../translator/to-scim.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
 import type { Connection } from './connection.ts';
+import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';
 import type { Identity } from './identity.ts';
-import { newIdentity } from './new-identity.ts';
 import { markDirty } from './notify-dependents.ts';
 import type { Imports, KnownTraveler, ReconcileQueue, Runtime } from './ports.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';

@@ -1,5 +1,5 @@
 import type { Applied, FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
-import type { TravelUser } from '../translator/travel-user.ts';
+import type { TravelUser } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
 import type { Checkpoint, Holds, Identities, Leases, TravelFailure } from './ports.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
-import type { CustomFieldValue } from '../translator/travel-user.ts';
+import type { CustomFieldValue } from '../translator/snapshot.ts';
 import { announcedPatch } from './announced-calls.ts';
 import {
   addressKey,
@@ -17,7 +17,6 @@ import {
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
 import { removeLateTravelers } from './late-creates.ts';
-import { lostBefore, lostValues, notingLost } from './lost-values.ts';
 import {
   correctingDrift,
   isLateCheckDue,
@@ -25,7 +24,16 @@ import {
   withLateDoubts,
   withoutLateCalls,
 } from './observation.ts';
-import { isResetPending, resettingApplied, withBaseline, withResetDone, withWritten } from './ownership.ts';
+import {
+  isResetPending,
+  lostBefore,
+  lostValues,
+  notingLost,
+  resettingApplied,
+  withBaseline,
+  withResetDone,
+  withWritten,
+} from './ownership.ts';
 import type { TravelFailure } from './ports.ts';
 import {
   type Draft,

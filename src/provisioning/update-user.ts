@@ -1,10 +1,10 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
+import { withNextVersion } from './create-user.ts';
 import { isInactive } from './email-conflicts.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
 import { leaverExternalId } from './link-existing.ts';
-import { withNextVersion } from './new-identity.ts';
 import type { IdentityChange, Runtime } from './ports.ts';
 
 /** A write of an IdP to a known identity. */

@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../schema/resource.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import { createUser } from './create-user.ts';
-import { ProvisioningError } from './errors.ts';
+import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type { Identity } from './identity.ts';
-import type { Listed } from './list-query.ts';
+import type { Identity, Membership } from './identity.ts';
 import {
   type ListedUser,
   listUsers,
@@ -15,17 +13,18 @@ import {
   type UserView,
   viewsOf,
 } from './list-users.ts';
-import { changeGroups } from './memberships.ts';
-import { withNextVersion } from './new-identity.ts';
 import { markDirty, valuesOf } from './notify-dependents.ts';
-import type {
-  Groups,
-  Identities,
-  IdentityChange,
-  ReconcileQueue,
-  References,
-  Runtime,
-  ShownIdentity,
+import {
+  type Groups,
+  type Identities,
+  type IdentityChange,
+  type Listed,
+  type MemberChange,
+  ProvisioningError,
+  type ReconcileQueue,
+  type References,
+  type Runtime,
+  type ShownIdentity,
 } from './ports.ts';
 import type { Attempt, Reconciler } from './reconcile.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
@@ -344,4 +343,28 @@ export function reconcileWithinBudget(
       }
     },
   };
+}
+
+interface Deps {
+  groups: Pick<Groups, 'byId' | 'change'>;
+  runtime: Pick<Runtime, 'wallClock'>;
+}
+
+/** Changes the members of each of these groups that still exists; `change` says how. */
+export async function changeGroups(
+  { groups, runtime }: Deps,
+  connection: string,
+  { memberships, change }: { memberships: Membership[]; change: (membership: Membership) => MemberChange },
+): Promise<void> {
+  for (const membership of memberships) {
+    for (let outcome = 'stale'; outcome === 'stale'; ) {
+      const group = await groups.byId(connection, membership.group);
+      if (!group) break;
+      const after = { ...group, version: group.version + 1, lastModified: runtime.wallClock() };
+      outcome = await groups.change(after, group.version, {
+        attributes: group.attributes,
+        members: [change(membership)],
+      });
+    }
+  }
 }

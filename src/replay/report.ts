@@ -1,6 +1,5 @@
-import { type Mismatch, namesIn, type Played, play, type Stage, type Variables } from './player.ts';
+import { type Mismatch, namesIn, type Played, play, type Stage, type Variables, wire } from './player.ts';
 import { readScenarios, type Scenario, type Step } from './scenario.ts';
-import { wire } from './wire.ts';
 
 /** What one scenario came to. */
 export type Outcome =

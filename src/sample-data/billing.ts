@@ -1,10 +1,10 @@
-import type { OfflineBooking } from '../travel/booking/charges.ts';
 import type { Kept } from '../travel/booking/context.ts';
-import type { Complaint } from '../travel/booking/disputes.ts';
+import type { OfflineBooking } from '../travel/booking/invoices.ts';
+import type { Complaint } from '../travel/booking/refunds.ts';
 import type { DisputeStatus } from '../travel/booking/transitions.ts';
 import { readOne } from '../travel/ports.ts';
-import type { Amount } from '../travel/resources/amount.ts';
-import { REFUNDS } from '../travel/resources/refund.ts';
+import { REFUNDS } from '../travel/resources/billing.ts';
+import type { Amount } from '../travel/resources/values.ts';
 import type { Branch } from './company.ts';
 import { type Context, DAY, type Happening, HOUR, LENGTH } from './context.ts';
 import { type City, cities, stopIn } from './places.ts';

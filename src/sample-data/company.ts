@@ -1,13 +1,9 @@
 import type { JsonObject } from '../travel/json.ts';
-import { billingProfile } from '../travel/resources/billing-profile.ts';
-import { costCenter } from '../travel/resources/cost-center.ts';
-import { customField } from '../travel/resources/custom-field.ts';
-import { customFieldOption } from '../travel/resources/custom-field-option.ts';
-import { projectCode } from '../travel/resources/project-code.ts';
+import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
+import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
 import { DEFAULT_POLICY, travelPolicy } from '../travel/resources/travel-policy.ts';
 import { add, type Context, type Wish } from './context.ts';
-import { type Population, populations } from './names.ts';
-import { cities } from './places.ts';
+import { cities, type Population, populations } from './places.ts';
 
 /** A country's part of the company. */
 export interface Branch extends Population {

@@ -2,10 +2,8 @@ import { seconds } from '../travel/collection.ts';
 import type { JsonObject } from '../travel/json.ts';
 import { readOne } from '../travel/ports.ts';
 import { user } from '../travel/resources/user.ts';
-import { add, type Context, DAY, HOUR, LENGTH } from './context.ts';
-import type { Population } from './names.ts';
-import { cities } from './places.ts';
-import type { Dice } from './random.ts';
+import { add, type Context, DAY, type Dice, HOUR, LENGTH } from './context.ts';
+import { cities, type Population } from './places.ts';
 import type { Chapter } from './simulation.ts';
 
 /** Everybody has so many reports at most, and people are numbered row by row of that tree, so that it has no circles. */

@@ -2,16 +2,23 @@ import { foldCase } from '../schema/case-fold.ts';
 import { ensureFirstAdmin } from '../travel/api-keys.ts';
 import { storiesWithin } from '../travel/booking/booking.ts';
 import { OFFICE_TYPES } from '../travel/booking/context.ts';
+import { recorder } from '../travel/changes.ts';
 import { textOf } from '../travel/json.ts';
 import type { ResourceRef, StoredResource, TravelStore, TravelWriting } from '../travel/ports.ts';
-import { recorder } from '../travel/record.ts';
 import { MANDATORY } from '../travel/resources/custom-field.ts';
 import { planBilling } from './billing.ts';
 import { found, identityOf } from './company.ts';
-import { type Context, type Happening, LENGTH, type Wish } from './context.ts';
-import { loadNames } from './names.ts';
+import {
+  type Context,
+  type Dice,
+  diceOf,
+  type Happening,
+  identifiers,
+  LENGTH,
+  type Wish,
+} from './context.ts';
 import { planPeople } from './people.ts';
-import { type Dice, diceOf, identifiers } from './random.ts';
+import { loadNames } from './places.ts';
 import { Addresses, Agenda, type Chapter, type Examples, Travelers } from './simulation.ts';
 import { planTrips } from './trips.ts';
 

@@ -1,7 +1,6 @@
 import type { Company } from './company.ts';
-import { DAY, type Happening, type Wish } from './context.ts';
-import type { Names } from './names.ts';
-import type { Dice } from './random.ts';
+import { DAY, type Dice, type Happening, type Wish } from './context.ts';
+import type { Names } from './places.ts';
 
 /** A part of the story. It has dice of its own, so that more of one part leaves the others as they are. */
 export interface Chapter {

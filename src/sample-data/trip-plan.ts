@@ -6,9 +6,8 @@ import type {
   TransportOffer,
 } from '../travel/booking/prices.ts';
 import type { TripProject } from '../travel/resources/trip-project.ts';
-import { DAY, HOUR } from './context.ts';
+import { DAY, type Dice, HOUR } from './context.ts';
 import { type City, cities, kilometers, localTime, stopIn, timeOf } from './places.ts';
-import type { Dice } from './random.ts';
 
 /** What somebody has in mind. Its times are local clocks that are written as if they were UTC. */
 export interface TripPlan {

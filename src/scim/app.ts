@@ -6,9 +6,8 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import { bearerToken } from '../http/bearer.ts';
-import { type RefusalDeps, refuseRequest } from '../http/failed-authentication.ts';
-import { noteOf, scopeOf } from '../http/scope.ts';
+import { bearerToken, type RefusalDeps, refuseRequest } from '../http/authentication.ts';
+import { noteOf, scopeOf } from '../http/log.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { isObject } from '../schema/resource.ts';

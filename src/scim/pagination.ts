@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ProvisioningError } from '../provisioning/errors.ts';
-import type { GroupOrder, Key, Listed, UserOrder } from '../provisioning/list-query.ts';
+import {
+  type GroupOrder,
+  type Key,
+  type Listed,
+  ProvisioningError,
+  type UserOrder,
+} from '../provisioning/ports.ts';
 import { splitName } from '../schema/attribute-names.ts';
 import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
 import type { Query } from './context.ts';

@@ -2,8 +2,8 @@ import { containerUrn, isUrn, readingIn, splitName } from '../schema/attribute-n
 import { type Attribute, undeclared } from '../schema/attributes.ts';
 import { rememberingFold } from '../schema/case-fold.ts';
 import type { AttributePath, Filter } from '../schema/filter-expression.ts';
+import { parsePath } from '../schema/filter-parser.ts';
 import { checkRequired, isWritable, lists } from '../schema/normalize.ts';
-import { parsePath } from '../schema/paths.ts';
 import {
   checkRoom,
   isObject,

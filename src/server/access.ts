@@ -1,8 +1,7 @@
 import type { Router } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { hashSecret } from '../http/bearer.ts';
-import { type FailureLimit, failureLimit, type RefusalDeps } from '../http/failed-authentication.ts';
+import { type FailureLimit, failureLimit, hashSecret, type RefusalDeps } from '../http/authentication.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';
 import {

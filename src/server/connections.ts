@@ -1,7 +1,6 @@
-import { travelClient } from '../adapter/client.ts';
+import { defaultPaths, travelClient } from '../adapter/client.ts';
 import { travelFeed } from '../adapter/events.ts';
 import { travelLookups } from '../adapter/lookups.ts';
-import { defaultPaths } from '../adapter/paths.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { HttpMetrics } from '../http/metrics.ts';
+import type { HttpMetrics } from '../http/monitoring.ts';
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import type { Importer } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';

@@ -1,13 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Express } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { type Certificate, certificateWarning, readCertificate } from '../config/certificate.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
-import type { TransportSettings } from '../config/transport.ts';
-import { type HttpDeps, httpApp } from '../http/app.ts';
+import {
+  type Certificate,
+  certificateWarning,
+  readCertificate,
+  type TransportSettings,
+} from '../config/transport.ts';
+import { areaOf, type HttpDeps, httpApp } from '../http/app.ts';
 import { type Handlers, limitedOptions, type SocketLimits, serveLimited } from '../http/sockets.ts';
+import { answerError, ScimError } from '../scim/errors.ts';
+import { ApiError, errorBody } from '../travel/errors.ts';
 
 /**
  * Suites with forward secrecy and authenticated encryption only: a key that is stolen later opens no recorded traffic,
@@ -100,4 +106,25 @@ export async function stop(server: Server): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(late);
+}
+
+const text = 'Plain HTTP is refused here, as it can be read on the way. Use https.';
+
+/** Answers a request that came in plain where HTTPS is required: 403, in the form of the part that was asked. */
+export function refusePlain(request: Request, response: Response, next: NextFunction): void {
+  switch (areaOf(request.path.toLowerCase())) {
+    case 'scim':
+      answerError(new ScimError(403, undefined, text), request, response, next);
+      return;
+    case 'api': {
+      const error = new ApiError('forbidden', text);
+      response.status(error.status).json(errorBody(error));
+      return;
+    }
+    case 'oauth':
+      response.status(403).json({ error: 'invalid_request', error_description: text });
+      return;
+    default:
+      response.status(403).json({ error: text });
+  }
 }

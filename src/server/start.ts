@@ -3,13 +3,10 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
-import { hashSecret, newSecret } from '../http/bearer.ts';
-import type { RefusalDeps } from '../http/failed-authentication.ts';
-import { healthRoutes } from '../http/health.ts';
-import { type Arrival, arrivals, httpsDoor } from '../http/https.ts';
+import { hashSecret, newSecret, type RefusalDeps } from '../http/authentication.ts';
 import { newLog } from '../http/log.ts';
-import { httpMetrics, measureProcess, metricsRoutes } from '../http/metrics.ts';
-import { addressesOf, isLoopback } from '../http/proxies.ts';
+import { healthRoutes, httpMetrics, measureProcess, metricsRoutes } from '../http/monitoring.ts';
+import { type Arrival, addressesOf, arrivals, httpsDoor, isLoopback } from '../http/proxies.ts';
 import { type Handlers, limitsOf, type SocketLimits } from '../http/sockets.ts';
 import { LONGEST_MS } from '../provisioning/circuit-breaker.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
@@ -48,8 +45,7 @@ import {
   measureImports,
   measureWrites,
 } from './gauges.ts';
-import { listen, openDoor, openInnerDoor, stop } from './http-server.ts';
-import { refusePlain } from './plain-refusal.ts';
+import { listen, openDoor, openInnerDoor, refusePlain, stop } from './http-server.ts';
 import { systemRuntime, wait } from './runtime.ts';
 
 /** A service that runs. */

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { AccessTokens, Assertions, Clients, Grant, OAuthClient, Proof } from '../oauth/ports.ts';
+import type { AccessTokens, Assertions, Clients, Grant, OAuthClient, Proof } from '../oauth/clients.ts';
 import type { ApiKey, ApiKeys } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import { compiledQuery } from './statements.ts';

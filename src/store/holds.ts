@@ -2,9 +2,9 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { HoldCause } from '../provisioning/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/ports.ts';
 import type { Database } from './database.ts';
-import { admitDeparture } from './departures.ts';
 import { toIdentity } from './identity-row.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
+import { admitDeparture } from './safety-valve.ts';
 import { batches, fromText, toText } from './statements.ts';
 import type { Tables } from './tables.ts';
 

@@ -3,8 +3,8 @@ import { placeOf, readField } from './fields.ts';
 import type { Plan } from './plan.ts';
 import type { Applied, FieldKey } from './result.ts';
 import type { Rules } from './rules.ts';
+import type { TravelUser } from './snapshot.ts';
 import { hasAlready } from './spelling.ts';
-import type { TravelUser } from './travel-user.ts';
 import { same } from './values.ts';
 
 /** What a call is to do to one field, and what the traveler has there before. Null stands for no value. */

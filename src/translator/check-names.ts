@@ -61,7 +61,7 @@ function faultsOfRule({ origin, target, targetPath, constants }: Rule, lookups: 
   const fault = 'code' in found ? found : customFieldFault(found);
   if (fault) {
     const known = lookups.customFields.map((field) => field[target.by]);
-    return [{ path: targetPath, ...told(fault, { value: target.value, known }), origin }];
+    return [{ path: targetPath, ...unknownNameText(fault, { value: target.value, known }), origin }];
   }
   if ('code' in found) return [];
   const options = found.options.filter(({ disabled }) => !disabled).map(({ data }) => data);
@@ -90,17 +90,19 @@ function faultsOfConstants(constants: Reading[], { read, known, lookups }: Check
   return constants.flatMap((constant): NameFault[] => {
     if ('fault' in constant) {
       const { mappingPath } = constant.fault;
-      return mappingPath === undefined ? [] : [{ path: mappingPath, ...told(constant.fault), origin }];
+      return mappingPath === undefined
+        ? []
+        : [{ path: mappingPath, ...unknownNameText(constant.fault), origin }];
     }
     const { value, mappingPath } = constant;
     const reading = read(value, context);
     if (mappingPath === undefined || 'value' in reading) return [];
-    return [{ path: mappingPath, ...told(reading.fault, { value, known }), origin }];
+    return [{ path: mappingPath, ...unknownNameText(reading.fault, { value, known }), origin }];
   });
 }
 
 /** A fault in words for whoever writes the mapping, with what was likely meant. */
-function told(
+function unknownNameText(
   { code, reason, remedy, missed: isUnknown = false }: Fault,
   named?: { value: Json; known: string[] },
 ): Pick<NameFault, 'problem' | 'remedy' | 'isUnknown'> {

@@ -1,6 +1,6 @@
 import type { Json } from '../schema/resource.ts';
 import type { FieldKey } from './result.ts';
-import type { CustomFieldValue, TravelAddress, TravelUser } from './travel-user.ts';
+import type { CustomFieldValue, TravelAddress, TravelUser } from './snapshot.ts';
 
 /** The fields of a traveler that have one value each and that rules may target; `archived` is not one, it follows `active`. */
 export const plainFields = [

@@ -8,7 +8,7 @@ export interface MappingFault {
 }
 
 /** A message for a schema: what is wrong, and what would be right. */
-export function told(problem: string, remedy: string): string {
+export function faultText(problem: string, remedy: string): string {
   return `${problem}\n${remedy}`;
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { findAttribute } from '../schema/attributes.ts';
-import { type AttributePath, parsePath } from '../schema/paths.ts';
+import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
 import { resolve, userType } from '../schema/schemas.ts';
 import { plainFields } from './fields.ts';
-import { faultsOf, type MappingFault, told } from './mapping-faults.ts';
+import { faultsOf, faultText, type MappingFault } from './mapping-faults.ts';
+import { travelRoles } from './snapshot.ts';
 import {
   compilePattern,
   missingGroup,
@@ -11,12 +12,11 @@ import {
   type PlainTransform,
   plainTransforms,
 } from './transforms.ts';
-import { travelRoles } from './travel-user.ts';
 import { isDateFormat, isPhoneCountry } from './value-readers.ts';
 
 /** The code of a country whose phone numbers are known. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
-  message: told('is not the code of a country', 'Write two capital letters (ISO 3166-1), e.g. FR.'),
+  message: faultText('is not the code of a country', 'Write two capital letters (ISO 3166-1), e.g. FR.'),
 });
 
 const replacement = z
@@ -30,7 +30,7 @@ const replacement = z
   .superRefine((option, context) => {
     const pattern = compilePattern(option.pattern);
     if (typeof pattern === 'string') {
-      const message = told(
+      const message = faultText(
         pattern,
         'Write a regular expression in RE2 syntax: no look-around, no back references.',
       );
@@ -40,7 +40,7 @@ const replacement = z
     const group = missingGroup(pattern, option.with);
     if (group === undefined) return;
     const problem = `names the group $${group}, which the pattern does not have`;
-    const message = told(
+    const message = faultText(
       problem,
       `Name a group of the pattern, which has ${pattern.groupCount()}, or write $& for the whole match.`,
     );
@@ -51,7 +51,7 @@ const options = {
   date: z
     .string()
     .refine(isDateFormat, {
-      message: told('is not a date format', 'Name YYYY, MM and DD once each, e.g. DD/MM/YYYY.'),
+      message: faultText('is not a date format', 'Name YYYY, MM and DD once each, e.g. DD/MM/YYYY.'),
     })
     .describe('How the date is written, e.g. DD/MM/YYYY.'),
   phone: countrySchema.describe('The country whose national way of writing is meant, e.g. FR.'),
@@ -75,11 +75,11 @@ export const transformSchema = z.union(
       .strictObject(options)
       .partial()
       .refine((transform) => Object.keys(transform).length === 1, {
-        message: told('is not one transform', 'Write each transform as an element of its own.'),
+        message: faultText('is not one transform', 'Write each transform as an element of its own.'),
         when: ({ issues }) => issues.length === 0,
       }),
   ],
-  { error: told('is not a transform', `Write one of ${known.join(', ')}.`) },
+  { error: faultText('is not a transform', `Write one of ${known.join(', ')}.`) },
 );
 
 function isPlainTransform(name: string): name is PlainTransform {
@@ -90,7 +90,7 @@ const name = z.string().trim().min(1).max(1000);
 
 const scimPath = z.string().superRefine((text, context) => {
   const path = readablePath(text);
-  if ('problem' in path) context.addIssue({ code: 'custom', message: told(path.problem, path.remedy) });
+  if ('problem' in path) context.addIssue({ code: 'custom', message: faultText(path.problem, path.remedy) });
 });
 
 const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
@@ -107,7 +107,7 @@ const rule = z
     const count = targets.filter((target) => written[target] !== undefined).length;
     if (count === 1) return;
     const problem = count === 0 ? 'has no target' : 'has more than one target';
-    const message = told(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
+    const message = faultText(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
     context.addIssue({ code: 'custom', message });
   });
 
@@ -125,12 +125,12 @@ const rules = z.array(rule).superRefine((written, context) => {
 });
 
 function secondRule(first: number, value: string): string {
-  return told(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
+  return faultText(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
 }
 
 /** Something of the travel service, by id or by its exact name. */
 const named = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
-  error: told('names nothing', 'Write { "id": … } or { "name": … }.'),
+  error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
 });
 
 /**

@@ -2,9 +2,8 @@ import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import { bareValues, placeOf, readField } from './fields.ts';
 import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
 import { type Rules, targets } from './rules.ts';
-import type { CustomField } from './snapshot.ts';
+import type { CustomField, CustomFieldValue, TravelUser } from './snapshot.ts';
 import { hasAlready } from './spelling.ts';
-import type { CustomFieldValue, TravelUser } from './travel-user.ts';
 import { same } from './values.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */

@@ -2,7 +2,7 @@ import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { findingOf, joined, type Part } from './decide.ts';
 import type { Mapping } from './mapping-file.ts';
-import { travelRoles } from './travel-user.ts';
+import { travelRoles } from './snapshot.ts';
 import { elementsOf, type Fault, isUnassigned, textOf, unusable, valueAt } from './values.ts';
 
 /** Roles that rule over the travel service: an IdP gives them only where the mapping lists them. */

@@ -1,5 +1,5 @@
 import { readingIn } from '../schema/attribute-names.ts';
-import type { AttributePath } from '../schema/paths.ts';
+import type { AttributePath } from '../schema/filter-parser.ts';
 import type { Json } from '../schema/resource.ts';
 import { isPlainField, type PlainField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';

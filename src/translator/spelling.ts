@@ -3,7 +3,7 @@ import { placeOf, readField } from './fields.ts';
 import { readers } from './readers.ts';
 import type { FieldKey } from './result.ts';
 import type { Rules } from './rules.ts';
-import type { TravelUser } from './travel-user.ts';
+import type { TravelUser } from './snapshot.ts';
 import { same } from './values.ts';
 
 /** Fields of which a traveler may have the same value spelled otherwise, e.g. a phone number with more spaces. */

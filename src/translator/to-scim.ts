@@ -7,10 +7,9 @@ import { readers } from './readers.ts';
 import { referencesOf } from './references.ts';
 import { roleName } from './roles.ts';
 import { type Rule, type Rules, ruleFor } from './rules.ts';
-import type { Lookups, Named } from './snapshot.ts';
+import type { Lookups, Named, TravelUser } from './snapshot.ts';
 import { hasAlready } from './spelling.ts';
 import { toTravel } from './to-travel.ts';
-import type { TravelUser } from './travel-user.ts';
 import { textOf } from './values.ts';
 
 /**

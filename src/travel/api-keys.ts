@@ -1,9 +1,9 @@
-import { hashSecret, newSecret } from '../http/bearer.ts';
+import { hashSecret, newSecret } from '../http/authentication.ts';
 import { requireAdmin } from './authentication.ts';
+import { recorder } from './changes.ts';
 import type { Runtime } from './collection.ts';
 import { textOf } from './json.ts';
 import type { ApiKey, ApiKeys, Credentials, Log, TravelReading } from './ports.ts';
-import { recorder } from './record.ts';
 import { ADMIN, user } from './resources/user.ts';
 import { validated } from './validation.ts';
 

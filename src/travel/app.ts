@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -6,15 +7,17 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import type { RefusalDeps } from '../http/failed-authentication.ts';
+import type { RefusalDeps } from '../http/authentication.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerOf } from './authentication.ts';
 import { dataOf, readBody } from './body.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
 import { type Collection, list, listUnder, type Runtime, retrieve, type Target } from './collection.ts';
-import { contractRoutes } from './contract.ts';
+import { docsPage } from './docs-page/page.ts';
+import { style } from './docs-page/style.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
+import { openapi } from './openapi/document.ts';
 import { refuseQuery } from './pagination.ts';
 import type { Credentials, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
@@ -183,4 +186,41 @@ const handlers = {
 function targetOf({ params }: Request, response: Response): Target {
   const { parentId = '', itemId = '' } = params;
   return { parentId: String(parentId), id: String(itemId), caller: callerOf(response) };
+}
+
+/** The published contract, for programs and for people. It is the same for everybody and holds no secret, so it needs no credential. */
+export function contractRoutes(publicUrl: string | undefined): Router {
+  const router = Router();
+  const document = once(() => openapi(catalog, publicUrl));
+  const text = once(() => JSON.stringify(document()));
+  const page = once(() => docsPage(document()));
+  router.get('/openapi.json', (_request, response) => {
+    send(response, 'application/json', text());
+  });
+  router.get('/docs', (_request, response) => {
+    response.set('Content-Security-Policy', policy());
+    send(response, 'text/html', page());
+  });
+  return router;
+}
+
+/** Nothing may be loaded or run; of styles only our own. */
+function policy(): string {
+  const hash = createHash('sha256').update(style).digest('base64');
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
+/** Not by `send`, of which the request log would keep a copy each time: what everybody may ask for must not fill it. */
+function send(response: Response, type: string, body: string): void {
+  response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+  response.type(type).end(body);
+}
+
+/** Made when it is first asked for, and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

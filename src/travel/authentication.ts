@@ -1,7 +1,15 @@
 import type { RequestHandler, Response } from 'express';
-import { bearerToken } from '../http/bearer.ts';
-import { type Refusal, type RefusalDeps, refuseRequest } from '../http/failed-authentication.ts';
-import { markRoutine, noteOf } from '../http/scope.ts';
+import { bearerToken, type Refusal, type RefusalDeps, refuseRequest } from '../http/authentication.ts';
+import {
+  type Claims,
+  discoveredKeys,
+  KeysUnavailable,
+  remoteKeys,
+  type VerifiedToken,
+  verificationFault,
+  verifyToken,
+} from '../http/jwt.ts';
+import { markRoutine, noteOf } from '../http/log.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { ApiError } from './errors.ts';
 import {
@@ -99,4 +107,92 @@ export async function requireAdmin(reading: TravelReading, email: string): Promi
 async function userWithEmail(reading: TravelReading, email: string): Promise<StoredResource | undefined> {
   const [user] = await reading.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
   return user;
+}
+
+/** The OpenID provider whose access tokens are taken, and how a token leads to an admin. */
+export interface OpenidProvider {
+  issuer: string;
+  audience: string;
+  /** Undefined: as the provider's discovery document tells. */
+  jwksUri?: string | undefined;
+  /** A claim that says, beside `email_verified`, that the address belongs to the subject. */
+  verifiedClaim?: string | undefined;
+  /** The admin's address by the subject of the token, whatever its other claims say. */
+  subjects?: Record<string, string> | undefined;
+}
+
+/** What the tokens of a provider are checked with. */
+export interface OpenidDeps extends OpenidProvider {
+  reading: TravelReading;
+  now(): number;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** Three parts of base64url, the first of which is a JSON object (RFC 7515 §7.1). */
+const jwt = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
+
+/** Access tokens of an OpenID provider as credentials: each is that of the admin with its subject or its verified email. */
+export function openidCredentials({ reading, now, log, ...provider }: OpenidDeps): Credentials {
+  const { issuer, audience, jwksUri } = provider;
+  const keys = remoteKeys(async () => jwksUri ?? discoveredKeys(issuer), now);
+  const verified = async (token: string, onRefused: (reason: string) => void) => {
+    try {
+      return await verifyToken(token, keys, { issuer, audience, now: now() });
+    } catch (error) {
+      onRefused(`OpenID token: ${verificationFault(error)}`);
+      // Without a cause it was told some seconds ago. Why a token is refused is its bearer's business.
+      if (error instanceof KeysUnavailable && error.cause)
+        log.warn({ err: error }, 'the keys of the OpenID provider cannot be had; its tokens are refused');
+      return undefined;
+    }
+  };
+  return async (token, onRefused = () => {}) => {
+    const known = jwt.test(token) ? await verified(token, onRefused) : undefined;
+    if (!known) return undefined;
+    if (!isAccessToken(known)) {
+      onRefused('OpenID token: it is no access token');
+      return undefined;
+    }
+    const email = emailOf(known.claims, provider);
+    const admin = email === undefined ? undefined : await adminWithEmail(reading, email);
+    if (!admin) onRefused('OpenID token: it leads to no admin');
+    return admin && { userId: admin.id, credential: `openid:${String(known.claims.sub).slice(0, 255)}` };
+  };
+}
+
+/** The types of access tokens: none, the one of every JWT, and that of RFC 9068. Each other kind of token names its own (RFC 8725 §3.11). */
+const accessTypes = [undefined, 'jwt', 'at+jwt'];
+
+/**
+ * Claims of ID tokens (OpenID Connect Core 1.0 §3.3.2.11, FAPI 1.0 Part 2 §5.1) and of logout tokens (OpenID Connect
+ * Back-Channel Logout 1.0 §2.4), which have the audience of a client and are shown to browsers.
+ */
+const foreignClaims = ['at_hash', 'c_hash', 's_hash', 'events'];
+
+/** Claims that access tokens have (RFC 9068 §2.2.3; Okta and Entra ID write `scp`). */
+const accessClaims = ['scope', 'scp', 'azp'];
+
+/** A `nonce` is that of an ID token, unless the type or a claim says that this is an access token: Keycloak puts it into both. */
+function isAccessToken({ type, claims }: VerifiedToken): boolean {
+  const has = (name: string) => Object.hasOwn(claims, name);
+  if (!accessTypes.includes(type) || foreignClaims.some(has)) return false;
+  return !has('nonce') || type === 'at+jwt' || accessClaims.some(has);
+}
+
+/** The address of the admin whose token it is: an address that is not verified may be anybody's (OpenID Connect Core 1.0 §5.7). */
+function emailOf(claims: Claims, { verifiedClaim, subjects = {} }: OpenidProvider): string | undefined {
+  const { sub, email } = claims;
+  if (sub !== undefined && Object.hasOwn(subjects, sub)) return subjects[sub];
+  const isVerified = trueValues.includes(claims['email_verified']) || isVerifiedBy(claims, verifiedClaim);
+  const isAddress = typeof email === 'string' && /^[^\s\p{C}]{1,320}$/u.test(email);
+  return isAddress && isVerified ? email : undefined;
+}
+
+/** Some providers write the boolean as text. */
+const trueValues: unknown[] = [true, 'true'];
+
+/** Entra ID documents `xms_edov` as a boolean, and writes 1 as well. */
+function isVerifiedBy(claims: Claims, name: string | undefined): boolean {
+  const value = name !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return trueValues.includes(value) || value === 1 || value === '1';
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import { addressOf } from '../http/failed-authentication.ts';
-import { scopeOf } from '../http/scope.ts';
+import { addressOf } from '../http/authentication.ts';
+import { scopeOf } from '../http/log.ts';
 import { BRIDGE, credentialOf } from './authentication.ts';
 import type { LoggedBody, LoggedRequest } from './ports.ts';
 import type { Keeper } from './request-log-writer.ts';

@@ -1,5 +1,5 @@
+import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelFeed } from '../../src/adapter/events.ts';
-import { defaultPaths } from '../../src/adapter/paths.ts';
 import { type Answerer, json, type TravelServer, travelServer } from './travel-server.ts';
 
 let server: TravelServer | undefined;

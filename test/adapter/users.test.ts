@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { defaultPaths } from '../../src/adapter/paths.ts';
+import { defaultPaths } from '../../src/adapter/client.ts';
 import { readTravelUser, travelUsers } from '../../src/adapter/users.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
 import { createToken } from '../../src/cli/credentials.ts';
-import type { Shell } from '../../src/cli/exit.ts';
+import type { Shell } from '../../src/cli/output.ts';
 import { folder, jetbridge } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startService } from '../fixtures/service.ts';

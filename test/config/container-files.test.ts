@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const text = (name: string) => readFileSync(join(__dirname, '..', name), 'utf8');
+const text = (name: string) => readFileSync(join(__dirname, '..', '..', name), 'utf8');
 const linesOf = (name: string) =>
   text(name)
     .split('\n')

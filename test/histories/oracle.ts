@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { emailFaults } from './email-oracle.ts';
 import { type Event, expectationOf, type Remembered, type RuleChange } from './expectation.ts';
 import type { Person } from './idp.ts';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { markRoutine, scopeOf } from '../../src/http/scope.ts';
+import { markRoutine, scopeOf } from '../../src/http/log.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 

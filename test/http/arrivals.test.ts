@@ -1,6 +1,5 @@
 import type { Request } from 'express';
-import { arrivals } from '../../src/http/https.ts';
-import { addressesOf, isLoopback, isProxyEntry } from '../../src/http/proxies.ts';
+import { addressesOf, arrivals, isLoopback, isProxyEntry } from '../../src/http/proxies.ts';
 
 /** As far as it matters how it came. */
 interface Came {

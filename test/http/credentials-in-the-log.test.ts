@@ -1,4 +1,4 @@
-import { hashSecret } from '../../src/http/bearer.ts';
+import { hashSecret } from '../../src/http/authentication.ts';
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { ensureConnection } from '../../src/store/connections.ts';

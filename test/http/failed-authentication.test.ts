@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { failureLimit } from '../../src/http/failed-authentication.ts';
+import { failureLimit } from '../../src/http/authentication.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 

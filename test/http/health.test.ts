@@ -1,6 +1,5 @@
 import { Gauge } from 'prom-client';
-import { healthRoutes } from '../../src/http/health.ts';
-import { measureProcess, metricsRoutes } from '../../src/http/metrics.ts';
+import { healthRoutes, measureProcess, metricsRoutes } from '../../src/http/monitoring.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { httpFixture } from '../fixtures/http.ts';

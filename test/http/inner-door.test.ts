@@ -1,6 +1,6 @@
 import express from 'express';
 import { newLog } from '../../src/http/log.ts';
-import { httpMetrics } from '../../src/http/metrics.ts';
+import { httpMetrics } from '../../src/http/monitoring.ts';
 import { openInnerDoor } from '../../src/server/http-server.ts';
 import { ask } from '../fixtures/plain-and-tls.ts';
 

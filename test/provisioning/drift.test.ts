@@ -1,5 +1,5 @@
 import type { ScimResource } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';

@@ -1,4 +1,4 @@
-import { type AttributePath, type PathFault, parsePath, readPath } from '../../src/schema/paths.ts';
+import { type AttributePath, type PathFault, parsePath, readPath } from '../../src/schema/filter-parser.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 
 const ENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { parsePath, readPath } from '../../src/schema/filter-parser.ts';
 import { normalize } from '../../src/schema/normalize.ts';
-import { parsePath, readPath } from '../../src/schema/paths.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/schemas.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';

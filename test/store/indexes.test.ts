@@ -9,7 +9,7 @@ import type {
   UserField,
   UserOrder,
   Where,
-} from '../../src/provisioning/list-query.ts';
+} from '../../src/provisioning/ports.ts';
 import { repairTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { tokens } from '../../src/store/credentials.ts';

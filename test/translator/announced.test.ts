@@ -3,7 +3,7 @@ import type { Json } from '../../src/schema/resource.ts';
 import { type Announced, doubtLate, resolveAnnounced, withSent } from '../../src/translator/announced.ts';
 import { readField } from '../../src/translator/fields.ts';
 import type { Applied } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [] });

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import type { Applied } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { lookups } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

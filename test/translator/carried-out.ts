@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../src/schema/resource.ts';
 import { type Plan, toMergePatch } from '../../src/translator/plan.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 
 /** The traveler after a plan was carried out, by a travel service that takes everything. */
 export function carriedOut(plan: Plan, traveler: TravelUser): TravelUser {

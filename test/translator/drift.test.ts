@@ -1,5 +1,5 @@
 import { drift } from '../../src/translator/plan.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 
 const observed: TravelUser = {
   id: 't',

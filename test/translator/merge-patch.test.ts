@@ -7,7 +7,7 @@ import {
   toMergePatch,
   unsendableValues,
 } from '../../src/translator/plan.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/travel-user.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/translator/snapshot.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);

@@ -1,7 +1,7 @@
 import type { Json } from '../../src/schema/resource.ts';
 import { isEmpty, keep, type Plan, plan, type Situation } from '../../src/translator/plan.ts';
 import type { Applied, Wanted } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });

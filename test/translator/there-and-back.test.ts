@@ -3,9 +3,9 @@ import type { Json, JsonObject, ScimResource } from '../../src/schema/resource.t
 import { plan } from '../../src/translator/plan.ts';
 import { referencesOf } from '../../src/translator/references.ts';
 import type { Rules } from '../../src/translator/rules.ts';
+import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { TravelUser } from '../../src/translator/travel-user.ts';
 import { lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler } from './arbitraries.ts';
 import { carriedOut } from './carried-out.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/travel/json.ts';
-import { customFieldOption } from '../../src/travel/resources/custom-field-option.ts';
+import { customFieldOption } from '../../src/travel/resources/custom-field.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { changePastRules } from './past-the-rules.ts';
 

@@ -1,9 +1,9 @@
+import { recorded } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import { recorded } from '../../src/travel/record.ts';
 import { keysOf, type Resource } from '../../src/travel/resource.ts';
+import { invoice } from '../../src/travel/resources/billing.ts';
 import { customField } from '../../src/travel/resources/custom-field.ts';
-import { invoice } from '../../src/travel/resources/invoice.ts';
-import { webhookDelivery } from '../../src/travel/resources/webhook-delivery.ts';
+import { webhookDelivery } from '../../src/travel/resources/webhook.ts';
 import { validated } from '../../src/travel/validation.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 import { at } from './contract.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
-import { type OpenidProvider as OpenidSettings, openidCredentials } from '../../src/travel/openid.ts';
+import { type OpenidProvider as OpenidSettings, openidCredentials } from '../../src/travel/authentication.ts';
 import {
   AUDIENCE,
   type OpenidProvider,

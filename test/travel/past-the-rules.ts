@@ -1,5 +1,5 @@
+import { recorded } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import { recorded } from '../../src/travel/record.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 

@@ -1,8 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
-import { mergePatch } from '../../src/travel/changes.ts';
+import { mergePatch, previousAttributes } from '../../src/travel/changes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { previousAttributes } from '../../src/travel/record.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, operations } from './contract.ts';

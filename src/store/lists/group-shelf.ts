@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { GroupField, GroupOrder } from '../../provisioning/list-query.ts';
-import type { Group, ListedGroup } from '../../provisioning/ports.ts';
+import type { Group, GroupField, GroupOrder, ListedGroup } from '../../provisioning/ports.ts';
 import { counted } from '../counters.ts';
 import { fromText } from '../statements.ts';
 import { exactly, folded } from './columns.ts';

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Listed, ListQuery, UserField, UserOrder } from '../../provisioning/list-query.ts';
-import type { ListedIdentity } from '../../provisioning/ports.ts';
+import type { Listed, ListedIdentity, ListQuery, UserField, UserOrder } from '../../provisioning/ports.ts';
 import { compiledQuery } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';

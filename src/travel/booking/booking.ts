@@ -1,12 +1,29 @@
+import { type Recorder, recorded } from '../changes.ts';
 import type { Runtime } from '../collection.ts';
-import { type Recorder, recorded } from '../record.ts';
 import { type Cancellation, cancelBooking } from './cancellation.ts';
-import { bookOffline, type Charge, charge, type OfflineBooking } from './charges.ts';
 import { type BookingDeps, type Kept, OFFICE_TYPES } from './context.ts';
-import { type Complaint, disputeInvoice, moveDispute } from './disputes.ts';
 import { type Exchange, modifyBooking } from './exchange.ts';
-import { giveUpInvoice, type Invoicing, invoiceProfile, payInvoice, voidInvoice } from './invoices.ts';
-import { endTransfer, type ManualRefund, refundable, refundOperation, startTransfer } from './refunds.ts';
+import {
+  bookOffline,
+  type Charge,
+  charge,
+  giveUpInvoice,
+  type Invoicing,
+  invoiceProfile,
+  type OfflineBooking,
+  payInvoice,
+  voidInvoice,
+} from './invoices.ts';
+import {
+  type Complaint,
+  disputeInvoice,
+  endTransfer,
+  type ManualRefund,
+  moveDispute,
+  refundable,
+  refundOperation,
+  startTransfer,
+} from './refunds.ts';
 import { decideTrip, searchTrip, type TripSearch } from './search.ts';
 import type { DisputeStatus } from './transitions.ts';
 import { bookTrip, type TripBooking, type TripOutcome } from './trips.ts';

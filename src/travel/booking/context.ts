@@ -1,13 +1,20 @@
+import { previousAttributes, type Recorder } from '../changes.ts';
 import { presentAll } from '../collection.ts';
 import { notFound } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
 import { readOne, type StoredResource } from '../ports.ts';
-import { previousAttributes, type Recorder } from '../record.ts';
 import type { Resource } from '../resource.ts';
-import { BELONGS, type BillingOperation, billingOperation } from '../resources/billing-operation.ts';
-import { type Dispute, dispute } from '../resources/dispute.ts';
-import { type Invoice, invoice } from '../resources/invoice.ts';
-import { type Refund, refund } from '../resources/refund.ts';
+import {
+  BELONGS,
+  type BillingOperation,
+  billingOperation,
+  type Dispute,
+  dispute,
+  type Invoice,
+  invoice,
+  type Refund,
+  refund,
+} from '../resources/billing.ts';
 import { type TripProject, tripProject } from '../resources/trip-project.ts';
 import { validated } from '../validation.ts';
 

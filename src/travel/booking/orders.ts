@@ -1,14 +1,12 @@
 import { ApiError, notFound } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
-import type { BookingSnapshot } from '../resources/booking-snapshot.ts';
-import type { Place } from '../resources/place.ts';
-import type { TripProject } from '../resources/trip-project.ts';
+import type { BookingSnapshot, TripProject } from '../resources/trip-project.ts';
+import type { Place } from '../resources/values.ts';
 import { add, type BookingDeps, type Kept, operationsOf } from './context.ts';
-import { type Booking, lineOf, travelersOf } from './coverage.ts';
+import { type Booking, billTo, lineOf, travelersBy, travelersOf } from './coverage.ts';
 import { amountOf, type Making, type Price, priced } from './prices.ts';
 import { giveBack, leftOf } from './refunds.ts';
-import { billTo, travelersBy } from './travelers.ts';
 
 /** A rate to be booked. */
 export interface Order {

@@ -6,9 +6,9 @@ import { checkedCustomFields } from '../resources/custom-field-check.ts';
 import type { CustomFieldValues } from '../resources/custom-field-values.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 import { add, type BookingDeps, change, get, type Kept } from './context.ts';
+import { policyOf, travelersBy } from './coverage.ts';
 import { centsOf, type Offer, type Price, withOffers } from './prices.ts';
 import { type ApprovalStatus, mustFollow } from './transitions.ts';
-import { policyOf, travelersBy } from './travelers.ts';
 
 /** What somebody looks for, and what suppliers offer for it. */
 export interface TripSearch {

@@ -1,7 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { disputeStatuses } from '../resources/dispute.ts';
-import type { invoiceStatuses } from '../resources/invoice.ts';
-import type { refundStatuses } from '../resources/refund.ts';
+import type { disputeStatuses, invoiceStatuses, refundStatuses } from '../resources/billing.ts';
 
 /** A state of an invoice. */
 export type InvoiceStatus = (typeof invoiceStatuses)[number];

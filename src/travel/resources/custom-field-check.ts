@@ -3,11 +3,16 @@ import { textOf } from '../json.ts';
 import type { ResourceRef, StoredResource, TravelReading } from '../ports.ts';
 import type { Change } from '../resource.ts';
 import { item } from '../validation.ts';
-import { MANDATORY } from './custom-field.ts';
-import { OPTION_DATA, optionKeys } from './custom-field-option.ts';
-import { type CustomFieldValues, type KeptValue, optionIds, valuesOf } from './custom-field-values.ts';
-import { type FieldOwner, judge, type Known } from './custom-field-verdict.ts';
-import { matcher } from './expressions.ts';
+import { MANDATORY, matcher, OPTION_DATA, optionKeys } from './custom-field.ts';
+import {
+  type CustomFieldValues,
+  type FieldOwner,
+  judge,
+  type KeptValue,
+  type Known,
+  optionIds,
+  valuesOf,
+} from './custom-field-values.ts';
 
 type Kept = { customFieldId: string; values: KeptValue[] };
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { text } from '../fields.ts';
-import type { JsonObject } from '../json.ts';
+import { type JsonObject, textOf } from '../json.ts';
 import type { StoredResource, TravelReading } from '../ports.ts';
+import type { Matcher } from './custom-field.ts';
 
 /**
  * Custom field values as they come in. `name` and `displayName` may come back as they were answered, but are not
@@ -71,4 +72,121 @@ export function optionIds({ values }: CustomFieldValues[number]): string[] {
 async function docs(reading: TravelReading, type: string, ids: string[]): Promise<Map<string, JsonObject>> {
   const found = await reading.read([...new Set(ids)].map((id) => ({ type, id })));
   return new Map(found.map(({ id, doc }) => [id, doc]));
+}
+
+/** What custom fields are attached to. */
+export type FieldOwner = 'tripProject' | 'user';
+
+/** What the values are judged by. */
+export interface Known {
+  /** Whose fields they must be. */
+  resourceType: FieldOwner;
+  fields: ReadonlyMap<string, JsonObject>;
+  options: ReadonlyMap<string, StoredResource>;
+  /** By field and data. */
+  optionOf(customFieldId: string, data: string): StoredResource | undefined;
+  matches: Matcher;
+}
+
+/** What is wrong, and where inside of the custom field value. */
+export interface Fault {
+  code: string;
+  path: (string | number)[];
+  message?: string;
+}
+
+type Value = CustomFieldValues[number]['values'][number];
+type Verdict = { value: KeptValue } | { fault: Fault };
+
+const owners = { tripProject: 'trip projects', user: 'users' };
+
+/**
+ * The values of one custom field in the form in which they are kept, and what is wrong with those given. What is kept
+ * already may stay, though its field or option was disabled or its expression changed since.
+ */
+export function judge(
+  { customFieldId, values }: CustomFieldValues[number],
+  known: Known,
+  kept: Value[],
+): { values: KeptValue[]; faults: Fault[] } {
+  const field = known.fields.get(customFieldId);
+  if (field?.['resourceType'] !== known.resourceType) {
+    const message = `must be a custom field of ${owners[known.resourceType]}`;
+    return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
+  }
+  // Before anything is matched: a thousand texts would keep everybody waiting.
+  if (field['dataType'] === 'text' && new Set(values.map(({ data }) => data)).size > 1) {
+    return { values: [], faults: [tooMany()] };
+  }
+  const isKept = isAmong(kept);
+  const verdicts = values.map((value) =>
+    field['dataType'] === 'text'
+      ? judgeText(value, field, { isKept, matches: known.matches })
+      : judgeOption(value, known, customFieldId, isKept),
+  );
+  const faults = verdicts.flatMap((verdict, position) =>
+    'fault' in verdict ? [{ ...verdict.fault, path: ['values', position, ...verdict.fault.path] }] : [],
+  );
+  const accepted = distinct(verdicts.flatMap((verdict) => ('value' in verdict ? [verdict.value] : [])));
+  if (accepted.length > 1 && field['dataType'] !== 'optionsList') {
+    faults.push(tooMany());
+  }
+  const isNew = faults.length > 0 || !accepted.every(isKept);
+  if (field['disabled'] === true && isNew) {
+    faults.push({ code: 'disabled', path: ['customFieldId'], message: 'is disabled' });
+  }
+  return { values: accepted, faults };
+}
+
+function tooMany(): Fault {
+  return { code: 'tooMany', path: ['values'], message: 'must have at most one value' };
+}
+
+function judgeText(
+  { data, customFieldOptionId }: Value,
+  field: JsonObject,
+  { isKept, matches }: { isKept: (value: KeptValue) => boolean; matches: Matcher },
+): Verdict {
+  if (customFieldOptionId !== undefined) {
+    const message = 'is for fields with options only';
+    return { fault: { code: 'reference', path: ['customFieldOptionId'], message } };
+  }
+  if (data === undefined || data === '') return { fault: { code: 'required', path: ['data'] } };
+  if (isKept({ data }) || matches(data, textOf(field, 'validationRegexp'))) return { value: { data } };
+  return {
+    fault: { code: 'pattern', path: ['data'], message: 'does not match the expression of its field' },
+  };
+}
+
+function judgeOption(
+  { data, customFieldOptionId }: Value,
+  known: Known,
+  customFieldId: string,
+  isKept: (value: KeptValue) => boolean,
+): Verdict {
+  const named = customFieldOptionId ?? data;
+  if (named === undefined) return { fault: { code: 'required', path: ['data'] } };
+  const option =
+    customFieldOptionId === undefined
+      ? known.optionOf(customFieldId, named)
+      : known.options.get(customFieldOptionId);
+  const path = [customFieldOptionId === undefined ? 'data' : 'customFieldOptionId'];
+  if (option?.parentId !== customFieldId) {
+    return { fault: { code: 'reference', path, message: 'must name an option of its field' } };
+  }
+  const value = { customFieldOptionId: option.id };
+  if (option.doc['disabled'] === true && !isKept(value)) {
+    return { fault: { code: 'disabled', path, message: 'names an option that is disabled' } };
+  }
+  return { value };
+}
+
+/** Values are kept in one form only, so that their text tells them apart. */
+function isAmong(kept: Value[]): (value: KeptValue) => boolean {
+  const texts = new Set(kept.map((value) => JSON.stringify(value)));
+  return (value) => texts.has(JSON.stringify(value));
+}
+
+function distinct(values: KeptValue[]): KeptValue[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

@@ -1,9 +1,12 @@
+import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
+import { foldCase } from '../../schema/case-fold.ts';
+import { ApiError, type Invalid } from '../errors.ts';
 import { checked, flag, label, oneOf, text } from '../fields.ts';
-import { textOf } from '../json.ts';
+import { type JsonObject, textOf } from '../json.ts';
+import type { StoredResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
-import { isExpression } from './expressions.ts';
+import { item } from '../validation.ts';
 
 /** A field of the customer's own on users or trip projects. */
 export const customField = defineResource({
@@ -55,4 +58,164 @@ async function keepKind({ id, before, wanted, within }: Change) {
     );
   }
   return { doc: wanted, invalid: [] };
+}
+
+/** A value that can be chosen in a custom field of the types `option` and `optionsList`. */
+export const customFieldOption = defineResource({
+  type: 'customFieldOption',
+  path: 'options',
+  idForm: 'A',
+  schema: z
+    .strictObject({
+      approverId: text.optional(),
+      billingProfileId: text.optional(),
+      data: label,
+      disabled: flag,
+      displayName: text.optional(),
+    })
+    .meta({
+      description: 'A value that can be chosen in a custom field of the types `option` and `optionsList`',
+    }),
+  readOnly: z.strictObject({ customFieldId: text }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  sortBy: [],
+  filters: [],
+  references: [
+    { field: 'approverId', to: 'user' },
+    { field: 'billingProfileId', to: 'billingProfile' },
+  ],
+  parent: { type: 'customField', path: 'custom-fields' },
+  rules: {
+    check,
+    checkClash: refuseTakenData,
+    refuses: { create: [403, 409], patch: [409], replace: [409] },
+    index: ({ doc, parentId }) => [
+      { name: OPTION_DATA, value: optionKey(parentId, foldCase(dataOf(doc))) },
+      ...EXCLUSIVE.filter((field) => doc[field] !== undefined).map((field) => ({ name: field, value: SET })),
+    ],
+    present: async (options) => options.map(({ parentId, doc }) => ({ customFieldId: parentId, ...doc })),
+  },
+  example: { data: 'R42' },
+});
+
+/** The index under which an option is found by its field and data. */
+export const OPTION_DATA = 'data';
+
+/**
+ * The values under which `OPTION_DATA` finds the options of a field with this data in any case. Options that were written
+ * before data was unique are found by their data as it is written.
+ */
+export function optionKeys(customFieldId: string, data: string): string[] {
+  return [...new Set([data, foldCase(data)])].map((one) => optionKey(customFieldId, one));
+}
+
+function optionKey(customFieldId: string, data: string): string {
+  return `${customFieldId}/${data}`;
+}
+
+function dataOf(doc: JsonObject | undefined): string {
+  return (doc && textOf(doc, 'data')) ?? '';
+}
+
+/** "Only one custom field can be configured with approver-enabled options"; the same for billing profiles. */
+const EXCLUSIVE = ['approverId', 'billingProfileId'];
+const SET = 'set';
+
+async function check(change: Change) {
+  const { parent, wanted } = change;
+  if (parent?.doc['dataType'] === 'text') {
+    throw new ApiError('forbidden', 'A custom field of the type text has no options.');
+  }
+  const invalid: Invalid[] = [];
+  for (const field of EXCLUSIVE) {
+    if (wanted[field] !== undefined && (await isSetElsewhere(change, field))) {
+      invalid.push(item('exclusive', [field], wanted, 'is set in the options of another custom field'));
+    }
+  }
+  return { doc: wanted, invalid };
+}
+
+/** Data names an option when a value is assigned, so that two options of one field cannot have the same. */
+async function refuseTakenData({ id, parent, before, wanted, within }: Change): Promise<void> {
+  const data = dataOf(wanted);
+  const isSame = (doc: JsonObject | undefined) =>
+    doc !== undefined && foldCase(dataOf(doc)) === foldCase(data);
+  // What older versions let through can still be changed in other respects.
+  if (isSame(before) || !parent) return;
+  const values = optionKeys(parent.id, data);
+  const found = await within.find({ type: 'customFieldOption', name: OPTION_DATA, values });
+  if (found.some((other) => other.id !== id && other.parentId === parent.id && isSame(other.doc))) {
+    throw new ApiError('conflict', 'There is an option with this data in the custom field already.');
+  }
+}
+
+/** All that have it are in one field, so any other of them tells which. */
+async function isSetElsewhere({ id, parent, within }: Change, field: string): Promise<boolean> {
+  const match = { type: 'customFieldOption', name: field, values: [SET], limit: 2 };
+  const others: StoredResource[] = await within.find(match);
+  return others.some((other) => other.id !== id && other.parentId !== parent?.id);
+}
+
+/** True: the whole value matches the expression; without one every value does that is not too long. */
+export type Matcher = (data: string, expression: string | undefined) => boolean;
+
+/** The longest text value, in characters. */
+const TEXT = 1000;
+
+/** The longest expression, in characters. */
+const EXPRESSION = 1000;
+
+/** The largest compiled expression, in instructions: repetitions inside of repetitions multiply. */
+const PROGRAM = 3000;
+
+/**
+ * The work of one request, in steps of a match: RE2 takes characters times instructions at most, about three million a
+ * second. Compiling takes about a hundred steps for each character and each instruction.
+ */
+const STEPS = 4_000_000;
+const COMPILING = 100;
+
+/** True for an RE2 expression that is neither too long nor too large. */
+export function isExpression(source: string): boolean {
+  return compiled(source) !== undefined;
+}
+
+/**
+ * Matches the values of one request. Each expression is compiled once, and each value matched once with it; when the work
+ * of the request is used up, nothing matches any more.
+ */
+export function matcher(): Matcher {
+  const expressions = new Map<string, RE2JS | undefined>();
+  const results = new Map<string, boolean>();
+  let steps = STEPS;
+  const match = (data: string, source: string): boolean => {
+    if (steps < 0) return false;
+    if (!expressions.has(source)) {
+      const made = compiled(source);
+      expressions.set(source, made);
+      steps -= COMPILING * (source.length + (made?.programSize() ?? 0));
+    }
+    const expression = expressions.get(source);
+    if (expression === undefined) return false;
+    steps -= data.length * expression.programSize();
+    return steps >= 0 && expression.matches(data);
+  };
+  return (data, source) => {
+    if (data.length > TEXT) return false;
+    if (source === undefined) return true;
+    const key = JSON.stringify([source, data]);
+    const result = results.get(key) ?? match(data, source);
+    results.set(key, result);
+    return result;
+  };
+}
+
+function compiled(source: string): RE2JS | undefined {
+  if (source.length > EXPRESSION) return undefined;
+  try {
+    const expression = RE2JS.compile(source);
+    return expression.programSize() <= PROGRAM ? expression : undefined;
+  } catch {
+    return undefined;
+  }
 }

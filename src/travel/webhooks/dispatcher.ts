@@ -1,19 +1,20 @@
 import { setMaxListeners } from 'node:events';
+import { recorded } from '../changes.ts';
 import type { Runtime } from '../collection.ts';
 import { textOf } from '../json.ts';
 import { readOne } from '../ports.ts';
-import { recorded } from '../record.ts';
 import { webhook } from '../resources/webhook.ts';
 import {
   type Attempted,
   type AttemptGround,
   attemptDelivery,
+  type Connections,
+  connections,
   eventOf,
   FAILING_MS,
   outcomeOf,
 } from './attempt.ts';
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
-import { type Connections, connections } from './send.ts';
 
 /** So many webhooks are served at once. Most of it is waiting, which costs little more than a socket. */
 const SIZES = { well: 256, failing: 64 };

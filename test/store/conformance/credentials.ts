@@ -1,4 +1,4 @@
-import type { Clients } from '../../../src/oauth/ports.ts';
+import type { Clients } from '../../../src/oauth/clients.ts';
 import { apiKeys, oauthAssertions, oauthClients, oauthTokens } from '../../../src/store/credentials.ts';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import { fixture, NOW, type Open } from '../../fixtures/store.ts';

@@ -4,7 +4,7 @@ import type {
   OfferedSegment,
   TransportOffer,
 } from '../../../src/travel/booking/prices.ts';
-import type { Place } from '../../../src/travel/resources/place.ts';
+import type { Place } from '../../../src/travel/resources/values.ts';
 
 /** Places of the tests. */
 export const paris = airport('CDG', 'Paris', 'FR');

@@ -1,6 +1,6 @@
+import { recorded } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { recorded } from '../../../src/travel/record.ts';
-import { costCenter } from '../../../src/travel/resources/cost-center.ts';
+import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { type Fixture, type FixtureOptions, openFixture } from '../../fixtures/travel.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
+import { recorded } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { recorded } from '../../../src/travel/record.ts';
-import { costCenter } from '../../../src/travel/resources/cost-center.ts';
+import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
 import { type Mood, openReceiver, type Receiver } from './receiver.ts';

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { country, email, flag, label, lang, text } from '../fields.ts';
+import { defineResource } from '../resource.ts';
+
+/** What travel is booked on. */
+export const costCenter = defineResource({
+  type: 'costCenter',
+  path: 'cost-centers',
+  idForm: 'A',
+  schema: z
+    .strictObject({
+      archived: flag,
+      name: label,
+      travelPolicyId: text.optional(),
+    })
+    .meta({ description: 'What travel is booked on' }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
+  sortBy: ['name'],
+  filters: ['archived'],
+  references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],
+  example: { name: 'Research' },
+});
+
+/** Who is billed, and where. */
+export const billingProfile = defineResource({
+  type: 'billingProfile',
+  path: 'billing-profiles',
+  idForm: 'A',
+  schema: z
+    .strictObject({
+      address: z
+        .strictObject({
+          city: text.optional(),
+          country: country.optional(),
+          line1: text.optional(),
+          line2: text.optional(),
+          postalCode: text.optional(),
+          state: text.optional(),
+        })
+        .optional(),
+      archived: flag,
+      companyName: text.optional(),
+      email,
+      lang,
+      name: label,
+      taxId: text.optional(),
+      travelPolicyId: text.optional(),
+    })
+    .meta({ description: 'Who is billed, and where' }),
+  readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
+  sortBy: ['name'],
+  filters: ['archived'],
+  references: [{ field: 'travelPolicyId', to: 'travelPolicy' }],
+  example: {
+    address: { line1: '1 rue de la Paix', postalCode: '75002', city: 'Paris', country: 'FR' },
+    companyName: 'Example SAS',
+    email: 'billing@example.com',
+    lang: 'fr',
+    name: 'Headquarters',
+    taxId: 'FR40303265045',
+  },
+});
+
+/** A project that a trip can be assigned to. */
+export const projectCode = defineResource({
+  type: 'projectCode',
+  path: 'project-codes',
+  idForm: 'A',
+  schema: z
+    .strictObject({
+      approverId: text.optional(),
+      archived: flag,
+      billingProfileId: text.optional(),
+      code: label,
+      confidential: flag,
+      name: text.optional(),
+    })
+    .meta({ description: 'A project that a trip can be assigned to' }),
+  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
+  events: ['created', 'updated', 'deleted'],
+  sortBy: ['code'],
+  filters: ['archived'],
+  unique: [{ field: 'code', fold: false }],
+  references: [
+    { field: 'approverId', to: 'user' },
+    { field: 'billingProfileId', to: 'billingProfile' },
+  ],
+  example: { code: 'APOLLO', confidential: true, name: 'Project Apollo' },
+});
