@@ -1,9 +1,13 @@
-/** Unit and assembled-app tests; sources are compiled by swc, so a type fault is found by `npm run check`. */
+/**
+ * The tests of `npm test`. Sources are compiled by swc, which checks no types: `npm run check` does.
+ * Tests that kill processes, fill databases or play at random are named `*.slow.test.ts` and run by `npm run test:slow`.
+ */
 module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  // These come as ES modules only, which jest reads when they are compiled like ours.
+  testPathIgnorePatterns: ['/node_modules/', '\\.slow\\.test\\.ts$'],
+  // These packages are ES modules only; jest loads them when they are compiled like our sources.
   transformIgnorePatterns: ['/node_modules/(?!(jose|@faker-js)/)'],
   transform: {
     '^.+/node_modules/(jose|@faker-js)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
@@ -17,6 +21,6 @@ module.exports = {
     ],
   },
   testTimeout: 30000,
-  // By itself jest leaves a core to whoever watches; here most tests wait for a database or a process of theirs.
+  // Most tests wait for a database or a process, so a worker for each core is not too many (the default leaves one core free).
   maxWorkers: '100%',
 };
