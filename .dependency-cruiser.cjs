@@ -52,10 +52,10 @@ module.exports = {
     folder('travel', 'http/|schema/case-fold.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
-    types('adapter', 'provisioning/ports|translator/snapshot|schema/case-fold'),
+    types('adapter', 'provisioning/(travel|runtime)-ports|translator/snapshot|schema/case-fold'),
     types(
       'store',
-      'provisioning/(ports|identity)|translator/(result|snapshot)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
+      'provisioning/((store|group|list|runtime)-ports|identity)|translator/(result|snapshot)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -65,7 +65,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'config/|server/(start|offline).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|ports|preview-mapping).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'config/|server/(start|offline).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|travel-ports|preview-mapping).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -1,4 +1,4 @@
-import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/ports.ts';
+import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
 
 /** What came back over the wire, before anybody judged it. */
 export interface Reply {

@@ -1,7 +1,8 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
-import type { Runtime, TravelAnswer } from '../provisioning/ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { TravelAnswer } from '../provisioning/ports.ts';
+import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import { type Body, ofCollection, record, text } from './answers.ts';
 import type { TravelClient } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../provisioning/ports.ts';
+import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../provisioning/travel-ports.ts';
 import { type Body, readable, record, text } from './answers.ts';
 import type { TravelClient } from './client.ts';
 import { readTravelUser } from './users.ts';

@@ -1,4 +1,5 @@
-import type { Log, TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/ports.ts';
+import type { Log } from '../provisioning/runtime-ports.ts';
+import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
 import type { CustomField, Lookups, Named, ScimUserMapping, TravelUser } from '../translator/snapshot.ts';
 import { ofCollection, record, text, texts } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';

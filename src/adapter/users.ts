@@ -1,4 +1,4 @@
-import type { TravelUsers } from '../provisioning/ports.ts';
+import type { TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
 import { list, ofCollection, readable, record, text, texts } from './answers.ts';

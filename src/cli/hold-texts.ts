@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import type { Decision, HoldCause } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
-import type { HeldPerson, HeldRules } from '../provisioning/ports.ts';
+import type { HeldPerson, HeldRules } from '../provisioning/store-ports.ts';
 
 /** What an admin says to what is held. */
 export type Answer = Decision['answer'];

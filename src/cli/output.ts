@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
 import { isSafeUrl } from '../config/schema.ts';
-import type { TravelFailure } from '../provisioning/ports.ts';
+import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { DatabaseInUse } from '../store/database.ts';
 
 /** A table as text; each cell is one line, whatever is in it. */

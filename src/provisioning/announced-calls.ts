@@ -2,8 +2,8 @@ import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
 import type { CustomFieldValue } from '../translator/snapshot.ts';
-import type { TravelFailure } from './ports.ts';
 import { type Draft, type Task, withKnownOutcome } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** Why a call was not made: another attempt may have begun. */
 export const leaseLost: TravelFailure = { kind: 'unavailable', text: 'the lease ended before the next call' };

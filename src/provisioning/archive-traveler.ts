@@ -15,7 +15,6 @@ import {
   withObserved,
   withoutLateCalls,
 } from './observation.ts';
-import type { TravelFailure } from './ports.ts';
 import {
   type Draft,
   endInFailure,
@@ -28,6 +27,7 @@ import {
   withHold,
   withKnownOutcome,
 } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
 export async function archiveTraveler(task: Task, begun: Draft): Promise<ReconcileResult> {

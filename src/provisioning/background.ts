@@ -2,10 +2,11 @@ import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { FeedFollower, Followed } from './event-feed.ts';
 import type { Importer } from './import.ts';
-import type { ReconcileQueue, Retention, Runtime } from './ports.ts';
 import type { Reconciler } from './reconcile.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { ReconcileQueue, Retention } from './store-ports.ts';
 
 /** How many identities of a connection are under way at once, and how often the reconcileQueue is looked at unasked. */
 const AT_ONCE = 8;

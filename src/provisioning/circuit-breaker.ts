@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import type { TravelAnswer, TravelFailure, TravelFeed, TravelUsers } from './ports.ts';
+import type { TravelAnswer, TravelFailure, TravelFeed, TravelUsers } from './travel-ports.ts';
 
 /** The breaker opens when calls for so many different people in a row have no answer, or none but 401. */
 const PEOPLE = 5;

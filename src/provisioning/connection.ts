@@ -1,6 +1,6 @@
 import type { Mapping } from '../translator/mapping-file.ts';
 import type { Policies } from './policies.ts';
-import type { TravelFeed, TravelLookups, TravelUsers } from './ports.ts';
+import type { TravelFeed, TravelLookups, TravelUsers } from './travel-ports.ts';
 
 /** One IdP feeding one travel account. */
 export interface Connection {

@@ -6,14 +6,10 @@ import { isPrivileged } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isGivenUp, isSomebodyElse } from './link-existing.ts';
 import { isResetPending } from './ownership.ts';
-import {
-  type Identities,
-  type IdentityChange,
-  type IdentityMatch,
-  ProvisioningError,
-  type Runtime,
-} from './ports.ts';
+import { ProvisioningError } from './provisioning-error.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities, IdentityChange, IdentityMatch } from './store-ports.ts';
 
 /** What deciding about a POST needs. */
 export interface CreateUserDeps {

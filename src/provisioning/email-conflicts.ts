@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged } from './guard.ts';
 import type { Identity } from './identity.ts';
-import type { Identities } from './ports.ts';
+import type { Identities } from './store-ports.ts';
 import { type Draft, type Fields, type Task, withFinding } from './task.ts';
 
 /** How far a chain of people who wait for each other's addresses is followed. */

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TravelUser } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { FeedEvent, FeedPage, Identities, TravelAnswer, TravelFeed } from './ports.ts';
 import { markStale, type RecordDeps, recordTravelers } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { Identities } from './store-ports.ts';
+import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from './travel-ports.ts';
 
 /** Mostly nothing has happened, and the newest event tells that; else larger pages follow, and so many at most. */
 const FIRST_PAGES = [1, 10];

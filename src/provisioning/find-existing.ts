@@ -1,8 +1,9 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { Imports, Runtime } from './ports.ts';
 import { travelersToShow, unclaimedIdentity } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Imports } from './store-ports.ts';
 
 /** How long the travel API may take over a search that an IdP waits for. */
 const BUDGET_MS = 800;

@@ -1,20 +1,9 @@
 import type { ScimResource } from '../schema/resource.ts';
+import type { Group, Groups, ListedGroup, Member, MemberChange, ResolvedMember } from './group-ports.ts';
+import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-ports.ts';
 import type { ScanQueue } from './list-users.ts';
-import {
-  type Group,
-  type GroupField,
-  type GroupOrder,
-  type Groups,
-  type Listed,
-  type ListedGroup,
-  type ListQuery,
-  type Member,
-  type MemberChange,
-  ProvisioningError,
-  type ResolvedMember,
-  type Runtime,
-  type Scan,
-} from './ports.ts';
+import { ProvisioningError } from './provisioning-error.ts';
+import type { Runtime } from './runtime-ports.ts';
 
 /** A SCIM group as the front door shows it. */
 export interface GroupView {

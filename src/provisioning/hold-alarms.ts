@@ -1,4 +1,5 @@
-import type { HoldCount, Holds, Runtime } from './ports.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { HoldCount, Holds } from './store-ports.ts';
 
 /** How often the counts are compared with what was told last. */
 const CHECK_MS = 1_000;

@@ -1,6 +1,5 @@
 import type { Connection } from './connection.ts';
 import { isParkingAddress } from './email-conflicts.ts';
-import type { MissingTraveler, ReconcileQueue, TravelFailure, TravelUserPage } from './ports.ts';
 import {
   markStale,
   type ObservationContext,
@@ -9,6 +8,8 @@ import {
   recordTravelers,
 } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
+import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 
 const PAGE = 100;
 /** Travel users beyond this number are not read: only a travel API that never ends a list has so many. */

@@ -2,8 +2,8 @@ import { type Announced, hasAll } from '../translator/announced.ts';
 import type { TravelUser } from '../translator/snapshot.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { Reservation } from './identity.ts';
-import type { TravelFailure } from './ports.ts';
 import type { Draft, Task } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /**
  * Takes travelers out of use that late creates have made beside the linked one: they are deleted, or archived where that is

@@ -11,7 +11,7 @@ import type { Identity, LateCalls } from './identity.ts';
 import { isOwnCreate, type OpenCreate } from './late-creates.ts';
 import { isSameCreate, lateAfter } from './observation.ts';
 import { isResetPending } from './ownership.ts';
-import type { IdentityChange, TravelAnswer } from './ports.ts';
+import type { IdentityChange } from './store-ports.ts';
 import {
   type Draft,
   endInFailure,
@@ -22,6 +22,7 @@ import {
   withHold,
   withTraveler,
 } from './task.ts';
+import type { TravelAnswer } from './travel-ports.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** Whether a traveler that has the wanted address can become this identity's. */

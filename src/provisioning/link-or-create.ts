@@ -15,7 +15,6 @@ import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { isGivenUp, isNeverGivenTo, linkExistingTraveler, linkOwnCreate } from './link-existing.ts';
 import { isLateCheckDue, withoutLateCalls } from './observation.ts';
-import type { TravelFailure } from './ports.ts';
 import {
   type Draft,
   endInFailure,
@@ -29,6 +28,7 @@ import {
   withRefusals,
   withTraveler,
 } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 const ROUNDS = 6;

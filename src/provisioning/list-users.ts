@@ -1,20 +1,10 @@
 import type { Connection } from './connection.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import {
-  type Comparison,
-  type Groups,
-  type Identities,
-  type Listed,
-  type ListedIdentity,
-  type ListQuery,
-  ProvisioningError,
-  type Runtime,
-  type Scan,
-  type ShownIdentity,
-  type UserField,
-  type UserOrder,
-  type Where,
-} from './ports.ts';
+import type { Groups } from './group-ports.ts';
+import type { Comparison, Listed, ListQuery, Scan, UserField, UserOrder, Where } from './list-ports.ts';
+import { ProvisioningError } from './provisioning-error.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities, ListedIdentity, ShownIdentity } from './store-ports.ts';
 
 /** A SCIM user as the front door shows it. */
 export interface UserView extends ShownIdentity {

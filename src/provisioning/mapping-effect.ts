@@ -14,9 +14,9 @@ import { passGates, refuseOwnUser } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { chooseAddress, withEmail } from './link-or-create.ts';
 import { withBaseline } from './ownership.ts';
-import type { Identities, References } from './ports.ts';
 import { type Resolved, resolveReferences } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Identities, References } from './store-ports.ts';
 import {
   type Draft,
   draftOf,

@@ -3,8 +3,9 @@ import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, Outcome } from './identity.ts';
-import type { Identities, ReconcileQueue, ReferenceRow, References, Runtime } from './ports.ts';
 import { managerChain, managerOf, type RowsOf } from './references.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 
 /** What spreading the news of an outcome takes. */
 interface NotifyDeps {

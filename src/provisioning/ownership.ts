@@ -8,8 +8,8 @@ import type { WithAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isPrivilegedRole } from './guard.ts';
 import type { Identity } from './identity.ts';
-import type { TravelFailure } from './ports.ts';
 import { type Draft, type Fields, isApproved, type Task, withFinding } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /**
  * What is wanted of a person who was imported and then changed by a PATCH. Only what the IdP has written since is the IdP's:

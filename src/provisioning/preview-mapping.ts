@@ -11,8 +11,10 @@ import {
   type PreviewDeps,
   travelerPreviewer,
 } from './mapping-effect.ts';
-import type { Identities, Runtime, TravelFailure } from './ports.ts';
 import { type RulesSnapshot, type RulesSnapshots, toRulesSnapshot } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities } from './store-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 const BATCH = 100;
 /** How long others wait for their turn. */

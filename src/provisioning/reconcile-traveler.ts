@@ -9,9 +9,9 @@ import { removeLateTravelers } from './late-creates.ts';
 import { linkOrCreateTraveler } from './link-or-create.ts';
 import { isLateCheckDue, withoutLateCalls } from './observation.ts';
 import { isReturnHeld } from './ownership.ts';
-import type { Identities, References, TravelFailure } from './ports.ts';
 import { type Resolved, resolveReferences } from './references.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
+import type { Identities, References } from './store-ports.ts';
 import {
   type Draft,
   draftOf,
@@ -24,6 +24,7 @@ import {
   withHold,
   withKnownOutcome,
 } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /** What a translation needs of the store. */

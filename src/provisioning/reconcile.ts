@@ -3,18 +3,11 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
-import type {
-  Holds,
-  Identities,
-  Leases,
-  ReconcileQueue,
-  References,
-  Runtime,
-  TravelFailure,
-} from './ports.ts';
 import { reconcileTraveler, type Translated, translate } from './reconcile-traveler.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Holds, Identities, Leases, ReconcileQueue, References } from './store-ports.ts';
 import {
   type Draft,
   draftOf,
@@ -26,6 +19,7 @@ import {
   withFinding,
   withHold,
 } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** Longer than all the travel calls of one reconciliation together may take: what a dead holder sent has then arrived. */
 const LEASE_MS = 120_000;

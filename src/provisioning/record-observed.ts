@@ -6,8 +6,9 @@ import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';
 import type { Identity } from './identity.ts';
 import { markDirty } from './notify-dependents.ts';
-import type { Imports, KnownTraveler, ReconcileQueue, Runtime } from './ports.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Imports, KnownTraveler, ReconcileQueue } from './store-ports.ts';
 
 /** What it takes to keep what was seen at the travel API. */
 export interface RecordDeps {

@@ -3,7 +3,7 @@ import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/snapshot.ts';
 import { textOf } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
-import type { Identities, IdentityMatch, ReferenceRow, References } from './ports.ts';
+import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 interface Directory {
   identities: Pick<Identities, 'byId' | 'find'>;

@@ -1,9 +1,10 @@
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import { difference, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
-import type { Holds, Runtime } from './ports.ts';
 import { yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Holds } from './store-ports.ts';
 
 /** More people than this must not change because of rules or lookups until an admin approves. */
 const MOST_PEOPLE = 100;

@@ -4,7 +4,8 @@ import { compileRules, type Rules } from '../translator/rules.ts';
 import { type Lookups, noLookups } from '../translator/snapshot.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
-import type { Log, TravelFailure } from './ports.ts';
+import type { Log } from './runtime-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** What every translation of a connection rests on at one moment. */
 export interface RulesSnapshot {

@@ -16,11 +16,16 @@ import {
 import type { Connection } from './connection.ts';
 import { feedFollower } from './event-feed.ts';
 import { existingUserFinder as discoveryOf, type ExistingUserFinder } from './find-existing.ts';
+import type { Groups } from './group-ports.ts';
 import { type GroupService, groupService } from './groups.ts';
 import { type Importer, importer as importerOf } from './import.ts';
 import { scanQueue as turnsOf } from './list-users.ts';
+import { type MappingPreviewer, mappingPreviewer as rehearserOf } from './preview-mapping.ts';
+import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
+import { rulesChanges } from './rules-change.ts';
+import { rulesSnapshots as basesOf } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
 import type {
-  Groups,
   Holds,
   Identities,
   Imports,
@@ -28,12 +33,7 @@ import type {
   ReconcileQueue,
   References,
   Retention,
-  Runtime,
-} from './ports.ts';
-import { type MappingPreviewer, mappingPreviewer as rehearserOf } from './preview-mapping.ts';
-import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
-import { rulesChanges } from './rules-change.ts';
-import { rulesSnapshots as basesOf } from './rules-snapshot.ts';
+} from './store-ports.ts';
 import { reconcileWithinBudget as promptlyOf, type UserService, userService } from './users.ts';
 
 /** The store's side of the bridge. */

@@ -2,8 +2,10 @@ import type { Applied, FieldKey, Finding, Refused, Translation, Wanted } from '.
 import type { TravelUser } from '../translator/snapshot.ts';
 import type { Connection } from './connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
-import type { Checkpoint, Holds, Identities, Leases, TravelFailure } from './ports.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Checkpoint } from './runtime-ports.ts';
+import type { Holds, Identities, Leases } from './store-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** One identity under reconciliation: everything that is decided about it rests on this. */
 export interface Task {

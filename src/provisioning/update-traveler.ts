@@ -34,7 +34,6 @@ import {
   withResetDone,
   withWritten,
 } from './ownership.ts';
-import type { TravelFailure } from './ports.ts';
 import {
   type Draft,
   endInFailure,
@@ -48,6 +47,7 @@ import {
   withKnownOutcome,
   withRefusals,
 } from './task.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** Each round sends what the last one left over; a sane travel API ends it in two or three. */
 const ROUNDS = 6;

@@ -5,7 +5,8 @@ import { isInactive } from './email-conflicts.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
 import { leaverExternalId } from './link-existing.ts';
-import type { IdentityChange, Runtime } from './ports.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { IdentityChange } from './store-ports.ts';
 
 /** A write of an IdP to a known identity. */
 export interface UserWrite {

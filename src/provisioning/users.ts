@@ -4,7 +4,9 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
+import type { Groups, MemberChange } from './group-ports.ts';
 import type { Identity, Membership } from './identity.ts';
+import type { Listed } from './list-ports.ts';
 import {
   type ListedUser,
   listUsers,
@@ -14,20 +16,11 @@ import {
   viewsOf,
 } from './list-users.ts';
 import { markDirty, valuesOf } from './notify-dependents.ts';
-import {
-  type Groups,
-  type Identities,
-  type IdentityChange,
-  type Listed,
-  type MemberChange,
-  ProvisioningError,
-  type ReconcileQueue,
-  type References,
-  type Runtime,
-  type ShownIdentity,
-} from './ports.ts';
+import { ProvisioningError } from './provisioning-error.ts';
 import type { Attempt, Reconciler } from './reconcile.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities, IdentityChange, ReconcileQueue, References, ShownIdentity } from './store-ports.ts';
 import { updateUser } from './update-user.ts';
 
 /** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */

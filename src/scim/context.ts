@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Response } from 'express';
 import type { GroupService } from '../provisioning/groups.ts';
-import type { Log } from '../provisioning/ports.ts';
+import type { Log } from '../provisioning/runtime-ports.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { ScimError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import type { GroupField, Relation, UserField, Where } from '../provisioning/ports.ts';
+import type { GroupField, Relation, UserField, Where } from '../provisioning/list-ports.ts';
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
 import { momentOf } from '../schema/compare.ts';
 import type { AttributePath, Filter, Operand } from '../schema/filter-expression.ts';

@@ -1,4 +1,4 @@
-import type { Member, MemberChange } from '../provisioning/ports.ts';
+import type { Member, MemberChange } from '../provisioning/group-ports.ts';
 import { splitName } from '../schema/attribute-names.ts';
 import { findAttribute, subAttribute } from '../schema/attributes.ts';
 import type { AttributePath, Filter } from '../schema/filter-expression.ts';

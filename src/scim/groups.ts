@@ -1,5 +1,5 @@
+import type { MemberChange } from '../provisioning/group-ports.ts';
 import type { GroupOnPage, GroupQuery, GroupView } from '../provisioning/groups.ts';
-import type { MemberChange } from '../provisioning/ports.ts';
 import type { Filter } from '../schema/filter-expression.ts';
 import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
 import { normalize } from '../schema/normalize.ts';

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type GroupOrder,
-  type Key,
-  type Listed,
-  ProvisioningError,
-  type UserOrder,
-} from '../provisioning/ports.ts';
+import type { GroupOrder, Key, Listed, UserOrder } from '../provisioning/list-ports.ts';
+import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import { splitName } from '../schema/attribute-names.ts';
 import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
 import type { Query } from './context.ts';

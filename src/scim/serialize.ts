@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import type { ResolvedMember } from '../provisioning/group-ports.ts';
 import type { GroupView } from '../provisioning/groups.ts';
 import type { UserView } from '../provisioning/list-users.ts';
-import type { ResolvedMember } from '../provisioning/ports.ts';
 import { type QualifiedName, readingIn, splitName, urnsOf } from '../schema/attribute-names.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';

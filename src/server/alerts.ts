@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AlertSettings } from '../config/settings.ts';
 import type { Alerts, HoldAlert } from '../provisioning/hold-alarms.ts';
-import type { Log, Runtime } from '../provisioning/ports.ts';
+import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { failureText } from '../travel/webhooks/address-guard.ts';
 import { signatureHeaders } from '../travel/webhooks/attempt.ts';
 

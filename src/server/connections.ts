@@ -4,7 +4,7 @@ import { travelLookups } from '../adapter/lookups.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';
-import type { Runtime } from '../provisioning/ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
 
 /** A connection with its way to the travel API. */
 export interface Connected {

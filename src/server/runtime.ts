@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Runtime } from '../provisioning/ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
 
 /**
  * Makes a clock that starts at the wall clock's time and follows the monotonic clock from then on, so that it stays as it

@@ -13,12 +13,13 @@ import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { Imported, ImportOptions } from '../provisioning/import.ts';
-import type { Runtime, TravelFailure } from '../provisioning/ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
 import {
   type ProvisioningService,
   type ProvisioningStore,
   provisioningService,
 } from '../provisioning/service.ts';
+import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { scimApp } from '../scim/app.ts';
 import { answerClientFault, answerExpectation, answerOverflow } from '../scim/errors.ts';
 import { repairTimes } from '../store/clock-repair.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { Group, Groups, Member, ResolvedMember } from '../provisioning/ports.ts';
+import type { Group, Groups, Member, ResolvedMember } from '../provisioning/group-ports.ts';
 import { counter } from './counters.ts';
 import type { Database } from './database.ts';
 import { leaveGroups } from './delete-identities.ts';

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { HoldCause } from '../provisioning/identity.ts';
-import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/ports.ts';
+import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { reconcileQueue } from './reconcile-queue.ts';

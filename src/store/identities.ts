@@ -1,6 +1,6 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
-import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/ports.ts';
+import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import { erasedAmong } from './erased-travelers.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Identity, Outcome } from '../provisioning/identity.ts';
-import type { Announcement, Leases } from '../provisioning/ports.ts';
+import type { Announcement, Leases } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
 import { release } from './identity-changes.ts';

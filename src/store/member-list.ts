@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Member, ResolvedMember } from '../provisioning/ports.ts';
+import type { Member, ResolvedMember } from '../provisioning/group-ports.ts';
 import { compiledQuery, yieldToEventLoop } from './statements.ts';
 import type { Tables } from './tables.ts';
 

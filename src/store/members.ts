@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Member, MemberChange } from '../provisioning/ports.ts';
+import type { Member, MemberChange } from '../provisioning/group-ports.ts';
 import { keptMembers, toMember } from './member-list.ts';
 import { batches, yieldToEventLoop } from './statements.ts';
 import type { Tables } from './tables.ts';

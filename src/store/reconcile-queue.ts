@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ReconcileQueue } from '../provisioning/ports.ts';
+import type { ReconcileQueue } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { keyOf } from './keys.ts';
 import { batches } from './statements.ts';

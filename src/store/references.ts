@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { ReferenceRow, References } from '../provisioning/ports.ts';
+import type { ReferenceRow, References } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { keyOf } from './keys.ts';
 import { batches, compiledQuery } from './statements.ts';

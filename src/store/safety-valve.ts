@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Holds } from '../provisioning/ports.ts';
+import type { Holds } from '../provisioning/store-ports.ts';
 import { counted } from './counters.ts';
 import type { Tables } from './tables.ts';
 

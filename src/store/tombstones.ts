@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Retention } from '../provisioning/ports.ts';
+import type { Retention } from '../provisioning/store-ports.ts';
 import { wakeWaiting } from './connections.ts';
 import { liveOf, recount } from './counters.ts';
 import type { Database } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../provisioning/ports.ts';
+import type { Log } from '../provisioning/runtime-ports.ts';
 import type { Database } from './database.ts';
 import { StoreUnavailable } from './unavailable.ts';
 

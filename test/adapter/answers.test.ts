@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ClientSettings } from '../../src/adapter/client.ts';
-import type { TravelAnswer } from '../../src/provisioning/ports.ts';
+import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const invalid = {

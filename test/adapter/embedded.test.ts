@@ -10,7 +10,7 @@ import { defaultPaths, travelClient } from '../../src/adapter/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { hashSecret, newSecret } from '../../src/http/authentication.ts';
-import type { TravelLookups, TravelUsers } from '../../src/provisioning/ports.ts';
+import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { embeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';

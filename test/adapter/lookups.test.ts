@@ -1,6 +1,6 @@
 import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
-import type { TravelLookups } from '../../src/provisioning/ports.ts';
+import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
 

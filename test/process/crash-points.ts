@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Checkpoint } from '../../src/provisioning/ports.ts';
+import type { Checkpoint } from '../../src/provisioning/runtime-ports.ts';
 import {
   type Arrangement,
   inProcessFixture,

@@ -1,5 +1,5 @@
 import type { Background } from '../../src/provisioning/background.ts';
-import type { FeedPage, TravelAnswer } from '../../src/provisioning/ports.ts';
+import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type ProvisioningFixture, provisioningFixture } from '../fixtures/provisioning.ts';
 

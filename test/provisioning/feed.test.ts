@@ -1,6 +1,6 @@
 import { type FeedFollower, type Followed, feedFollower } from '../../src/provisioning/event-feed.ts';
-import type { FeedPage, TravelAnswer } from '../../src/provisioning/ports.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import type { TravelUser } from '../../src/translator/snapshot.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import {

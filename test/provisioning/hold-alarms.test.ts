@@ -1,5 +1,5 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
-import type { HoldCount } from '../../src/provisioning/ports.ts';
+import type { HoldCount } from '../../src/provisioning/store-ports.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
 const SECOND_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/ports.ts';
+import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';

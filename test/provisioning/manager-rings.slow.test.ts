@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { ProvisioningError } from '../../src/provisioning/ports.ts';
+import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import {

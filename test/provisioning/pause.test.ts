@@ -3,7 +3,7 @@ import {
   circuitBreaker,
   withReportedAnswers,
 } from '../../src/provisioning/circuit-breaker.ts';
-import type { TravelFailure } from '../../src/provisioning/ports.ts';
+import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeTravel } from '../fixtures/fake-travel.ts';
 
 const down: TravelFailure = { kind: 'unavailable', text: 'ECONNREFUSED', isUnanswered: true };

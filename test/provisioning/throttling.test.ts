@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/ports.ts';
+import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeFeed } from '../fixtures/fake-feed.ts';
 import type { Call } from '../fixtures/fake-travel.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Member, MemberChange } from '../../src/provisioning/ports.ts';
+import type { Member, MemberChange } from '../../src/provisioning/group-ports.ts';
 import { type MemberStep, netChanges } from '../../src/scim/group-members.ts';
 
 const value = fc.constantFrom('a', 'b', 'c', 'd');

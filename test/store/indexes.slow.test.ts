@@ -9,7 +9,7 @@ import type {
   UserField,
   UserOrder,
   Where,
-} from '../../src/provisioning/ports.ts';
+} from '../../src/provisioning/list-ports.ts';
 import { repairTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { tokens } from '../../src/store/credentials.ts';

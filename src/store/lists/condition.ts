@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, Relation, Where } from '../../provisioning/ports.ts';
+import type { Comparison, Relation, Where } from '../../provisioning/list-ports.ts';
 import type { Column, Owned, Shelf, Sql } from './shelf.ts';
 
 /** How relations are written; a closed list, so that nothing of a client's gets into a statement. */

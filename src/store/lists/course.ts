@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, Key } from '../../provisioning/ports.ts';
+import type { Comparison, Key } from '../../provisioning/list-ports.ts';
 import { conditionOf } from './condition.ts';
 import type { OrderColumn, Place, Shelf, Sql } from './shelf.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, Key } from '../../provisioning/ports.ts';
+import type { Comparison, Key } from '../../provisioning/list-ports.ts';
 import { conditionOf, isOwned } from './condition.ts';
 import { type Course, coursesOf, rowsIn, type Stretch, sortValue } from './course.ts';
 import { type Lead, leadsOf } from './leads.ts';

@@ -1,4 +1,4 @@
-import type { Key, Listed } from '../../provisioning/ports.ts';
+import type { Key, Listed } from '../../provisioning/list-ports.ts';
 
 /** A page in the making: what is passed over, what is taken, and how many there were. */
 export interface Gather<Item extends { key: Key }> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Group, GroupField, GroupOrder, ListedGroup } from '../../provisioning/ports.ts';
+import type { Group, ListedGroup } from '../../provisioning/group-ports.ts';
+import type { GroupField, GroupOrder } from '../../provisioning/list-ports.ts';
 import { counted } from '../counters.ts';
 import { fromText } from '../statements.ts';
 import { exactly, folded } from './columns.ts';

@@ -1,4 +1,4 @@
-import type { Comparison, Where } from '../../provisioning/ports.ts';
+import type { Comparison, Where } from '../../provisioning/list-ports.ts';
 import type { Shelf } from './shelf.ts';
 
 /** Comparisons of one field that must all hold, and that an index answers by a few rows, as one hopes. */

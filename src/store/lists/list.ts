@@ -1,4 +1,4 @@
-import type { Listed } from '../../provisioning/ports.ts';
+import type { Listed } from '../../provisioning/list-ports.ts';
 import { comb } from './comb.ts';
 import { type Leg, legsAfter } from './course.ts';
 import { type Found, findFew } from './few.ts';

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Listed, ListedIdentity, ListQuery, UserField, UserOrder } from '../../provisioning/ports.ts';
+import type { Listed, ListQuery, UserField, UserOrder } from '../../provisioning/list-ports.ts';
+import type { ListedIdentity } from '../../provisioning/store-ports.ts';
 import { compiledQuery } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';

@@ -1,4 +1,4 @@
-import type { Key } from '../../provisioning/ports.ts';
+import type { Key } from '../../provisioning/list-ports.ts';
 
 /** Compares keys as an index does: texts by code points, whoever has no value last, or first when descending. */
 export function comparing(descending: boolean): (left: Key, right: Key) => number {

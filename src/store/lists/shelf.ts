@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import type { ListQuery } from '../../provisioning/ports.ts';
+import type { ListQuery } from '../../provisioning/list-ports.ts';
 import type { Tables } from '../tables.ts';
 
 /** A part of a statement. */

@@ -1,4 +1,4 @@
-import type { Listed } from '../../provisioning/ports.ts';
+import type { Listed } from '../../provisioning/list-ports.ts';
 import { batches } from '../statements.ts';
 import type { Found } from './few.ts';
 import { gather, gathering, pageOf } from './gather.ts';

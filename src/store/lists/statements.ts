@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Key } from '../../provisioning/ports.ts';
+import type { Key } from '../../provisioning/list-ports.ts';
 import { type Course, orderOf, rowsIn, type Stretch, sortValue } from './course.ts';
 import type { Place, Shelf, Sql } from './shelf.ts';
 

@@ -1,4 +1,4 @@
-import type { ListQuery, Scan } from '../../provisioning/ports.ts';
+import type { ListQuery, Scan } from '../../provisioning/list-ports.ts';
 import type { Place, Shelf } from './shelf.ts';
 
 /** What is listed, for whom, and how those who wait for it are thought of. */

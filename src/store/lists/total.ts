@@ -1,4 +1,4 @@
-import type { Comparison } from '../../provisioning/ports.ts';
+import type { Comparison } from '../../provisioning/list-ports.ts';
 import { conjunctsOf } from './condition.ts';
 import { type Course, coursesOf } from './course.ts';
 import type { OrderColumn } from './shelf.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
-import type { ListedIdentity, ShownIdentity, UserField, UserOrder, Where } from '../../provisioning/ports.ts';
+import type { UserField, UserOrder, Where } from '../../provisioning/list-ports.ts';
+import type { ListedIdentity, ShownIdentity } from '../../provisioning/store-ports.ts';
 import { BLOCK, counted } from '../counters.ts';
 import { toIdentity } from '../identity-row.ts';
 import type { IdentityTable } from '../tables.ts';

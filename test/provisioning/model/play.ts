@@ -1,4 +1,4 @@
-import { ProvisioningError } from '../../../src/provisioning/ports.ts';
+import { ProvisioningError } from '../../../src/provisioning/provisioning-error.ts';
 import { type ScimResource, urns } from '../../../src/schema/resource.ts';
 import type { Call, Trouble } from '../../fixtures/fake-travel.ts';
 import { emailsOf, type ProvisioningFixture } from '../../fixtures/provisioning.ts';

@@ -1,4 +1,4 @@
-import type { IdentityChange } from '../../../src/provisioning/ports.ts';
+import type { IdentityChange } from '../../../src/provisioning/store-ports.ts';
 import { fixture, imported, linked, NOW, type Open, person, team, traveler } from '../../fixtures/store.ts';
 
 /** What a commit does and leaves alone, on any database. */

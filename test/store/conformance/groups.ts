@@ -1,4 +1,5 @@
-import type { GroupField, Member, MemberChange, Where } from '../../../src/provisioning/ports.ts';
+import type { Member, MemberChange } from '../../../src/provisioning/group-ports.ts';
+import type { GroupField, Where } from '../../../src/provisioning/list-ports.ts';
 import { alone, fixture, has, NOW, type Open, part, person, team } from '../../fixtures/store.ts';
 
 /** Groups and their members, on any database. */

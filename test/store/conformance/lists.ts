@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import type { Identity } from '../../../src/provisioning/identity.ts';
-import type {
-  Identities,
-  Key,
-  ListedIdentity,
-  ListQuery,
-  UserField,
-  UserOrder,
-  Where,
-} from '../../../src/provisioning/ports.ts';
+import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/provisioning/list-ports.ts';
+import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
 import { alone, fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
 
