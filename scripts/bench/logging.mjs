@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { httpApp } from '../../dist/http/app.js';
 import { newLog } from '../../dist/http/log.js';
 import { httpMetrics } from '../../dist/http/monitoring.js';
-import { embeddedTravel } from '../../dist/server/embedded.js';
+import { createEmbeddedTravel } from '../../dist/server/embedded.js';
 import { realSurroundings } from '../../dist/server/runtime.js';
 import { openEmbedded } from '../../dist/store/database.js';
 import { requestLog } from '../../dist/store/request-log.js';
@@ -34,7 +34,7 @@ process.send({ logging: { bases, id: data.id } });
 
 async function serve(kept) {
   const known = { chosenKey: travelKey, sealingKey: new Uint8Array(32) };
-  const travel = await embeddedTravel({ ...known, database, log, keeper: kept, onChange: () => {} });
+  const travel = await createEmbeddedTravel({ ...known, database, log, keeper: kept, onChange: () => {} });
   const deps = { log, metrics: httpMetrics(), newId: randomUUID, now: () => performance.now() };
   const server = createServer(httpApp(deps, (app) => app.use('/api', travel.app))).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -10,7 +10,7 @@ import { hasDatabase } from '../store/database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/snapshot.ts';
-import { failureText, type Shell } from './output.ts';
+import { type Shell, travelFailureText } from './output.ts';
 
 /**
  * Checks the settings and every mapping file they name, and asks the travel API for each name in the mappings. A travel API
@@ -19,14 +19,15 @@ import { failureText, type Shell } from './output.ts';
  */
 export async function check({ environment, home, print }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
-  const checked: Checked[] = [];
+  const checked: NameCheck[] = [];
   // One after the other: the embedded travel service opens the database for each.
-  for (const connection of settings.connections) checked.push(await checkNamesOf(settings, connection));
+  for (const connection of settings.connections)
+    checked.push(await checkConnectionNames(settings, connection));
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
     print(
       [
         `connection ${id}`,
-        `  travel API   ${shownUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
+        `  travel API   ${redactUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
         ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
         `  SCIM token   ${tokenText(id, scimToken)}`,
         `  mapping      ${mapping.scimUserMapping.length} rules of its own`,
@@ -47,14 +48,14 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
   return 0;
 }
 
-interface Checked {
+interface NameCheck {
   faults: Fault[];
   /** Says that the names could not be looked up, and why. */
   unchecked?: string;
 }
 
 /** A mapping that names nothing of the travel service needs no travel API. */
-async function checkNamesOf(settings: Settings, connection: ConnectionSettings): Promise<Checked> {
+async function checkConnectionNames(settings: Settings, connection: ConnectionSettings): Promise<NameCheck> {
   const { id, mapping, mappingFile, travelApi } = connection;
   const told = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
@@ -64,14 +65,15 @@ async function checkNamesOf(settings: Settings, connection: ConnectionSettings):
   const alone = checkNames(compileRules(mapping, []), noLookups);
   if (!alone.some(({ isUnknown }) => isUnknown)) return { faults: told(alone) };
   const own = told(alone.filter(({ isUnknown }) => !isUnknown));
-  const unchecked = (reason: string): Checked => ({
+  const unchecked = (reason: string): NameCheck => ({
     faults: own,
     unchecked: `The names in ${mappingFile} were not checked for connection ${id}: ${reason}.`,
   });
   if (travelApi.url === 'embedded' && !hasDatabase(settings.data))
     return unchecked('the embedded travel service has never been started');
   const lookups = await readLookups(settings, connection);
-  if (lookups.kind !== 'ok') return unchecked(`the travel API cannot be asked, as ${failureText(lookups)}`);
+  if (lookups.kind !== 'ok')
+    return unchecked(`the travel API cannot be asked, as ${travelFailureText(lookups)}`);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   return { faults: told(checkNames(rules, lookups.value)) };
 }
@@ -92,6 +94,6 @@ function tokenText(connection: string, chosen: string | undefined): string {
 }
 
 /** A URL may hold a password, though ours should not. */
-function shownUrl(url: string): string {
+function redactUrl(url: string): string {
   return url.replace(/\/\/[^/]*@/, '//********@');
 }

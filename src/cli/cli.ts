@@ -3,26 +3,26 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { check } from './check.ts';
-import { forgetConnection, type ImportAsked, importTravelers, listConnections } from './connections.ts';
-import { addCredentials } from './credentials.ts';
+import { forgetConnection, type ImportFlags, importTravelers, listConnections } from './connections.ts';
+import { addCredentialCommands } from './credentials.ts';
 import { eraseUser } from './erase.ts';
-import { addHolds } from './holds.ts';
+import { addHoldCommands } from './holds.ts';
 import {
   type Action,
-  baseUrl,
-  type Exit,
-  exitOf,
-  moment,
+  type ExitCode,
+  escapeControls,
+  exitCodeFor,
+  parseBaseUrl,
+  parseCount,
+  parseStatusRange,
+  parseTime,
+  parseVariable,
   type Shell,
-  statuses,
-  variable,
-  wholeNumber,
-  withoutControls,
 } from './output.ts';
 import { preview, previewPeople } from './preview.ts';
 import { replayRecorded } from './replay.ts';
 import { demo, serve } from './serve.ts';
-import { addSampleData, printOpenapi, type RequestsAsked, showRequests } from './travel-service.ts';
+import { addSampleDataCommand, printOpenapi, type RequestFlags, showRequests } from './travel-service.ts';
 
 /** Runs one command line and answers the exit code: 0 done, 1 found a fault, 2 wrong use. */
 export async function run(argv: string[], home: string): Promise<number> {
@@ -31,10 +31,10 @@ export async function run(argv: string[], home: string): Promise<number> {
     home,
     isTerminal: process.stderr.isTTY === true,
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
-    print: (text) => process.stdout.write(`${withoutControls(text)}\n`),
-    complain: (text) => process.stderr.write(`${withoutControls(text)}\n`),
+    print: (text) => process.stdout.write(`${escapeControls(text)}\n`),
+    printError: (text) => process.stderr.write(`${escapeControls(text)}\n`),
   };
-  let exit: Exit = 0;
+  let exit: ExitCode = 0;
   const program = commands(shell, (code) => {
     exit = code;
   });
@@ -42,7 +42,7 @@ export async function run(argv: string[], home: string): Promise<number> {
     await program.parseAsync(argv, { from: 'user' });
     return exit;
   } catch (error) {
-    return exitOf(error, shell.complain);
+    return exitCodeFor(error, shell.printError);
   }
 }
 
@@ -51,23 +51,23 @@ async function ask(question: string): Promise<string> {
   try {
     // The end of the input is an answer, too.
     const end = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    return await Promise.race([terminal.question(withoutControls(question)), end]);
+    return await Promise.race([terminal.question(escapeControls(question)), end]);
   } finally {
     terminal.close();
   }
 }
 
-function commands(shell: Shell, done: (exit: Exit) => void): Command {
+function commands(shell: Shell, done: (exit: ExitCode) => void): Command {
   const program = new Command('jetbridge')
     .description('A SCIM 2.0 provisioning bridge for business travel.')
     .version(versionOf(shell.home))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.print(text.trimEnd()),
-      writeErr: (text) => shell.complain(text.trimEnd()),
+      writeErr: (text) => shell.printError(text.trimEnd()),
     });
   const action =
-    <A extends unknown[]>(work: (...values: A) => Promise<Exit>) =>
+    <A extends unknown[]>(work: (...values: A) => Promise<ExitCode>) =>
     async (...values: A) =>
       done(await work(...values));
   program
@@ -81,8 +81,8 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
   addPreview(program, shell, action);
   addReplay(program, shell, action);
   addImport(program, shell, action);
-  addCredentials(program, shell, action);
-  addHolds(program, shell, action);
+  addCredentialCommands(program, shell, action);
+  addHoldCommands(program, shell, action);
   addConnections(program, shell, action);
   addErase(program, shell, action);
   addRequests(program, shell, action);
@@ -90,7 +90,7 @@ function commands(shell: Shell, done: (exit: Exit) => void): Command {
     .command('openapi')
     .description('print the contract of the embedded travel service as OpenAPI 3.1')
     .action(action(() => printOpenapi(shell)));
-  addSampleData(program, shell, action);
+  addSampleDataCommand(program, shell, action);
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
@@ -105,7 +105,7 @@ function addImport(program: Command, shell: Shell, action: Action): void {
       'read all travelers now, for every connection; the server must not be running on the same data',
     )
     .option('--accept-missing', 'take travelers that are missing for gone, however many they are')
-    .action(action((options: ImportAsked) => importTravelers(shell, options)));
+    .action(action((options: ImportFlags) => importTravelers(shell, options)));
 }
 
 interface PreviewOptions {
@@ -124,7 +124,7 @@ function addPreview(program: Command, shell: Shell, action: Action): void {
     .option('--people', 'the people who are kept')
     .option('--mapping <file>', "a mapping file; default: the connection's own")
     .option('--connection <id>', 'whose people; default: default')
-    .option('--limit <number>', 'how many people to show as examples; default: 10', wholeNumber)
+    .option('--limit <number>', 'how many people to show as examples; default: 10', parseCount)
     .action(
       action(async (options: PreviewOptions, command: Command) => {
         const { input, people, mapping, connection, limit } = options;
@@ -144,9 +144,9 @@ function addReplay(program: Command, shell: Shell, action: Action): void {
     .command('replay')
     .description('play recorded exchanges against a running service; exit 1 on a mismatch')
     .argument('<path>', 'a scenario file, or a folder of them')
-    .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2', baseUrl)
+    .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2', parseBaseUrl)
     .requiredOption('--token <token>', 'a bearer token of it')
-    .option('--variable <name=value>', 'a variable of the scenarios; may be given again', variable, {})
+    .option('--variable <name=value>', 'a variable of the scenarios; may be given again', parseVariable, {})
     .action(
       action((path: string, options: { url: string; token: string; variable: Record<string, string> }) =>
         replayRecorded(shell, path, options),
@@ -194,13 +194,13 @@ function addRequests(program: Command, shell: Shell, action: Action): void {
   program
     .command('requests')
     .description('what was asked of the embedded travel service, newest first')
-    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', moment)
-    .option('--status <status>', 'e.g. 404, or 4xx for all of them', statuses)
+    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', parseTime)
+    .option('--status <status>', 'e.g. 404, or 4xx for all of them', parseStatusRange)
     .option('--path <path>', 'that path and what lies below it, e.g. /api/users')
     .option('--user <email>', 'on whose behalf; an address or an id')
-    .option('--limit <number>', 'how many', wholeNumber, 50)
+    .option('--limit <number>', 'how many', parseCount, 50)
     .option('--json', 'one JSON object for each, bodies included')
-    .action(action((options: RequestsAsked) => showRequests(shell, options)));
+    .action(action((options: RequestFlags) => showRequests(shell, options)));
 }
 
 function versionOf(home: string): string {

@@ -3,7 +3,7 @@ import type { Imported } from '../provisioning/import.ts';
 import { type Service, start } from '../server/start.ts';
 import { forgetConnection as forget, type KeptConnection, keptConnections } from '../store/connections.ts';
 import { type Database, openEmbedded } from '../store/database.ts';
-import { failureText, inLine, type Shell, startBar, tableOf } from './output.ts';
+import { escapeLine, formatTable, type Shell, startProgressBar, travelFailureText } from './output.ts';
 
 /** Lists every connection in the database, be it in the settings or not. Works beside a running server. */
 export function listConnections(shell: Shell): Promise<0> {
@@ -14,7 +14,7 @@ export function listConnections(shell: Shell): Promise<0> {
       ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
     ]);
     const head = ['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'];
-    shell.print(tableOf(head, rows));
+    shell.print(formatTable(head, rows));
     return 0;
   });
 }
@@ -30,25 +30,25 @@ export function forgetConnection(
   return withDatabase(shell, async (database, settings) => {
     const all = await keptConnections(database, Date.now());
     const kept = all.find(({ id }) => id === name);
-    const fault = kept ? whyKept(settings, kept) : unknown(name, all);
+    const fault = kept ? forgetRefusal(settings, kept) : unknownConnectionText(name, all);
     if (!kept || fault !== undefined) {
-      shell.complain(fault ?? '');
+      shell.printError(fault ?? '');
       return 1;
     }
-    shell.complain(consequences(kept));
+    shell.printError(consequencesText(kept));
     if (!yes) {
       if (!shell.ask) return 'unconfirmed';
       const answer = await shell.ask(`Forget ${name}? It cannot be undone. [y/N] `);
       if (!/^\s*y(es)?\s*$/i.test(answer)) {
-        shell.complain('Nothing was changed.');
+        shell.printError('Nothing was changed.');
         return 1;
       }
     }
-    const bar = shell.isTerminal ? startBar(name, 'people') : undefined;
+    const bar = shell.isTerminal ? startProgressBar(name, 'people') : undefined;
     bar?.setTotal(kept.people + kept.tombstones);
     const end = await forget(database, name, (gone) => bar?.update(gone)).finally(() => bar?.stop());
     if (end === 'inUse') {
-      shell.complain(inUse(name));
+      shell.printError(inUseText(name));
       return 1;
     }
     shell.print('forgotten');
@@ -60,24 +60,24 @@ function isInSettings({ connections }: Settings, id: string): boolean {
   return connections.some((connection) => connection.id === id);
 }
 
-function unknown(name: string, all: KeptConnection[]): string {
+function unknownConnectionText(name: string, all: KeptConnection[]): string {
   const known = all.length === 0 ? 'it has none' : `it has ${all.map(({ id }) => id).join(', ')}`;
-  return `There is no connection ${inLine(name)} in the database; ${known}.`;
+  return `There is no connection ${escapeLine(name)} in the database; ${known}.`;
 }
 
-function whyKept(settings: Settings, { id, isInUse }: KeptConnection): string | undefined {
+function forgetRefusal(settings: Settings, { id, isInUse }: KeptConnection): string | undefined {
   if (isInSettings(settings, id))
     return `The connection ${id} is in the settings. Remove it there and restart the server; then it can be forgotten.`;
-  return isInUse ? inUse(id) : undefined;
+  return isInUse ? inUseText(id) : undefined;
 }
 
-function inUse(id: string): string {
+function inUseText(id: string): string {
   return `A server works on the connection ${id}, as its settings still have it. Restart the server, then try again.`;
 }
 
-function consequences({ id, account, people, tombstones, groups, linked }: KeptConnection): string {
+function consequencesText({ id, account, people, tombstones, groups, linked }: KeptConnection): string {
   return [
-    `The connection ${id} (travel account ${inLine(account)}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
+    `The connection ${id} (travel account ${escapeLine(account)}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
     `They go, with its tokens and OAuth clients. ${counted(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
   ].join('\n');
 }
@@ -87,7 +87,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 /** What the command line asks of an import. */
-export interface ImportAsked {
+export interface ImportFlags {
   /** Takes travelers that are missing for gone, however many they are. */
   acceptMissing?: boolean;
 }
@@ -96,7 +96,7 @@ export interface ImportAsked {
  * Reads all travelers of every connection now, with a bar for each; 1 when one could not be read, or so few of the known
  * travelers were seen that nothing was concluded about the others.
  */
-export async function importTravelers(shell: Shell, asked: ImportAsked): Promise<0 | 1> {
+export async function importTravelers(shell: Shell, asked: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   // What is due is told here, and a log would break the bars.
   const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
@@ -104,7 +104,7 @@ export async function importTravelers(shell: Shell, asked: ImportAsked): Promise
   try {
     let exit: 0 | 1 = 0;
     for (const { id } of settings.connections) {
-      if ((await importOne(shell, { service, id, asked })) === 1) exit = 1;
+      if ((await importConnection(shell, { service, id, asked })) === 1) exit = 1;
     }
     return exit;
   } finally {
@@ -112,11 +112,11 @@ export async function importTravelers(shell: Shell, asked: ImportAsked): Promise
   }
 }
 
-async function importOne(
+async function importConnection(
   shell: Shell,
-  { service, id, asked }: { service: Service; id: string; asked: ImportAsked },
+  { service, id, asked }: { service: Service; id: string; asked: ImportFlags },
 ): Promise<0 | 1> {
-  const bar = shell.isTerminal ? startBar(id, 'travelers') : undefined;
+  const bar = shell.isTerminal ? startProgressBar(id, 'travelers') : undefined;
   const onPage = (read: number, total: number) => {
     bar?.setTotal(total);
     bar?.update(read);
@@ -124,20 +124,23 @@ async function importOne(
   const imported = await service.importTravelers(id, onPage, asked);
   bar?.stop();
   if ('kind' in imported) {
-    shell.complain(`${id}: the travelers could not be read: ${failureText(imported)}.`);
+    shell.printError(`${id}: the travelers could not be read: ${travelFailureText(imported)}.`);
     return 1;
   }
-  shell.print(`${id}: ${travelers(imported.read)} read`);
+  shell.print(`${id}: ${travelerCount(imported.read)} read`);
   if (imported.unreadable !== undefined)
-    shell.complain(`${id}: ${travelers(imported.unreadable)} without a readable email passed over.`);
-  const doubt = doubtAbout(imported, asked);
+    shell.printError(`${id}: ${travelerCount(imported.unreadable)} without a readable email passed over.`);
+  const doubt = incompleteText(imported, asked);
   if (doubt === undefined) return 0;
-  shell.complain(`${id}: ${doubt}`);
+  shell.printError(`${id}: ${doubt}`);
   return 1;
 }
 
 /** Why nothing was concluded from who is missing, where that must be known. */
-function doubtAbout({ incomplete, complete }: Imported, { acceptMissing }: ImportAsked): string | undefined {
+function incompleteText(
+  { incomplete, complete }: Imported,
+  { acceptMissing }: ImportFlags,
+): string | undefined {
   if (incomplete) {
     const { seen, known } = incomplete;
     return `only ${seen} of ${known} known travelers were seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: jetbridge import --accept-missing`;
@@ -146,7 +149,7 @@ function doubtAbout({ incomplete, complete }: Imported, { acceptMissing }: Impor
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';
 }
 
-function travelers(count: number): string {
+function travelerCount(count: number): string {
   return `${count} ${count === 1 ? 'traveler' : 'travelers'}`;
 }
 
@@ -165,7 +168,7 @@ export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
 }
 
 /** The connection that a command names, or undefined with a word about those that there are. */
-export function connectionOf(
+export function findConnection(
   shell: Shell,
   { connections }: Settings,
   id: string,
@@ -173,7 +176,7 @@ export function connectionOf(
   const connection = connections.find((one) => one.id === id);
   if (!connection) {
     const known = connections.map((one) => one.id).join(', ');
-    shell.complain(`There is no connection ${inLine(id)}; the settings have ${known}.`);
+    shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
   }
   return connection;
 }

@@ -18,24 +18,24 @@ import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.
 import { requireAdmin } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
 import { textOf } from '../travel/json.ts';
-import { connectionOf, withDatabase } from './connections.ts';
-import { type Action, keysUrl, minute, type Shell, tableOf, wholeDays } from './output.ts';
+import { findConnection, withDatabase } from './connections.ts';
+import { type Action, formatMinute, formatTable, parseDays, parseKeysUrl, type Shell } from './output.ts';
 
 /** The commands for what opens either service. */
-export function addCredentials(program: Command, shell: Shell, action: Action): void {
-  addTokens(program, shell, action);
-  addClients(program, shell, action);
-  addApiKeys(program, shell, action);
+export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
+  addTokenCommands(program, shell, action);
+  addClientCommands(program, shell, action);
+  addApiKeyCommands(program, shell, action);
 }
 
-function addTokens(program: Command, shell: Shell, action: Action): void {
+function addTokenCommands(program: Command, shell: Shell, action: Action): void {
   const tokens = program.command('tokens').description('the bearer tokens of identity providers');
   tokens
     .command('create')
     .description('make a token and print it, once')
     .option('--connection <id>', 'the connection it opens', 'default')
     .option('--name <name>', 'what you call it', 'unnamed')
-    .option('--days <days>', 'days until it expires; default: never', wholeDays)
+    .option('--days <days>', 'days until it expires; default: never', parseDays)
     .action(
       action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
     );
@@ -50,7 +50,7 @@ function addTokens(program: Command, shell: Shell, action: Action): void {
     .action(action((id: string) => revokeToken(shell, id)));
 }
 
-interface ClientOptions {
+interface ClientFlags {
   name: string;
   connection?: string;
   travelAdmin?: string;
@@ -58,7 +58,7 @@ interface ClientOptions {
   jwksFile?: string;
 }
 
-function addClients(program: Command, shell: Shell, action: Action): void {
+function addClientCommands(program: Command, shell: Shell, action: Action): void {
   const clients = program.command('oauth-clients').description('who may ask for tokens at /oauth/token');
   clients
     .command('create')
@@ -66,10 +66,10 @@ function addClients(program: Command, shell: Shell, action: Action): void {
     .option('--name <name>', 'what you call it', 'unnamed')
     .option('--connection <id>', 'it opens SCIM for this connection')
     .option('--travel-admin <email>', 'it opens the embedded travel service on behalf of this admin')
-    .option('--jwks-uri <url>', 'in place of a secret: where its public keys are', keysUrl)
+    .option('--jwks-uri <url>', 'in place of a secret: where its public keys are', parseKeysUrl)
     .option('--jwks-file <file>', 'in place of a secret: a file with its public keys')
     .action(
-      action(async (options: ClientOptions, command: Command) => {
+      action(async (options: ClientFlags, command: Command) => {
         const { name, connection, travelAdmin, jwksUri, jwksFile } = options;
         if (jwksUri !== undefined && jwksFile !== undefined)
           return command.error('error: give one of --jwks-uri and --jwks-file');
@@ -93,7 +93,7 @@ function addClients(program: Command, shell: Shell, action: Action): void {
     .action(action((id: string) => revokeClient(shell, id)));
 }
 
-function addApiKeys(program: Command, shell: Shell, action: Action): void {
+function addApiKeyCommands(program: Command, shell: Shell, action: Action): void {
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
     .command('create')
@@ -120,7 +120,7 @@ export function createToken(
   { connection, name, days }: { connection: string; name: string; days?: number },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const named = connectionOf(shell, settings, connection);
+    const named = findConnection(shell, settings, connection);
     if (!named) return 1;
     await ensureConnection(database, { id: named.id, account: named.account });
     const token = newSecret('scim');
@@ -129,7 +129,7 @@ export function createToken(
     const made = { id: randomUUID(), hash: hashSecret(token), name, connection, createdAt, expiresAt };
     await tokens(database).create(made);
     shell.print(token);
-    shell.complain('Keep it: it is shown only now.');
+    shell.printError('Keep it: it is shown only now.');
     return 0;
   });
 }
@@ -139,12 +139,12 @@ export function listTokens(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const rows = (await tokens(database).list()).map(
       ({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
-        const expires = expiresAt === undefined ? 'never' : minute(expiresAt);
-        const ends = revokedAt === undefined ? expires : `revoked ${minute(revokedAt)}`;
-        return [id, name, connection, minute(createdAt), ends];
+        const expires = expiresAt === undefined ? 'never' : formatMinute(expiresAt);
+        const ends = revokedAt === undefined ? expires : `revoked ${formatMinute(revokedAt)}`;
+        return [id, name, connection, formatMinute(createdAt), ends];
       },
     );
-    shell.print(tableOf(['id', 'name', 'connection', 'made', 'ends'], rows));
+    shell.print(formatTable(['id', 'name', 'connection', 'made', 'ends'], rows));
     return 0;
   });
 }
@@ -156,7 +156,7 @@ export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
       shell.print('revoked');
       return 0;
     }
-    shell.complain('There is no such token, or it was revoked before. "jetbridge tokens list" shows them.');
+    shell.printError('There is no such token, or it was revoked before. "jetbridge tokens list" shows them.');
     return 1;
   });
 }
@@ -165,7 +165,7 @@ export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
 export function createApiKey(shell: Shell, { user, name }: { user: string; name: string }): Promise<0 | 1> {
   return withDatabase(shell, async (database, { connections }) => {
     if (!connections.some(({ travelApi }) => travelApi.url === 'embedded')) {
-      shell.complain('No connection uses the embedded travel service; the real one makes its keys itself.');
+      shell.printError('No connection uses the embedded travel service; the real one makes its keys itself.');
       return 1;
     }
     const deps = {
@@ -177,11 +177,11 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
     try {
       const { key } = await create(deps, { email: user, name });
       shell.print(key);
-      shell.complain('Keep it: it is shown only now.');
+      shell.printError('Keep it: it is shown only now.');
       return 0;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      shell.complain(`${error.message} A key belongs to an active user with the role admin.`);
+      shell.printError(`${error.message} A key belongs to an active user with the role admin.`);
       return 1;
     }
   });
@@ -192,11 +192,11 @@ export function listApiKeys(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const all = await list({ keys: apiKeys(database), reading: travelResources(database) });
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
-      const used = lastUsedAt === undefined ? 'never' : minute(lastUsedAt);
-      const ends = revokedAt === undefined ? 'never' : `revoked ${minute(revokedAt)}`;
-      return [id, name, email, minute(createdAt), used, ends];
+      const used = lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
+      const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
+      return [id, name, email, formatMinute(createdAt), used, ends];
     });
-    shell.print(tableOf(['id', 'name', 'user', 'made', 'last used', 'ends'], rows));
+    shell.print(formatTable(['id', 'name', 'user', 'made', 'last used', 'ends'], rows));
     return 0;
   });
 }
@@ -208,30 +208,30 @@ export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
       shell.print('revoked');
       return 0;
     }
-    shell.complain('There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.');
+    shell.printError('There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.');
     return 1;
   });
 }
 
 /** What a client is to open, and where its keys are, if it has some. */
-export interface ClientWish {
+export interface ClientRequest {
   name: string;
   opens: { connection: string } | { travelAdmin: string };
   keys: { uri: string } | { file: string } | undefined;
 }
 
 /** Registers an OAuth client and prints its id and secret; of the secret only a hash is kept. */
-export function createClient(shell: Shell, { name, opens, keys }: ClientWish): Promise<0 | 1> {
+export function createClient(shell: Shell, { name, opens, keys }: ClientRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const grant = await grantOf(shell, { database, settings }, opens);
-    const proof = keysOf(shell, keys);
+    const grant = await resolveGrant(shell, { database, settings }, opens);
+    const proof = readKeys(shell, keys);
     if (!grant || proof === 'unreadable') return 1;
     const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
     const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
     shell.print(`client_id=${id}`);
     if (secret !== undefined) shell.print(`client_secret=${secret}`);
     const endpoint = `${(settings.publicUrl ?? '').replace(/\/+$/, '')}/oauth/token`;
-    shell.complain(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
+    shell.printError(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
     return 0;
   });
 }
@@ -240,16 +240,16 @@ export function createClient(shell: Shell, { name, opens, keys }: ClientWish): P
 export function listClients(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const clients = await oauthClients(database).list();
-    const emails = await emailsOf(database, clients);
+    const emails = await adminEmails(database, clients);
     const rows = clients.map(({ id, name, grant, proof, createdAt, revokedAt }) => {
       const opens =
         grant.kind === 'scim'
           ? `SCIM of ${grant.connection}`
           : `travel API as ${emails.get(grant.userId) ?? grant.userId}`;
-      const ends = revokedAt === undefined ? 'never' : `revoked ${minute(revokedAt)}`;
-      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', minute(createdAt), ends];
+      const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
+      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', formatMinute(createdAt), ends];
     });
-    shell.print(tableOf(['id', 'name', 'opens', 'by', 'made', 'ends'], rows));
+    shell.print(formatTable(['id', 'name', 'opens', 'by', 'made', 'ends'], rows));
     return 0;
   });
 }
@@ -261,7 +261,7 @@ export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
       shell.print('revoked');
       return 0;
     }
-    shell.complain(
+    shell.printError(
       'There is no such client, or it was revoked before. "jetbridge oauth-clients list" shows them.',
     );
     return 1;
@@ -269,13 +269,13 @@ export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
 }
 
 /** What the wish names, or undefined with a word about why that cannot be. */
-async function grantOf(
+async function resolveGrant(
   shell: Shell,
   { database, settings }: { database: Database; settings: Settings },
-  opens: ClientWish['opens'],
+  opens: ClientRequest['opens'],
 ): Promise<Grant | undefined> {
   if ('connection' in opens) {
-    const named = connectionOf(shell, settings, opens.connection);
+    const named = findConnection(shell, settings, opens.connection);
     if (!named) return undefined;
     await ensureConnection(database, { id: named.id, account: named.account });
     return { kind: 'scim', connection: named.id };
@@ -285,18 +285,18 @@ async function grantOf(
     return { kind: 'travel', userId: admin.id };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    shell.complain(`${error.message} A client acts for an active user with the role admin.`);
+    shell.printError(`${error.message} A client acts for an active user with the role admin.`);
     return undefined;
   }
 }
 
-function keysOf(shell: Shell, keys: ClientWish['keys']): Registration['keys'] | 'unreadable' {
+function readKeys(shell: Shell, keys: ClientRequest['keys']): Registration['keys'] | 'unreadable' {
   if (!keys) return undefined;
   if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
   const read = readJsonFile(keys.file);
   const parsed = 'json' in read ? parseJwks(read.json) : read;
   if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };
-  shell.complain(`${keys.file}: ${parsed.problem}.`);
+  shell.printError(`${keys.file}: ${parsed.problem}.`);
   return 'unreadable';
 }
 
@@ -310,7 +310,7 @@ function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
   return `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`;
 }
 
-async function emailsOf(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
+async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
   const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
   const users = await travelResources(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
   return new Map(users.map(({ id, doc }) => [id, textOf(doc, 'email') ?? '']));

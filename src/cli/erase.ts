@@ -15,23 +15,23 @@ import { areUnchanged, keepIdentities } from '../store/erasure/person.ts';
 import { reduceLogged } from '../store/erasure/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { type ErasureGround, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
-import { connectionOf, withDatabase } from './connections.ts';
+import { findConnection, withDatabase } from './connections.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
 import {
   type ErasurePlan,
-  erasurePlan,
-  isEmbedded,
-  loggedOf,
+  erasureRefusal,
+  isEmbeddedAccount,
+  planPersonErasure,
   planText,
-  referredOf,
-  refusalOf,
   remainderText,
-  soughtOf,
+  toMentionSearch,
+  toReferenceSearch,
+  toRequestLogSearch,
 } from './erasure-plan.ts';
 import type { Shell } from './output.ts';
 
 /** Who is to be erased. */
-export interface EraseAsked {
+export interface EraseOptions {
   /** A userName, an address, a SCIM id or a travel id. */
   user: string;
   connection?: string;
@@ -52,48 +52,48 @@ const PAUSE_MS = 30;
  * Shows what an erasure does and leaves, and with `yes` does it. Works beside a running server, and may be done again after it
  * was interrupted. `unconfirmed`: only the plan was shown.
  */
-export function eraseUser(shell: Shell, asked: EraseAsked): Promise<0 | 1 | 'unconfirmed'> {
+export function eraseUser(shell: Shell, asked: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
-    if (asked.connection !== undefined && !connectionOf(shell, settings, asked.connection)) return 1;
-    const seen = await look(database, settings, asked);
-    if (typeof seen === 'string') return refuse(shell, seen);
-    const refusal = refusalOf(seen);
-    if (refusal !== undefined) return refuse(shell, refusal);
+    if (asked.connection !== undefined && !findConnection(shell, settings, asked.connection)) return 1;
+    const seen = await planFor(database, settings, asked);
+    if (typeof seen === 'string') return printRefusal(shell, seen);
+    const refusal = erasureRefusal(seen);
+    if (refusal !== undefined) return printRefusal(shell, refusal);
     shell.print(planText(seen));
     if (!asked.yes) return 'unconfirmed';
-    const end = await carryOut({ database, settings, asked }, seen);
-    if (end !== undefined) return refuse(shell, end);
+    const end = await eraseUnderLeases({ database, settings, asked }, seen);
+    if (end !== undefined) return printRefusal(shell, end);
     shell.print(`\n${remainderText(seen)}`);
     return 0;
   });
 }
 
-function refuse(shell: Shell, text: string): 1 {
-  shell.complain(text);
+function printRefusal(shell: Shell, text: string): 1 {
+  shell.printError(text);
   return 1;
 }
 
 /** A sentence: there is nobody, or there are several. */
-async function look(
+async function planFor(
   database: Database,
   settings: Settings,
-  asked: EraseAsked,
+  asked: EraseOptions,
 ): Promise<ErasurePlan | string> {
   const person = await findPerson(database, {
     ...asked,
-    account: accountOf(settings),
-    isEmbedded: (account) => isEmbedded(settings, account),
+    account: embeddedAccount(settings),
+    isEmbedded: (account) => isEmbeddedAccount(settings, account),
   });
   if (typeof person === 'string') return person;
-  return erasurePlan(database, settings, { person, ground: groundOf(database, settings, person) });
+  return planPersonErasure(database, settings, { person, ground: erasureDeps(database, settings, person) });
 }
 
 /** The account of people who are in the embedded travel service alone. */
-function accountOf({ connections }: Settings): string {
+function embeddedAccount({ connections }: Settings): string {
   return connections.find(({ travelApi }) => travelApi.url === 'embedded')?.account ?? '';
 }
 
-function groundOf(
+function erasureDeps(
   database: Database,
   { parkingDomain = 'jetbridge.invalid' }: Settings,
   { isNamed, strike }: ErasedPerson,
@@ -109,30 +109,30 @@ function groundOf(
   };
 }
 
-interface Runtime {
+interface EraseContext {
   database: Database;
   settings: Settings;
-  asked: EraseAsked;
+  asked: EraseOptions;
 }
 
 /** Undefined: done; else what went wrong, and what to do. */
-async function carryOut(runtime: Runtime, plan: ErasurePlan): Promise<string | undefined> {
+async function eraseUnderLeases(runtime: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
   const { database, settings, asked } = runtime;
   const token = randomUUID();
-  const places = placesOf(plan.person);
-  const isHeld = await patiently(async () => {
+  const places = identityKeys(plan.person);
+  const isHeld = await retryUntilDone(async () => {
     const now = Date.now();
     return takeLeases(database, places, { token, until: now + LEASE_MS, now });
   });
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {
     // The IdP may have written since the plan was made; from here on nothing is sent.
-    const seen = await look(database, settings, asked);
+    const seen = await planFor(database, settings, asked);
     if (typeof seen === 'string') return seen;
-    const refusal = refusalOf(seen);
+    const refusal = erasureRefusal(seen);
     if (refusal !== undefined) return refusal;
-    if (JSON.stringify(placesOf(seen.person)) !== JSON.stringify(places)) return CHANGED;
-    return await eraseHeld(runtime, seen.person, token);
+    if (JSON.stringify(identityKeys(seen.person)) !== JSON.stringify(places)) return CHANGED;
+    return await erasePerson(runtime, seen.person, token);
   } finally {
     await releaseLeases(database, places, token);
   }
@@ -142,7 +142,7 @@ const CHANGED = 'The person has changed meanwhile. Look at the plan again, and r
 const RETURNED =
   'The person has changed while they were erased, and is still known: whoever lost the traveler and is wanted active gets a new traveler. Look at the plan again, and run it once more if they are to be erased.';
 
-function placesOf({ identities }: ErasedPerson): Place[] {
+function identityKeys({ identities }: ErasedPerson): Place[] {
   return identities.map(({ connection, id, version }) => ({ connection, id, version }));
 }
 
@@ -150,17 +150,17 @@ function placesOf({ identities }: ErasedPerson): Place[] {
  * The slow part comes first: whom the IdP wants again meanwhile keeps the traveler. What is found by the traveler goes before it,
  * and the identities go last, so that an erasure that was interrupted finds the person again.
  */
-async function eraseHeld(
-  { database, settings }: Runtime,
+async function erasePerson(
+  { database, settings }: EraseContext,
   person: ErasedPerson,
   token: string,
 ): Promise<string | undefined> {
-  const ground = groundOf(database, settings, person);
-  const identities = placesOf(person);
-  const left = await leaveRecords(database, ground, { person, after: undefined });
+  const ground = erasureDeps(database, settings, person);
+  const identities = identityKeys(person);
+  const left = await removeFromOtherRecords(database, ground, { person, after: undefined });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
   if (!(await areUnchanged(database, identities, token))) return CHANGED;
-  const removed = { ...referredOf(person), account: person.account, identities };
+  const removed = { ...toReferenceSearch(person), account: person.account, identities };
   await noteErasedTravelers(database, removed, Date.now());
   const erased = await eraseTravelers(database, ground, person);
   if ((await removeIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
@@ -170,10 +170,10 @@ async function eraseHeld(
   if (await isServed(settings.data)) {
     // What the server was about to write when the identities went.
     await setTimeout(LOG_MS);
-    if ((await leaveRecords(database, ground, { person, after: left.last })) === 'busy')
+    if ((await removeFromOtherRecords(database, ground, { person, after: left.last })) === 'busy')
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
-  const isEmpty = await patiently(database.emptyLog);
+  const isEmpty = await retryUntilDone(database.emptyLog);
   return isEmpty
     ? undefined
     : 'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.';
@@ -198,22 +198,22 @@ async function eraseTravelers(
 }
 
 /** Takes the person out of the records of others. */
-async function leaveRecords(
+async function removeFromOtherRecords(
   database: Database,
   ground: ErasureGround,
   { person, after }: { person: ErasedPerson; after: number | undefined },
 ): Promise<{ last: number } | 'busy'> {
-  const isDone = await patiently(async () => {
-    const left = await leaveOtherPeople(database, soughtOf(person), Date.now());
+  const isDone = await retryUntilDone(async () => {
+    const left = await leaveOtherPeople(database, toMentionSearch(person), Date.now());
     return left === 0;
   });
   if (!isDone) return 'busy';
   for (const id of person.embeddedIds) await reduceEvents(ground, id);
-  return reduceLogged(database, loggedOf(person), after);
+  return reduceLogged(database, toRequestLogSearch(person), after);
 }
 
 /** Tries until it is done; false when that takes too long. */
-async function patiently(attempt: () => Promise<boolean>): Promise<boolean> {
+async function retryUntilDone(attempt: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS;
   while (!(await attempt())) {
     if (performance.now() > end) return false;

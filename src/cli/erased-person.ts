@@ -8,7 +8,7 @@ import { travelResources } from '../store/travel-resources.ts';
 import { formerTravelers } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReading, TravelStore } from '../travel/ports.ts';
-import { inLine } from './output.ts';
+import { escapeLine } from './output.ts';
 
 /** Everything by which a person is known. */
 export interface ErasedPerson {
@@ -38,7 +38,7 @@ export interface ErasedPerson {
 }
 
 /** Where a person is looked for. */
-export interface PersonAsked {
+export interface PersonQuery {
   user: string;
   connection?: string;
   /** The travel account of somebody whom no connection has. */
@@ -50,37 +50,43 @@ export interface PersonAsked {
 /** The person whom a text names; a sentence where there is none, or where there are several. */
 export async function findPerson(
   database: Database,
-  { user, connection, account: ownAccount, isEmbedded }: PersonAsked,
+  { user, connection, account: ownAccount, isEmbedded }: PersonQuery,
 ): Promise<ErasedPerson | string> {
   const store = travelResources(database);
   const people = await findPeople(database, user, connection);
   const [identities = [], ...others] = people;
-  if (others.length > 0) return severalText(user, people);
+  if (others.length > 0) return ambiguousText(user, people);
   const linked = [...new Set(identities.flatMap(({ travelId }) => travelId ?? []))];
-  const found = identities.length === 0 && connection === undefined ? await travelersNamed(store, user) : [];
+  const found = identities.length === 0 && connection === undefined ? await findTravelers(store, user) : [];
   const travelers = [...(await store.read(linked.map((id) => ({ type: 'user', id })))), ...found];
   if (identities.length + travelers.length === 0)
-    return `Nobody has the userName, email address, SCIM id or travel id ${inLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
+    return `Nobody has the userName, email address, SCIM id or travel id ${escapeLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
   const account = identities[0]?.account ?? ownAccount;
   const isHere = isEmbedded(account);
-  const former = isHere ? await formerOf(database, store, identities.flatMap(sentTo)) : [];
+  const former = isHere
+    ? await findFormerTravelers(database, store, identities.flatMap(travelAddresses))
+    : [];
   const travelIds = [...new Set([...linked, ...former, ...found.map(({ id }) => id)])];
   const person = {
     ...{ account, identities, travelIds, travelers },
     embeddedIds: isHere ? travelIds : travelers.map(({ id }) => id),
   };
-  return { ...person, ...(await namingOf(database, person)) };
+  return { ...person, ...(await namesOf(database, person)) };
 }
 
 /** Travelers who were deleted, so that no identity is linked to them any more. */
-async function formerOf(database: Database, store: TravelStore, addresses: string[]): Promise<string[]> {
+async function findFormerTravelers(
+  database: Database,
+  store: TravelStore,
+  addresses: string[],
+): Promise<string[]> {
   const own = new Set(addresses.map(foldCase));
   const former = await formerTravelers(store, (email) => own.has(foldCase(email)));
   const linked = await linkedAmong(database, former);
   return former.filter((id) => !linked.has(id));
 }
 
-function severalText(user: string, people: Belonging[][]): string {
+function ambiguousText(user: string, people: Belonging[][]): string {
   const places = people.map((identities) =>
     identities
       .map(
@@ -89,27 +95,30 @@ function severalText(user: string, people: Belonging[][]): string {
       )
       .join(' and '),
   );
-  return `${inLine(user)} names several people: ${places.join('; ')}. Give the SCIM id of one, or add --connection.`;
+  return `${escapeLine(user)} names several people: ${places.join('; ')}. Give the SCIM id of one, or add --connection.`;
 }
 
-async function travelersNamed(store: TravelReading, user: string): Promise<StoredResource[]> {
+async function findTravelers(store: TravelReading, user: string): Promise<StoredResource[]> {
   const byId = await store.read([{ type: 'user', id: user }]);
   return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
 }
 
 type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
-type Naming = Omit<ErasedPerson, keyof Person>;
+type PersonNames = Omit<ErasedPerson, keyof Person>;
 
 /** Names that somebody else has, too, do not count: what bears them may be about that person. */
-async function namingOf(database: Database, person: Person): Promise<Naming> {
+async function namesOf(database: Database, person: Person): Promise<PersonNames> {
   const { identities, travelIds, travelers } = person;
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
-  const all = [...new Set([...identities.flatMap(textsOf), ...travelers.flatMap(textsOfTraveler)])];
+  const all = [...new Set([...identities.flatMap(identityTexts), ...travelers.flatMap(travelerTexts)])];
   const shared = await sharedNames(database, { account: person.account, own, names: all });
   const inUse = await addressesOfOthers(travelResources(database), person, all.filter(isAddress));
   const isOwn = (name: string) => !shared.has(name) && !inUse.has(foldCase(name));
   const addresses = all.filter(isAddress).filter(isOwn);
-  const sent = [...identities.flatMap(sentTo), ...travelers.flatMap(({ doc }) => texts(doc['email']))];
+  const sent = [
+    ...identities.flatMap(travelAddresses),
+    ...travelers.flatMap(({ doc }) => nonEmptyTexts(doc['email'])),
+  ];
   const elsewhere = [...new Set(sent)].filter(isOwn);
   const namesOf = (connection: string) =>
     all.filter((name) => (isAddress(name) ? isOwn(name) : !shared.get(name)?.has(connection)));
@@ -122,11 +131,11 @@ async function namingOf(database: Database, person: Person): Promise<Naming> {
   return {
     namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
     mentionsIn: (connection) => found.get(connection) ?? foundElsewhere,
-    ...namingInTravel(addresses, travelIds, all.filter(isFullName)),
+    ...namesInTravelService(addresses, travelIds, all.filter(isFullName)),
   };
 }
 
-function namingInTravel(addresses: string[], travelIds: string[], fullNames: string[]) {
+function namesInTravelService(addresses: string[], travelIds: string[], fullNames: string[]) {
   const plain = mentions({ unique: addresses, whole: [] });
   const withIds = mentions({ unique: [...addresses, ...travelIds], whole: [] });
   return {
@@ -154,19 +163,19 @@ async function addressesOfOthers(
   if (addresses.length === 0) return new Set();
   const found = await store.find({ type: 'user', name: 'email', values: addresses.map(foldCase) });
   const others = found.filter(({ id }) => !travelIds.includes(id));
-  return new Set(others.flatMap(({ doc }) => texts(doc['email'])).map(foldCase));
+  return new Set(others.flatMap(({ doc }) => nonEmptyTexts(doc['email'])).map(foldCase));
 }
 
-function textsOfTraveler({ doc }: StoredResource): string[] {
-  return texts(doc['email'], fullName(doc['firstName'], doc['lastName']));
+function travelerTexts({ doc }: StoredResource): string[] {
+  return nonEmptyTexts(doc['email'], fullName(doc['firstName'], doc['lastName']));
 }
 
-function texts(...values: (Json | undefined)[]): string[] {
+function nonEmptyTexts(...values: (Json | undefined)[]): string[] {
   return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
 }
 
 /** UserName, externalId, names, addresses and phone numbers: as the IdP wants them, as imported, as sent and as seen. */
-function textsOf(identity: Belonging): string[] {
+function identityTexts(identity: Belonging): string[] {
   const { desired, origin, observed } = identity;
   const resources = [desired, origin.baseline ?? {}];
   const all = [
@@ -174,20 +183,23 @@ function textsOf(identity: Belonging): string[] {
     ...resources.flatMap(({ name }) =>
       isObject(name) ? [name.formatted, fullName(name.givenName, name.familyName)] : [],
     ),
-    ...resources.flatMap(({ emails, phoneNumbers }) => [...valuesOf(emails), ...valuesOf(phoneNumbers)]),
+    ...resources.flatMap(({ emails, phoneNumbers }) => [
+      ...elementValues(emails),
+      ...elementValues(phoneNumbers),
+    ]),
     ...[observed?.phoneNumber, observed && fullName(observed.firstName, observed.lastName)],
   ];
-  return [...texts(...all), ...sentTo(identity)];
+  return [...nonEmptyTexts(...all), ...travelAddresses(identity)];
 }
 
 /** The addresses that the travel service has seen or may have seen. */
-function sentTo({ observed, creating, applied, progress }: Belonging): string[] {
+function travelAddresses({ observed, creating, applied, progress }: Belonging): string[] {
   const { parkedFrom, announced, late } = progress;
   const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return texts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
+  return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
 }
 
-function valuesOf(list: Json | undefined): (Json | undefined)[] {
+function elementValues(list: Json | undefined): (Json | undefined)[] {
   return Array.isArray(list) ? list.map((one) => (isObject(one) ? one.value : one)) : [];
 }
 

@@ -5,7 +5,7 @@ import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts'
 import { countLogged } from '../store/erasure/request-log.ts';
 import { countEvents, type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
-import { inLine } from './output.ts';
+import { escapeLine } from './output.ts';
 
 /** What an erasure will do, as far as it can be seen before. */
 export interface ErasurePlan {
@@ -24,7 +24,7 @@ export interface ErasurePlan {
 }
 
 /** Looks for everything that an erasure concerns; nothing is changed. */
-export async function erasurePlan(
+export async function planPersonErasure(
   database: Database,
   settings: Settings,
   { person, ground }: { person: ErasedPerson; ground: ErasureGround },
@@ -41,37 +41,37 @@ export async function erasurePlan(
     person,
     travelers,
     formerEvents,
-    foreign: foreignTravelers(person, settings),
-    groups: await countGroups(database, referredOf(person)),
-    otherPeople: await countOtherPeople(database, soughtOf(person)),
-    requests: await countLogged(database, loggedOf(person)),
+    foreign: findForeignTravelers(person, settings),
+    groups: await countGroups(database, toReferenceSearch(person)),
+    otherPeople: await countOtherPeople(database, toMentionSearch(person)),
+    requests: await countLogged(database, toRequestLogSearch(person)),
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
 }
 
 /** The person as other people and groups refer to them. */
-export function referredOf({ account, identities, travelIds, namesIn }: ErasedPerson) {
+export function toReferenceSearch({ account, identities, travelIds, namesIn }: ErasedPerson) {
   return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
 }
 
 /** The person as the identities of others are searched for them. */
-export function soughtOf({ account, identities, travelIds, mentionsIn }: ErasedPerson) {
+export function toMentionSearch({ account, identities, travelIds, mentionsIn }: ErasedPerson) {
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
   return { account, mentionsIn, travelIds, own };
 }
 
 /** The person as the request log is searched for them. */
-export function loggedOf({ travelIds, inRequests }: ErasedPerson) {
+export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
   return { travelIds, mentions: inRequests };
 }
 
 /** Whether the travelers of an account are in the embedded travel service. */
-export function isEmbedded({ connections }: Settings, account: string): boolean {
+export function isEmbeddedAccount({ connections }: Settings, account: string): boolean {
   return connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
 }
 
-function foreignTravelers({ account, travelIds, travelers }: ErasedPerson, settings: Settings) {
-  if (isEmbedded(settings, account)) return [];
+function findForeignTravelers({ account, travelIds, travelers }: ErasedPerson, settings: Settings) {
+  if (isEmbeddedAccount(settings, account)) return [];
   const urls = settings.connections
     .filter((connection) => connection.account === account)
     .map(({ travelApi }) => travelApi.url);
@@ -81,13 +81,13 @@ function foreignTravelers({ account, travelIds, travelers }: ErasedPerson, setti
 }
 
 /** Why a person must not be erased now, and what to do; undefined: they may be. */
-export function refusalOf({ person, foreign, travelers }: ErasurePlan): string | undefined {
+export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): string | undefined {
   const { identities } = person;
   const wanted = identities.find(
     ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && desired.active !== false,
   );
   if (wanted)
-    return `The identity provider of the connection ${wanted.connection} still wants ${inLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;
+    return `The identity provider of the connection ${wanted.connection} still wants ${escapeLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;
   if (
     identities.some(({ creating, progress }) => creating !== undefined || progress.late || progress.announced)
   )
@@ -110,14 +110,14 @@ export function planText(plan: ErasurePlan): string {
     'To be erased:',
     ...person.identities.map(
       ({ id, connection, desired, deletedAt }) =>
-        `  ${inLine(String(desired.userName))}, SCIM id ${id}, connection ${connection}${deletedAt === undefined ? '' : `, deleted ${day(deletedAt)}`}`,
+        `  ${escapeLine(String(desired.userName))}, SCIM id ${id}, connection ${connection}${deletedAt === undefined ? '' : `, deleted ${formatDay(deletedAt)}`}`,
     ),
     ...person.travelIds.map((id) => `  the traveler ${id}`),
     'Removed:',
-    `  ${counted(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
-    `  the person from ${counted(groups, 'group')}, and from what is kept of ${counted(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
+    `  ${countText(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
+    `  the person from ${countText(groups, 'group')}, and from what is kept of ${countText(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
     'Reduced to what such records must have:',
-    `  ${counted(requests, 'entry', 'entries')} of the request log, ${counted(events, 'event')}; webhooks that still wait are sent the reduced events`,
+    `  ${countText(requests, 'entry', 'entries')} of the request log, ${countText(events, 'event')}; webhooks that still wait are sent the reduced events`,
     ...[...travelers].flatMap(([id, traveler]) => travelerLines(id, traveler)),
     'Kept:',
     ...keptLines(plan),
@@ -133,8 +133,8 @@ export function remainderText(plan: ErasurePlan): string {
 function travelerLines(id: string, traveler: TravelerPlan): string[] {
   const { trips, operations, managed, approves, isActive } = traveler;
   const stays = [
-    ...(trips > 0 ? [counted(trips, 'trip')] : []),
-    ...(operations > 0 ? [counted(operations, 'billing operation')] : []),
+    ...(trips > 0 ? [countText(trips, 'trip')] : []),
+    ...(operations > 0 ? [countText(operations, 'billing operation')] : []),
   ].join(' and ');
   return [
     'In the embedded travel service:',
@@ -142,8 +142,8 @@ function travelerLines(id: string, traveler: TravelerPlan): string[] {
       ? `  the traveler ${id} is deleted, as no trip and no billing operation refers to it`
       : `  the traveler ${id} is made anonymous and stays archived, as ${stays} refer to it; these lose name, address and texts of the traveler`,
     ...(isActive ? ['  the traveler is still active there, and loses access'] : []),
-    ...(managed > 0 ? [`  ${counted(managed, 'traveler loses', 'travelers lose')} this manager`] : []),
-    ...approves.map((name) => `  ${inLine(name)} loses its approver: choose another`),
+    ...(managed > 0 ? [`  ${countText(managed, 'traveler loses', 'travelers lose')} this manager`] : []),
+    ...approves.map((name) => `  ${escapeLine(name)} loses its approver: choose another`),
   ];
 }
 
@@ -153,9 +153,9 @@ function keptLines({ travelers, person }: ErasurePlan): string[] {
     travelers.size === 0
       ? []
       : [
-          `  invoices, refunds and disputes, unchanged: ${counted(invoices, 'invoice')} of this traveler, as the books must be kept; none holds a name`,
+          `  invoices, refunds and disputes, unchanged: ${countText(invoices, 'invoice')} of this traveler, as the books must be kept; none holds a name`,
         ];
-  const hashes = counted(person.travelIds.length, 'hash of the travel id', 'hashes of the travel ids');
+  const hashes = countText(person.travelIds.length, 'hash of the travel id', 'hashes of the travel ids');
   return [...here, `  ${hashes}, so that no import brings the person back`];
 }
 
@@ -166,15 +166,15 @@ function remainderLines({ foreign, leftTo }: ErasurePlan): string[] {
       ({ travelId, place }) =>
         `  delete or anonymize the traveler ${travelId} in ${place}, where Jetbridge changes nothing. As long as it has its address, nobody else gets that address by Jetbridge`,
     ),
-    ...leftTo.map((name) => `  ${inLine(name)} names the person`),
+    ...leftTo.map((name) => `  ${escapeLine(name)} names the person`),
     '  backups, log files, and what webhooks and other programs have received',
   ];
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
+function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-function day(time: number): string {
+function formatDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -7,7 +7,7 @@ import type { HeldPerson, HeldRules } from '../provisioning/store-ports.ts';
 export type Answer = Decision['answer'];
 
 /** What an admin is about to decide. */
-export interface Deciding {
+export interface HeldItems {
   people: HeldPerson[];
   rules: HeldRules[];
 }
@@ -23,7 +23,7 @@ interface CauseText {
 /** Every cause in words; a person who is inactive or deleted leaves, whatever the cause. */
 export const causeTexts = {
   safetyValve: {
-    why: (policies) => valveText(policies?.safetyValve),
+    why: (policies) => safetyValveText(policies?.safetyValve),
     discarded: 'the traveler stays active until the IdP changes the person again',
     approved: 'the traveler is changed as the IdP wants',
   },
@@ -44,7 +44,7 @@ export const causeTexts = {
   },
 } satisfies Record<HoldCause, CauseText>;
 
-function valveText(valve: Policies['safetyValve']): string {
+function safetyValveText(valve: Policies['safetyValve']): string {
   if (!valve) return 'too many people left at once; the safety valve is switched off by now';
   const { share, minimum, windowMs } = valve;
   const percent = Math.round(share * 1_000) / 10;
@@ -52,41 +52,45 @@ function valveText(valve: Policies['safetyValve']): string {
 }
 
 /** What the IdP wants of a held person. */
-export function wantOf({ isActive, isDeleted }: HeldPerson): 'change' | 'deactivate' | 'delete' {
+export function requestedChange({ isActive, isDeleted }: HeldPerson): 'change' | 'deactivate' | 'delete' {
   if (isDeleted) return 'delete';
   return isActive ? 'change' : 'deactivate';
 }
 
 /** What an approval does for one person. */
-export function consequenceOf(
+export function approvalText(
   person: HeldPerson,
   policies: Pick<Policies, 'deprovision'> | undefined,
 ): string {
-  const end = endOf(person, policies);
+  const end = travelerEnd(person, policies);
   return end === undefined ? causeTexts[person.hold.cause].approved : `the traveler will be ${end}`;
 }
 
-function endOf(
+function travelerEnd(
   person: HeldPerson,
   policies: Pick<Policies, 'deprovision'> | undefined,
 ): 'archived' | 'deleted' | undefined {
-  const want = wantOf(person);
+  const want = requestedChange(person);
   if (want === 'change') return undefined;
   return want === 'delete' && policies?.deprovision === 'delete' ? 'deleted' : 'archived';
 }
 
 /** What a decision does, in numbers. */
-export function decidingText({ people, rules }: Deciding, answer: Answer, { connections }: Settings): string {
+export function decisionText(
+  { people, rules }: HeldItems,
+  answer: Answer,
+  { connections }: Settings,
+): string {
   const parts = answer === 'discarded' ? [discardText(people.length)] : [];
   if (answer === 'approved') {
     const ends = people.map((person) =>
-      endOf(person, connections.find(({ id }) => id === person.connection)?.policies),
+      travelerEnd(person, connections.find(({ id }) => id === person.connection)?.policies),
     );
     const numberOf = (end: 'archived' | 'deleted' | undefined) => ends.filter((one) => one === end).length;
     parts.push(
-      travelersText(numberOf('archived'), 'will be archived'),
-      travelersText(numberOf('deleted'), 'will be deleted'),
-      travelersText(numberOf(undefined), 'will be changed or linked'),
+      travelerCountText(numberOf('archived'), 'will be archived'),
+      travelerCountText(numberOf('deleted'), 'will be deleted'),
+      travelerCountText(numberOf(undefined), 'will be changed or linked'),
     );
   }
   const change = answer === 'approved' ? 'will follow' : 'will not follow';
@@ -100,9 +104,9 @@ export function decidingText({ people, rules }: Deciding, answer: Answer, { conn
 }
 
 function discardText(count: number): string {
-  return travelersText(count, count === 1 ? 'stays as it is' : 'stay as they are');
+  return travelerCountText(count, count === 1 ? 'stays as it is' : 'stay as they are');
 }
 
-function travelersText(count: number, what: string): string {
+function travelerCountText(count: number, what: string): string {
   return count === 0 ? '' : `${count} ${count === 1 ? 'traveler' : 'travelers'} ${what}`;
 }

@@ -4,14 +4,21 @@ import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/store-ports.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { connectionOf, withDatabase } from './connections.ts';
-import { type Answer, causeTexts, consequenceOf, type Deciding, decidingText, wantOf } from './hold-texts.ts';
-import { type Action, inLine, jsonLine, minute, type Shell, tableOf } from './output.ts';
+import { findConnection, withDatabase } from './connections.ts';
+import {
+  type Answer,
+  approvalText,
+  causeTexts,
+  decisionText,
+  type HeldItems,
+  requestedChange,
+} from './hold-texts.ts';
+import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
 
 const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
 
 /** The commands for what waits for an admin. */
-export function addHolds(program: Command, shell: Shell, action: Action): void {
+export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
   const holds = program.command('holds').description('what waits for an admin');
   holds
     .command('list')
@@ -30,8 +37,13 @@ export function addHolds(program: Command, shell: Shell, action: Action): void {
     .action(
       action((person: string, options: { connection?: string }) => showHold(shell, { person, ...options })),
     );
-  addDecision(holds, shell, { action, name: 'approve', answer: 'approved', text: 'let what waits happen' });
-  addDecision(holds, shell, {
+  addDecisionCommand(holds, shell, {
+    action,
+    name: 'approve',
+    answer: 'approved',
+    text: 'let what waits happen',
+  });
+  addDecisionCommand(holds, shell, {
     action,
     name: 'discard',
     answer: 'discarded',
@@ -57,7 +69,11 @@ interface DecisionCommand {
   text: string;
 }
 
-function addDecision(holds: Command, shell: Shell, { action, name, answer, text }: DecisionCommand): void {
+function addDecisionCommand(
+  holds: Command,
+  shell: Shell,
+  { action, name, answer, text }: DecisionCommand,
+): void {
   holds
     .command(name)
     .description(text)
@@ -84,29 +100,29 @@ const EXAMPLES = 3;
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** What of that which is held is meant. */
-interface Chosen {
+interface HoldFilter {
   connection?: string;
   cause?: HoldCause;
 }
 
 /** Prints what waits for an admin: how many for each cause, since when, and a few of them; or all of them as JSON. */
-export function listHolds(shell: Shell, { json, ...chosen }: Chosen & { json?: true }): Promise<0 | 1> {
+export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const { holds } = provisioningStore(database);
-    if (!isKnown(shell, settings, chosen)) return 1;
-    const counts = (await holds.counts()).filter((count) => isChosen(chosen, count));
-    if (counts.length === 0) shell.complain('Nothing is held.');
+    if (!isConnectionKnown(shell, settings, chosen)) return 1;
+    const counts = (await holds.counts()).filter((count) => isCountSelected(chosen, count));
+    if (counts.length === 0) shell.printError('Nothing is held.');
     else if (json) await printJson(shell, database, counts);
     else await printTable(shell, database, counts);
     return 0;
   });
 }
 
-function isKnown(shell: Shell, settings: Settings, { connection }: Chosen): boolean {
-  return connection === undefined || connectionOf(shell, settings, connection) !== undefined;
+function isConnectionKnown(shell: Shell, settings: Settings, { connection }: HoldFilter): boolean {
+  return connection === undefined || findConnection(shell, settings, connection) !== undefined;
 }
 
-function isChosen({ connection, cause }: Chosen, count: HoldCount): boolean {
+function isCountSelected({ connection, cause }: HoldFilter, count: HoldCount): boolean {
   return (connection ?? count.connection) === count.connection && (cause ?? count.cause) === count.cause;
 }
 
@@ -115,17 +131,17 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
   const rows: string[][] = [];
   for (const { connection, cause, count, since } of counts) {
     const examples = await holds.list({ connection, cause, limit: EXAMPLES });
-    const names = examples.map(({ userName }) => inLine(userName)).join(', ');
-    rows.push([connection, cause, numberOf(cause, count), minute(since), names || '-']);
+    const names = examples.map(({ userName }) => escapeLine(userName)).join(', ');
+    rows.push([connection, cause, peopleCountText(cause, count), formatMinute(since), names || '-']);
   }
-  shell.print(tableOf(['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows));
-  shell.complain('"jetbridge holds show PERSON" tells why and what then happens.');
+  shell.print(formatTable(['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows));
+  shell.printError('"jetbridge holds show PERSON" tells why and what then happens.');
   if (counts.some(({ cause }) => cause === 'rules'))
-    shell.complain('"jetbridge preview --people" shows what the rules and lookups would change.');
+    shell.printError('"jetbridge preview --people" shows what the rules and lookups would change.');
 }
 
 /** The count of people whom rules would change stops as soon as an admin is needed. */
-function numberOf(cause: HoldCause, count: number): string {
+function peopleCountText(cause: HoldCause, count: number): string {
   return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
 }
 
@@ -134,21 +150,23 @@ async function printJson(shell: Shell, database: Database, counts: HoldCount[]):
   for (const { connection, cause } of counts) {
     if (cause === 'rules') {
       const rules = await holds.heldRules(connection);
-      if (rules && rules.answer === undefined) shell.print(rulesJson(rules));
+      if (rules && rules.answer === undefined) shell.print(heldRulesLine(rules));
     }
     for (const held of await holds.list({ connection, cause, limit: ALL })) {
       const { id, userName, hold, version } = held;
-      const wants = wantOf(held);
-      shell.print(jsonLine({ connection, cause, since: isoOf(hold.since), id, userName, version, wants }));
+      const wants = requestedChange(held);
+      shell.print(
+        jsonLine({ connection, cause, since: toIsoTime(hold.since), id, userName, version, wants }),
+      );
     }
   }
 }
 
-function rulesJson({ connection, people, since, version }: HeldRules): string {
-  return jsonLine({ connection, cause: 'rules', since: isoOf(since), people, rulesVersion: version });
+function heldRulesLine({ connection, people, since, version }: HeldRules): string {
+  return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, rulesVersion: version });
 }
 
-function isoOf(time: number): string {
+function toIsoTime(time: number): string {
   return new Date(time).toISOString();
 }
 
@@ -158,43 +176,47 @@ export function showHold(
   { person, connection }: { person: string; connection?: string },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    if (!isKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
-    const found = await identitiesOf(database, namesOf(settings, connection), person);
-    if (found.length === 0) return unknown(shell, person);
-    for (const identity of found) shell.print(showText(settings, identity));
+    if (!isConnectionKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
+    const found = await findIdentities(database, selectedConnections(settings, connection), person);
+    if (found.length === 0) return printUnknownPerson(shell, person);
+    for (const identity of found) shell.print(holdText(settings, identity));
     return 0;
   });
 }
 
-function showText(settings: Settings, identity: Identity): string {
+function holdText(settings: Settings, identity: Identity): string {
   const { connection, id, state, decision, version } = identity;
-  const person = toHeld(identity);
-  const who = `${inLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
+  const person = toHeldPerson(identity);
+  const who = `${escapeLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
   if (!person) return `${who}\n  waits for no admin; the state is ${state}.`;
   const { cause, since } = person.hold;
   const policies = settings.connections.find((one) => one.id === connection)?.policies;
   const answered = decision?.cause === cause && decision.version === version ? decision.answer : undefined;
   return [
     who,
-    `  held         since ${minute(since)} (UTC), cause ${cause}`,
+    `  held         since ${formatMinute(since)} (UTC), cause ${cause}`,
     `  why          ${causeTexts[cause].why(policies)}`,
     ...(answered ? [`  answered     ${answered}`] : []),
-    `  approve      ${consequenceOf(person, policies)}: jetbridge holds approve ${id}`,
+    `  approve      ${approvalText(person, policies)}: jetbridge holds approve ${id}`,
     `  discard      ${causeTexts[cause].discarded}: jetbridge holds discard ${id}`,
   ].join('\n');
 }
 
-function unknown(shell: Shell, person: string): 1 {
-  shell.complain(`There is no person with the SCIM id or userName ${inLine(person)}.`);
+function printUnknownPerson(shell: Shell, person: string): 1 {
+  shell.printError(`There is no person with the SCIM id or userName ${escapeLine(person)}.`);
   return 1;
 }
 
-function namesOf({ connections }: Settings, chosen: string | undefined): string[] {
+function selectedConnections({ connections }: Settings, chosen: string | undefined): string[] {
   return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id);
 }
 
 /** Somebody by SCIM id or userName, tombstones included, in whichever of the connections. */
-async function identitiesOf(database: Database, connections: string[], person: string): Promise<Identity[]> {
+async function findIdentities(
+  database: Database,
+  connections: string[],
+  person: string,
+): Promise<Identity[]> {
   const { identities } = provisioningStore(database);
   const found: Identity[] = [];
   for (const connection of connections) {
@@ -205,7 +227,7 @@ async function identitiesOf(database: Database, connections: string[], person: s
   return held.length > 0 ? held : found;
 }
 
-function toHeld(identity: Identity): HeldPerson | undefined {
+function toHeldPerson(identity: Identity): HeldPerson | undefined {
   const { connection, id, desired, hold, version, deletedAt } = identity;
   if (!hold) return undefined;
   const isDeleted = deletedAt !== undefined;
@@ -217,7 +239,7 @@ function toHeld(identity: Identity): HeldPerson | undefined {
 }
 
 /** What an admin decides about, and how. */
-export interface Decided extends Chosen {
+export interface DecisionRequest extends HoldFilter {
   answer: Answer;
   people: readonly string[];
   /** Decide without a question. */
@@ -225,25 +247,25 @@ export interface Decided extends Chosen {
 }
 
 /** Approves or discards what is held, once the admin has seen how many people that concerns. */
-export function decideHolds(shell: Shell, decided: Decided): Promise<0 | 1> {
+export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    if (!isKnown(shell, settings, decided)) return 1;
+    if (!isConnectionKnown(shell, settings, decided)) return 1;
     const about =
       decided.people.length > 0
-        ? await namedPeople(shell, database, { settings, decided })
-        : await chosenHolds(database, settings, decided);
+        ? await findHeldPeople(shell, database, { settings, decided })
+        : await findHeldItems(database, settings, decided);
     if (!about) return 1;
     if (about.people.length === 0 && about.rules.length === 0) {
-      shell.complain('Nothing of that kind is held.');
+      shell.printError('Nothing of that kind is held.');
       return 1;
     }
-    const text = decidingText(about, decided.answer, settings);
+    const text = decisionText(about, decided.answer, settings);
     if (!decided.yes && !(await isConfirmed(shell, text))) return 1;
-    if (!(await isAsShown(database, about.rules))) {
-      shell.complain('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
+    if (!(await areRulesUnchanged(database, about.rules))) {
+      shell.printError('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
       return 1;
     }
-    await carryOut(database, about, decided.answer);
+    await saveDecisions(database, about, decided.answer);
     shell.print(`${decided.answer}: ${text}`);
     return 0;
   });
@@ -252,43 +274,47 @@ export function decideHolds(shell: Shell, decided: Decided): Promise<0 | 1> {
 async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
   const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
   if (/^y(es)?$/i.test(answer.trim())) return true;
-  shell.complain('Nothing was decided.');
+  shell.printError('Nothing was decided.');
   return false;
 }
 
 /** The people who were named; undefined, with a word about it, when one of them is not held or not known. */
-async function namedPeople(
+async function findHeldPeople(
   shell: Shell,
   database: Database,
-  { settings, decided }: { settings: Settings; decided: Decided },
-): Promise<Deciding | undefined> {
+  { settings, decided }: { settings: Settings; decided: DecisionRequest },
+): Promise<HeldItems | undefined> {
   const people: HeldPerson[] = [];
   for (const name of new Set(decided.people)) {
-    const found = await identitiesOf(database, namesOf(settings, decided.connection), name);
-    const held = found.flatMap((identity) => toHeld(identity) ?? []);
+    const found = await findIdentities(database, selectedConnections(settings, decided.connection), name);
+    const held = found.flatMap((identity) => toHeldPerson(identity) ?? []);
     const [first] = held;
-    if (found.length === 0) unknown(shell, name);
-    else if (!first) shell.complain(`${inLine(name)} is not held.`);
-    else if (held.length > 1) shell.complain(severalText(name, held));
+    if (found.length === 0) printUnknownPerson(shell, name);
+    else if (!first) shell.printError(`${escapeLine(name)} is not held.`);
+    else if (held.length > 1) shell.printError(ambiguousText(name, held));
     else people.push(first);
     if (held.length !== 1) return undefined;
   }
   return { people, rules: [] };
 }
 
-function severalText(name: string, held: HeldPerson[]): string {
+function ambiguousText(name: string, held: HeldPerson[]): string {
   const places = held.map(({ connection, id }) => `${id} (connection ${connection})`).join(', ');
-  return `${inLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
+  return `${escapeLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
 }
 
 /** A change of rules that was discarded can still be approved, where it is asked for by its cause. */
-async function chosenHolds(database: Database, settings: Settings, chosen: Decided): Promise<Deciding> {
+async function findHeldItems(
+  database: Database,
+  settings: Settings,
+  chosen: DecisionRequest,
+): Promise<HeldItems> {
   const { holds } = provisioningStore(database);
   const { connection, cause, answer } = chosen;
   const people = await holds.list({ connection, cause, limit: ALL });
   if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
   const rules: HeldRules[] = [];
-  for (const name of namesOf(settings, connection)) {
+  for (const name of selectedConnections(settings, connection)) {
     const held = await holds.heldRules(name);
     const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
     if (held && (held.answer === undefined || isReversed)) rules.push(held);
@@ -296,14 +322,18 @@ async function chosenHolds(database: Database, settings: Settings, chosen: Decid
   return { people, rules };
 }
 
-async function isAsShown(database: Database, rules: HeldRules[]): Promise<boolean> {
+async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promise<boolean> {
   const { holds } = provisioningStore(database);
   const now = await Promise.all(rules.map(({ connection }) => holds.heldRules(connection)));
   return now.every((held, index) => held?.version === rules[index]?.version);
 }
 
 /** By id: more people may have become held since the question was asked. */
-async function carryOut(database: Database, { people, rules }: Deciding, answer: Answer): Promise<void> {
+async function saveDecisions(
+  database: Database,
+  { people, rules }: HeldItems,
+  answer: Answer,
+): Promise<void> {
   const { holds } = provisioningStore(database);
   const now = Date.now();
   const byConnection = new Map<string, string[]>();

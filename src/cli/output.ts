@@ -7,19 +7,19 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { DatabaseInUse } from '../store/database.ts';
 
 /** A table as text; each cell is one line, whatever is in it. */
-export function tableOf(head: string[], rows: string[][]): string {
+export function formatTable(head: string[], rows: string[][]): string {
   const table = new Table({ head, style: { head: [], border: [] } });
-  table.push(...rows.map((row) => row.map(inLine)));
+  table.push(...rows.map((row) => row.map(escapeLine)));
   return table.toString();
 }
 
 /** A time, to the minute. */
-export function minute(time: number): string {
+export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** Shows, on standard error, how far the work on a connection is. */
-export function startBar(connection: string, noun: string): SingleBar {
+export function startProgressBar(connection: string, noun: string): SingleBar {
   const bar = new SingleBar(
     { format: `${connection} {bar} {value}/{total} ${noun}` },
     Presets.shades_classic,
@@ -31,16 +31,16 @@ export function startBar(connection: string, noun: string): SingleBar {
 /** Characters that a terminal obeys (C0, DEL and C1), or that change the order or lines of a text (bidi controls, separators). */
 const controls = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** The same, and all else that nobody sees: format characters, surrogates that stand alone, private and unassigned ones. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu;
+const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Output as a whole, without control characters but the ends of its lines: the last guard, whatever its parts are. */
-export function withoutControls(text: string): string {
-  return text.replace(controls, (character) => (character === '\n' ? character : escapeOf(character)));
+export function escapeControls(text: string): string {
+  return text.replace(controls, (character) => (character === '\n' ? character : escapeCharacter(character)));
 }
 
 /** Text from data in one line, with everything that is not seen escaped. */
-export function inLine(text: string): string {
-  return text.replace(unseen, escapeOf);
+export function escapeLine(text: string): string {
+  return text.replace(invisible, escapeCharacter);
 }
 
 /** A value as JSON in one line, which means the same with the control characters escaped. */
@@ -51,43 +51,43 @@ export function jsonLine(value: object): string {
   );
 }
 
-function escapeOf(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 /** How a command that was used rightly ends: 0 done, 1 found a fault. */
-export type Exit = 0 | 1;
+export type ExitCode = 0 | 1;
 
 /** Wraps the work of a command, so that its end becomes that of the program. */
 export type Action = <A extends unknown[]>(
-  work: (...values: A) => Promise<Exit>,
+  work: (...values: A) => Promise<ExitCode>,
 ) => (...values: A) => Promise<void>;
 
 /**
  * The exit code for what ended a command: 1 with a line for what the operator can mend, 2 for wrong use. A fault of ours
  * is thrown on, with its stack.
  */
-export function exitOf(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
+export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
   // Commander has told it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const told = lineOf(error);
+  const told = operatorMessage(error);
   if (told === undefined) throw error;
   complain(told);
   return 1;
 }
 
-function lineOf(error: unknown): string | undefined {
+function operatorMessage(error: unknown): string | undefined {
   if (error instanceof SettingsFault || error instanceof DatabaseInUse) return error.message;
   if (!(error instanceof Error)) return undefined;
   const { message } = error;
-  const inDatabase = databaseCures.find(([part]) => message.includes(part));
+  const inDatabase = databaseRemedies.find(([part]) => message.includes(part));
   if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;
   if (!('syscall' in error) || !('code' in error)) return undefined;
-  const cure = systemCures[String(error.code)];
+  const cure = systemRemedies[String(error.code)];
   return cure === undefined ? `${message}.` : `${message}. ${cure}`;
 }
 
-const systemCures: Record<string, string> = {
+const systemRemedies: Record<string, string> = {
   EADDRINUSE: 'Another program serves there: stop it, or set PORT to another port.',
   EADDRNOTAVAIL: 'This machine has no such address: correct HOST.',
   ENOTFOUND: 'This machine has no such address: correct HOST.',
@@ -99,7 +99,7 @@ const systemCures: Record<string, string> = {
 };
 
 /** By their messages, as some of SQLite's errors come without a code. */
-const databaseCures: [part: string, cure: string][] = [
+const databaseRemedies: [part: string, cure: string][] = [
   ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
   ['disk image is malformed', 'Restore a backup.'],
   ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],
@@ -120,11 +120,11 @@ export interface Shell {
   /** To standard output. */
   print(text: string): void;
   /** To standard error. */
-  complain(text: string): void;
+  printError(text: string): void;
 }
 
 /** Why the travel API could not be read, with what would help. */
-export function failureText(failure: TravelFailure): string {
+export function travelFailureText(failure: TravelFailure): string {
   switch (failure.kind) {
     case 'unauthorized':
       return 'it refuses the credential (401); check TRAVEL_API_KEY';
@@ -133,7 +133,7 @@ export function failureText(failure: TravelFailure): string {
     case 'notFound':
       return 'there is nothing at that path (404); check TRAVEL_API_URL and travelApi.paths';
     case 'unavailable':
-      return `${inLine(failure.text)}; check TRAVEL_API_URL, or try again later`;
+      return `${escapeLine(failure.text)}; check TRAVEL_API_URL, or try again later`;
     case 'conflict':
     case 'invalid':
       return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;
@@ -141,28 +141,28 @@ export function failureText(failure: TravelFailure): string {
 }
 
 /** A base URL, without a slash at the end. */
-export function baseUrl(text: string): string {
+export function parseBaseUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
   return text.replace(/\/+$/, '');
 }
 
 /** Where public keys are. */
-export function keysUrl(text: string): string {
+export function parseKeysUrl(text: string): string {
   if (!isSafeUrl(text))
     throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
   return text;
 }
 
 /** One more variable, given as `name=value`. */
-export function variable(text: string, others: Record<string, string>): Record<string, string> {
+export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
   return { ...others, [name]: value };
 }
 
 /** A number of days. */
-export function wholeDays(text: string): number {
+export function parseDays(text: string): number {
   const days = Number(text);
   if (!Number.isInteger(days) || days < 1)
     throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
@@ -172,7 +172,7 @@ export function wholeDays(text: string): number {
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A moment, in epoch milliseconds: so long ago, or a date and time. */
-export function moment(text: string): number {
+export function parseTime(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
   if (Number.isNaN(at))
@@ -181,14 +181,14 @@ export function moment(text: string): number {
 }
 
 /** HTTP statuses, one or a class, as the first and the last. */
-export function statuses(text: string): { from: number; to: number } {
+export function parseStatusRange(text: string): { from: number; to: number } {
   if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
   if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
   throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
 }
 
 /** A number of things, perhaps none. */
-export function wholeNumber(text: string): number {
+export function parseCount(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
   return Number(text);
 }

@@ -6,12 +6,12 @@ import type { Example, MappingPreview } from '../provisioning/preview-mapping.ts
 import { normalize } from '../schema/normalize.ts';
 import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/schemas.ts';
-import { readLookups, readManagers, rehearse } from '../server/offline.ts';
+import { previewMapping, readLookups, readManagers } from '../server/offline.ts';
 import { previewText } from '../translator/preview.ts';
 import type { Finding } from '../translator/result.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import { failureText, inLine, type Shell, startBar } from './output.ts';
+import { escapeLine, type Shell, startProgressBar, travelFailureText } from './output.ts';
 
 /** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
 export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {
@@ -22,12 +22,14 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
   if (!connection || !mapping) throw new SettingsFault(faults);
   const user = readUser(options.input);
   if ('fault' in user) {
-    shell.complain(`${options.input}: ${user.fault}`);
+    shell.printError(`${options.input}: ${user.fault}`);
     return 1;
   }
   const lookups = await readLookups(settings, connection);
   if (lookups.kind !== 'ok') {
-    shell.complain(`No names or custom fields can be looked up in the travel API: ${failureText(lookups)}.`);
+    shell.printError(
+      `No names or custom fields can be looked up in the travel API: ${travelFailureText(lookups)}.`,
+    );
     return 1;
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
@@ -51,7 +53,7 @@ function readUser(file: string): { resource: JsonObject } | { fault: string } {
 }
 
 /** What of the people is to be shown. */
-interface Asked {
+interface PeoplePreviewRequest {
   connection: string;
   mapping?: string | undefined;
   /** How many examples at most. */
@@ -64,47 +66,47 @@ interface Asked {
  */
 export async function previewPeople(
   shell: Shell,
-  { connection: id, mapping: file, limit }: Asked,
+  { connection: id, mapping: file, limit }: PeoplePreviewRequest,
 ): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   const connection = settings.connections.find((one) => one.id === id);
   if (!connection) {
     const known = settings.connections.map((one) => one.id).join(', ');
-    shell.complain(`There is no connection ${inLine(id)}; the settings have ${known}.`);
+    shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
     return 1;
   }
   const faults: Fault[] = [];
   const mapping = file === undefined ? undefined : readMapping(resolve(file), faults);
   if (faults.length > 0) throw new SettingsFault(faults);
-  const bar = shell.isTerminal ? startBar(id, 'people') : undefined;
+  const bar = shell.isTerminal ? startProgressBar(id, 'people') : undefined;
   const onBatch = (looked: number, total: number) => {
     bar?.setTotal(total);
     bar?.update(looked);
   };
-  const rehearsal = await rehearse(settings, connection, { mapping, examples: limit, onBatch }).finally(() =>
-    bar?.stop(),
+  const rehearsal = await previewMapping(settings, connection, { mapping, examples: limit, onBatch }).finally(
+    () => bar?.stop(),
   );
   if ('kind' in rehearsal) {
-    shell.complain(
-      `No names or custom fields can be looked up in the travel API: ${failureText(rehearsal)}.`,
+    shell.printError(
+      `No names or custom fields can be looked up in the travel API: ${travelFailureText(rehearsal)}.`,
     );
     return 1;
   }
-  shell.print(rehearsalText(rehearsal, { connection: id, mapping: file }));
+  shell.print(previewReport(rehearsal, { connection: id, mapping: file }));
   return 0;
 }
 
 type Names = MappingPreview['names'];
 
 /** What was rehearsed. */
-interface Subject {
+interface PreviewSubject {
   connection: string;
   /** The file of the new mapping; without it the present one was compared with what was sent. */
   mapping: string | undefined;
 }
 
 /** A rehearsal for people to read: the numbers, by field and by finding, then the examples. */
-export function rehearsalText(rehearsal: MappingPreview, { connection, mapping }: Subject): string {
+export function previewReport(rehearsal: MappingPreview, { connection, mapping }: PreviewSubject): string {
   const { examples, names } = rehearsal;
   const touched = rehearsal.changed + rehearsal.created + rehearsal.pending;
   const compared =
@@ -113,8 +115,8 @@ export function rehearsalText(rehearsal: MappingPreview, { connection, mapping }
       : `${mapping}, beside the present mapping`;
   return [
     `Connection ${connection}: ${compared}. Nothing was written or sent.`,
-    ...faultsText(rehearsal),
-    summary(rehearsal),
+    ...mappingFaultLines(rehearsal),
+    summaryText(rehearsal),
     ...(rehearsal.fields.length > 0 ? [fieldsTable(rehearsal)] : []),
     ...(rehearsal.findings.length > 0 ? [findingsTable(rehearsal)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
@@ -122,13 +124,15 @@ export function rehearsalText(rehearsal: MappingPreview, { connection, mapping }
   ].join('\n\n');
 }
 
-function faultsText({ mappingFaults = [] }: MappingPreview): string[] {
+function mappingFaultLines({ mappingFaults = [] }: MappingPreview): string[] {
   if (mappingFaults.length === 0) return [];
-  const lines = mappingFaults.map(({ path, problem, remedy }) => inLine(`  ${path}: ${problem}. ${remedy}`));
+  const lines = mappingFaults.map(({ path, problem, remedy }) =>
+    escapeLine(`  ${path}: ${problem}. ${remedy}`),
+  );
   return [['The mapping is at fault; what it concerns stays as it is:', ...lines].join('\n')];
 }
 
-function summary({ people, changed, created, pending }: MappingPreview): string {
+function summaryText({ people, changed, created, pending }: MappingPreview): string {
   return [
     `${people} ${people === 1 ? 'person' : 'people'} looked at:`,
     `${String(changed).padStart(8)}  would change in the travel service`,
@@ -163,11 +167,11 @@ const outcomes = {
 function exampleText({ userName, outcome, changes, comes, goes }: Example, names: Names): string {
   const told = (mark: string) => (finding: Finding) => `  ${mark} ${findingText(finding, names)}`;
   return [
-    `${inLine(userName)}${outcomes[outcome]}`,
+    `${escapeLine(userName)}${outcomes[outcome]}`,
     ...changes.map(({ field, before, after, isAgain }) => {
       const how = isAgain
-        ? `${shown(after, names)} is sent again`
-        : `${shown(before, names)} → ${shown(after, names)}`;
+        ? `${valueText(after, names)} is sent again`
+        : `${valueText(before, names)} → ${valueText(after, names)}`;
       return `  ${fieldName(field, names)}: ${how}`;
     }),
     ...comes.map(told('+')),
@@ -176,22 +180,22 @@ function exampleText({ userName, outcome, changes, comes, goes }: Example, names
 }
 
 function findingText({ field, code, value, reason }: Finding, names: Names): string {
-  return `${fieldName(field, names)}${value === undefined ? '' : ` ${shown(value, names)}`}: ${inLine(reason)} [${code}]`;
+  return `${fieldName(field, names)}${value === undefined ? '' : ` ${valueText(value, names)}`}: ${escapeLine(reason)} [${code}]`;
 }
 
 /** A custom field by the name that people know it by. */
 function fieldName(field: string, names: Names): string {
-  return inLine(names[field] ?? field);
+  return escapeLine(names[field] ?? field);
 }
 
 /** A value in one line. A custom field by what its values say. */
-function shown(value: Json, names: Names): string {
+function valueText(value: Json, names: Names): string {
   if (value === null) return 'nothing';
-  if (!Array.isArray(value)) return inLine(JSON.stringify(value));
-  return value.map((one) => shown(dataOf(one, names), names)).join(', ');
+  if (!Array.isArray(value)) return escapeLine(JSON.stringify(value));
+  return value.map((one) => valueText(customFieldData(one, names), names)).join(', ');
 }
 
-function dataOf(value: Json, names: Names): Json {
+function customFieldData(value: Json, names: Names): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { data, customFieldOptionId: option } = value;
   return data ?? (typeof option === 'string' ? (names[option] ?? option) : JSON.stringify(value));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { replay } from '../replay/report.ts';
 import { ScenarioFault } from '../replay/scenario.ts';
-import { inLine, type Shell } from './output.ts';
+import { escapeLine, type Shell } from './output.ts';
 
 /** Plays recorded exchanges against a running service; 1 when an answer differs from what is expected. */
 export async function replayRecorded(
@@ -15,14 +15,14 @@ export async function replayRecorded(
       url: options.url,
       token: options.token,
       variables: options.variable,
-      print: (line) => shell.print(inLine(line)),
+      print: (line) => shell.print(escapeLine(line)),
       now: Date.now,
       newRun: () => randomBytes(4).toString('hex'),
     });
     return failed > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ScenarioFault)) throw error;
-    shell.complain(error.message);
+    shell.printError(error.message);
     return 1;
   }
 }

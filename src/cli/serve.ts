@@ -13,14 +13,14 @@ import { replay } from '../replay/report.ts';
 import type { Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/snapshot.ts';
-import { inLine, type Shell } from './output.ts';
+import { escapeLine, type Shell } from './output.ts';
 
 /** Serves until SIGTERM or SIGINT; then finishes what runs, and ends with 0. */
-export async function serve({ environment, home, complain }: Shell): Promise<0> {
+export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const service = await start(settings);
   // Not through the log, which is kept: what is shown once must not stay anywhere.
-  complain(welcome(service.url, await service.makeSecrets()));
+  complain(startupText(service.url, await service.makeSecrets()));
   // Without a certificate SIGHUP ends the process, as it does by itself.
   if (settings.tls) process.on('SIGHUP', service.renewCertificate);
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
@@ -28,7 +28,7 @@ export async function serve({ environment, home, complain }: Shell): Promise<0> 
   return 0;
 }
 
-function welcome(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>): string {
+function startupText(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>): string {
   const lines = [
     `Jetbridge serves on ${url}`,
     `  SCIM 2.0        ${url}/scim/v2`,
@@ -41,17 +41,17 @@ function welcome(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>)
   return lines.join('\n');
 }
 
-const days = ['okta-day.json', 'entra-day.json'];
+const scenarioFiles = ['okta-day.json', 'entra-day.json'];
 
 /** Plays a recorded day of Okta and of Entra ID on a throw-away database, and shows what became of everybody. */
 export async function demo(shell: Shell): Promise<0 | 1> {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-demo-'));
   const scimToken = newSecret('scim');
   const travelKey = newSecret('travel');
-  const service = await start(settingsFor(shell, { data, scimToken, travelKey }));
+  const service = await start(demoSettings(shell, { data, scimToken, travelKey }));
   try {
     shell.print(`Jetbridge runs on ${service.url} with an empty, throw-away database.\n`);
-    const made = await makeDepartment(service, travelKey);
+    const made = await createDepartmentField(service, travelKey);
     if (!made) return 1;
     return await playDays(shell, service, { scimToken, travelKey });
   } finally {
@@ -68,7 +68,7 @@ interface Secrets {
 async function playDays(shell: Shell, service: Service, { scimToken, travelKey }: Secrets): Promise<0 | 1> {
   const notes: string[] = [];
   const { failed } = await replay({
-    files: days.map((day) => join(shell.home, 'demo', day)),
+    files: scenarioFiles.map((day) => join(shell.home, 'demo', day)),
     url: `${service.url}/scim/v2`,
     token: scimToken,
     print: shell.print,
@@ -78,7 +78,7 @@ async function playDays(shell: Shell, service: Service, { scimToken, travelKey }
       if (step.note !== undefined) notes.push(step.note);
     },
   });
-  const people = await service.people('default');
+  const people = await service.identities('default');
   const answer = await fetch(`${service.url}/api/users?limit=100`, {
     headers: { Authorization: `Bearer ${travelKey}` },
   });
@@ -90,7 +90,7 @@ async function playDays(shell: Shell, service: Service, { scimToken, travelKey }
 }
 
 /** The custom field that the mapping of departments names; a real travel account has it already. */
-async function makeDepartment(service: Service, travelKey: string): Promise<boolean> {
+async function createDepartmentField(service: Service, travelKey: string): Promise<boolean> {
   const answer = await fetch(`${service.url}/api/custom-fields`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${travelKey}`, 'Content-Type': 'application/json' },
@@ -99,7 +99,7 @@ async function makeDepartment(service: Service, travelKey: string): Promise<bool
   return answer.status === 201;
 }
 
-function settingsFor(shell: Shell, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
+function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
   const faults: Fault[] = [];
   const mappingFile = join(shell.home, 'demo/mapping.json');
   const mapping = readMapping(mappingFile, faults);
@@ -168,20 +168,20 @@ export function peopleTable({ people, travelers, notes }: People): string {
     const traveler = travelers.find(({ id }) => id === identity.travelId);
     const given = givenName(identity);
     table.push([
-      inLine(names.get(identity.travelId ?? '') ?? given),
+      escapeLine(names.get(identity.travelId ?? '') ?? given),
       notes
         .filter((note) => note.startsWith(`${given} `))
-        .map(inLine)
+        .map(escapeLine)
         .join('\n') || 'joins',
-      traveler ? holding(traveler, names) : 'nothing yet',
-      identity.findings.map(leftOut).join('\n') || '-',
+      traveler ? travelerLines(traveler, names) : 'nothing yet',
+      identity.findings.map(findingLine).join('\n') || '-',
     ]);
   }
   return table.toString();
 }
 
-function leftOut({ field, value, reason }: Identity['findings'][number]): string {
-  return inLine(`${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`);
+function findingLine({ field, value, reason }: Identity['findings'][number]): string {
+  return escapeLine(`${field}${typeof value === 'string' ? ` "${value}"` : ''}: ${reason}`);
 }
 
 function givenName({ desired }: Identity): string {
@@ -190,7 +190,7 @@ function givenName({ desired }: Identity): string {
   return typeof given === 'string' ? given : String(desired.userName);
 }
 
-function holding(traveler: TravelUser, names: Map<string, string>): string {
+function travelerLines(traveler: TravelUser, names: Map<string, string>): string {
   const { email, archived, phoneNumber, lang, address, managerId, customFields = [] } = traveler;
   const lines: [string, string | undefined][] = [
     ['email', email],
@@ -209,6 +209,6 @@ function holding(traveler: TravelUser, names: Map<string, string>): string {
   ];
   return lines
     .filter(([, value]) => value)
-    .map(([label, value]) => inLine(`${label}: ${value}`))
+    .map(([label, value]) => escapeLine(`${label}: ${value}`))
     .join('\n');
 }

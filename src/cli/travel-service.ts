@@ -11,20 +11,25 @@ import { ApiError } from '../travel/errors.ts';
 import { openapi } from '../travel/openapi/document.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReading } from '../travel/ports.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, inLine, jsonLine, type Shell, startBar, tableOf } from './output.ts';
+import { type Action, escapeLine, formatTable, jsonLine, type Shell, startProgressBar } from './output.ts';
 
 /** So many trips in thirteen months are as many as one person can make. */
 const TRIPS_EACH = 100;
 
 /** The command that makes a company in the embedded travel service. */
-export function addSampleData(program: Command, shell: Shell, action: Action): void {
+export function addSampleDataCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('sample-data')
     .description('make a company with people, trips and invoices in the embedded travel service')
-    .option('--users <number>', 'how many people', within(1, 1_000_000), 200)
-    .option('--trips <number>', 'how many trips, in thirteen months', within(0, 100_000), 500)
-    .option('--seed <number>', 'which company: the same seed makes the same', within(0, 2 ** 31), 1)
-    .option('--now <day>', 'the day on which the story ends, YYYY-MM-DD; default: today', day)
+    .option('--users <number>', 'how many people', wholeNumberBetween(1, 1_000_000), 200)
+    .option('--trips <number>', 'how many trips, in thirteen months', wholeNumberBetween(0, 100_000), 500)
+    .option(
+      '--seed <number>',
+      'which company: the same seed makes the same',
+      wholeNumberBetween(0, 2 ** 31),
+      1,
+    )
+    .option('--now <day>', 'the day on which the story ends, YYYY-MM-DD; default: today', parseDay)
     .action(
       action(async (options: SampleDataOptions, command: Command) => {
         const { users, trips } = options;
@@ -33,12 +38,12 @@ export function addSampleData(program: Command, shell: Shell, action: Action): v
             `error: ${trips} trips are too many for ${users === 1 ? 'one person' : `${users} people`}: at most ${TRIPS_EACH} each`,
           );
         }
-        return sampleData(shell, options);
+        return makeSampleCompany(shell, options);
       }),
     );
 }
 
-function within(least: number, most: number): (text: string) => number {
+function wholeNumberBetween(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (!/^\d+$/.test(text) || number < least || number > most)
@@ -47,7 +52,7 @@ function within(least: number, most: number): (text: string) => number {
   };
 }
 
-function day(text: string): string {
+function parseDay(text: string): string {
   const time = Date.parse(`${text}T00:00:00Z`);
   // 30 February is read as 1 March: what was read must say what was written.
   if (!/^20\d\d-/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
@@ -69,30 +74,30 @@ export interface SampleDataOptions {
 const DAY = 24 * 60 * 60_000;
 
 /** Makes a company in the embedded travel service, beside a running server, and tells what there is to see. */
-export function sampleData(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
+export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded')) {
-      shell.complain('No connection uses the embedded travel service: sample data is made nowhere else.');
+      shell.printError('No connection uses the embedded travel service: sample data is made nowhere else.');
       return 1;
     }
     const { users, trips, seed, now } = options;
     const end = now === undefined ? Math.floor(Date.now() / DAY) * DAY : Date.parse(`${now}T00:00:00Z`);
-    const bar = shell.isTerminal ? startBar('sample data', 'people and trips') : undefined;
+    const bar = shell.isTerminal ? startProgressBar('sample data', 'people and trips') : undefined;
     bar?.setTotal(users + trips);
     const ground = {
       store: travelResources(database),
-      pause: pauses(settings.data),
+      pause: pauseBetweenTransactions(settings.data),
       progress: () => bar?.increment(),
     };
     try {
       const made = await makeSampleData(ground, { users, trips, seed, now: end });
       bar?.stop();
-      shell.print(summary(made, settings));
+      shell.print(summaryText(made, settings));
       return 0;
     } catch (error) {
       bar?.stop();
       if (!(error instanceof SampleDataRefused || error instanceof ApiError)) throw error;
-      shell.complain(error.message);
+      shell.printError(error.message);
       return 1;
     }
   });
@@ -107,7 +112,7 @@ const ALONE = 1_000;
 /** How long to believe that there is a server, or none, in ms. */
 const BELIEF = 3_000;
 
-function pauses(directory: string): () => Promise<number> {
+function pauseBetweenTransactions(directory: string): () => Promise<number> {
   let served = false;
   let askAt = 0;
   return async () => {
@@ -136,7 +141,7 @@ const titles: Record<string, string> = {
   event: 'events',
 };
 
-function summary({ company, domain, counts, ...examples }: Made, settings: Settings): string {
+function summaryText({ company, domain, counts, ...examples }: Made, settings: Settings): string {
   const rows = Object.entries(titles).map(([type, title]) => [title, String(counts.get(type) ?? 0)]);
   const { tripProjectId, invoiceId } = examples;
   const scheme = settings.tls ? 'https' : 'http';
@@ -150,7 +155,7 @@ function summary({ company, domain, counts, ...examples }: Made, settings: Setti
   const calls = paths.map((path) => `curl -H "Authorization: Bearer $TRAVEL_API_KEY" "${url}/api/${path}"`);
   return [
     `${company} is there, its addresses end with @${domain}.`,
-    tableOf(['what', 'made'], rows),
+    formatTable(['what', 'made'], rows),
     '\nWhat to try next, with an API key of the travel service ("jetbridge api-keys create" makes one):',
     ...calls,
   ].join('\n');
@@ -161,7 +166,7 @@ const PATH = 80;
 const PAGE = 200;
 
 /** What an administrator looks for in the request log. */
-export interface RequestsAsked extends Pick<RequestLogQuery, 'since' | 'path'> {
+export interface RequestFlags extends Pick<RequestLogQuery, 'since' | 'path'> {
   status?: RequestLogQuery['statuses'];
   /** An email address, or an id. */
   user?: string;
@@ -170,35 +175,35 @@ export interface RequestsAsked extends Pick<RequestLogQuery, 'since' | 'path'> {
 }
 
 /** Prints the newest requests to the embedded travel service that are as asked for; works beside a running server. */
-export function showRequests(shell: Shell, asked: RequestsAsked): Promise<0 | 1> {
+export function showRequests(shell: Shell, asked: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const reading = travelResources(database);
     const { since, path, status: statuses, user, limit } = asked;
-    const userId = user === undefined ? undefined : await idOf(reading, user);
+    const userId = user === undefined ? undefined : await findUserId(reading, user);
     if (user !== undefined && userId === undefined) {
-      shell.complain(
-        `There is no user with the address ${inLine(user)}. Of one who was deleted, give the id.`,
+      shell.printError(
+        `There is no user with the address ${escapeLine(user)}. Of one who was deleted, give the id.`,
       );
       return 1;
     }
     const query = { since, path, statuses, userId };
-    const { requests, isAll } = await newest(database, { query, limit });
-    if (asked.json) for (const request of requests) shell.print(jsonOf(request));
-    else if (requests.length > 0) shell.print(await table(reading, requests));
-    if (requests.length === 0) shell.complain('There are no such requests.');
-    if (!isAll) shell.complain(`These are the newest ${limit}; --limit shows more.`);
+    const { requests, isAll } = await newestRequests(database, { query, limit });
+    if (asked.json) for (const request of requests) shell.print(requestLine(request));
+    else if (requests.length > 0) shell.print(await requestTable(reading, requests));
+    if (requests.length === 0) shell.printError('There are no such requests.');
+    if (!isAll) shell.printError(`These are the newest ${limit}; --limit shows more.`);
     return 0;
   });
 }
 
-async function idOf(reading: TravelReading, user: string): Promise<string | undefined> {
+async function findUserId(reading: TravelReading, user: string): Promise<string | undefined> {
   if (!user.includes('@')) return user;
   const [found] = await reading.find({ type: 'user', name: 'email', values: [foldCase(user)] });
   return found?.id;
 }
 
 /** A page may hold fewer than there are, so it is asked on until there are enough or no more. */
-async function newest(
+async function newestRequests(
   database: Database,
   { query, limit }: { query: Omit<RequestLogQuery, 'limit'>; limit: number },
 ): Promise<{ requests: LoggedRequest[]; isAll: boolean }> {
@@ -215,11 +220,11 @@ async function newest(
   return { requests: requests.slice(0, limit), isAll: requests.length <= limit };
 }
 
-function jsonOf({ time, ...request }: LoggedRequest): string {
+function requestLine({ time, ...request }: LoggedRequest): string {
   return jsonLine({ time: new Date(time).toISOString(), ...request });
 }
 
-async function table(reading: TravelReading, requests: LoggedRequest[]): Promise<string> {
+async function requestTable(reading: TravelReading, requests: LoggedRequest[]): Promise<string> {
   const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
   const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
   const names = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
@@ -232,7 +237,7 @@ async function table(reading: TravelReading, requests: LoggedRequest[]): Promise
     userId === undefined ? '-' : (names.get(userId) ?? userId),
     requestId,
   ]);
-  return tableOf(['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
+  return formatTable(['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
 }
 
 /** Prints the contract of the travel service, for programs that make clients and checks of it. */

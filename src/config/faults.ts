@@ -23,13 +23,13 @@ function faultLine({ file, path, problem, remedy }: Fault): string {
 }
 
 /** A path as the admin knows it: relative when below the present folder. */
-export function shownPath(file: string): string {
+export function displayPath(file: string): string {
   const near = relative(process.cwd(), file);
   return near.startsWith('..') ? file : near;
 }
 
 /** What a connection shows who it is by, and where that comes from. */
-export interface Credentials {
+export interface ConnectionCredentials {
   id: string;
   /** Where in the settings file the connection stands. */
   place: { file: string; path: string };
@@ -45,27 +45,29 @@ export interface Credentials {
 const SHORTEST = 16;
 
 /** What is wrong with the credentials in the environment, and with where they are to be used. */
-export function credentialFaults(connections: Credentials[]): Fault[] {
+export function credentialFaults(connections: ConnectionCredentials[]): Fault[] {
   return [
     ...connections.flatMap(tokenFaults),
     ...connections.flatMap(apiFaults),
-    ...connections.flatMap((one, index) => sharedToken(one, connections.slice(0, index))),
+    ...connections.flatMap((one, index) => sharedTokenFaults(one, connections.slice(0, index))),
   ];
 }
 
-function tokenFaults({ id, scimToken, tokenEnv, place }: Credentials): Fault[] {
+function tokenFaults({ id, scimToken, tokenEnv, place }: ConnectionCredentials): Fault[] {
   if (tokenEnv === undefined) return [];
   if (scimToken !== undefined) return secretFaults(tokenEnv, scimToken);
   // The first start makes one.
   if (tokenEnv === 'SCIM_TOKEN' && id === 'default') return [];
   const remedy = `Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection ${id}".`;
-  return [unset(place, 'scimTokenEnv', tokenEnv, remedy)];
+  return [unsetVariableFault(place, 'scimTokenEnv', tokenEnv, remedy)];
 }
 
-function apiFaults({ api: { url, key, paths }, keyEnv, place }: Credentials): Fault[] {
+function apiFaults({ api: { url, key, paths }, keyEnv, place }: ConnectionCredentials): Fault[] {
   if (url === 'embedded') return key === undefined ? [] : secretFaults(keyEnv, key);
   if (key === undefined)
-    return [unset(place, 'travelApi.keyEnv', keyEnv, 'Set it to the credential of the travel API.')];
+    return [
+      unsetVariableFault(place, 'travelApi.keyEnv', keyEnv, 'Set it to the credential of the travel API.'),
+    ];
   const hasDoubledPath = /\/api\/*$/.test(url) && Object.keys(paths).length === 0;
   if (!hasDoubledPath) return [];
   const remedy = `Leave /api out, as the paths begin with it: ${url.replace(/\/api\/*$/, '')}.`;
@@ -86,12 +88,15 @@ function secretFaults(name: string, value: string): Fault[] {
   if (value.length < SHORTEST) return [{ ...at, problem: `has less than ${SHORTEST} characters`, remedy }];
   if (!/^[\w.~+/-]+=*$/.test(value))
     return [{ ...at, problem: 'has characters that a bearer token cannot have', remedy }];
-  const weakness = weaknessOf(value);
+  const weakness = secretWeakness(value);
   return weakness === undefined ? [] : [{ ...at, problem: `${weakness}, so it could be guessed`, remedy }];
 }
 
 /** The token alone selects the connection (docs/architecture.md, Connections). */
-function sharedToken({ scimToken, tokenEnv, place }: Credentials, others: Credentials[]): Fault[] {
+function sharedTokenFaults(
+  { scimToken, tokenEnv, place }: ConnectionCredentials,
+  others: ConnectionCredentials[],
+): Fault[] {
   const other = others.find((one) => scimToken !== undefined && one.scimToken === scimToken);
   if (!other) return [];
   return [
@@ -104,7 +109,12 @@ function sharedToken({ scimToken, tokenEnv, place }: Credentials, others: Creden
   ];
 }
 
-function unset(place: Credentials['place'], key: string, name: string, remedy: string): Fault {
+function unsetVariableFault(
+  place: ConnectionCredentials['place'],
+  key: string,
+  name: string,
+  remedy: string,
+): Fault {
   return {
     file: place.file,
     path: `${place.path}.${key}`,
@@ -114,7 +124,7 @@ function unset(place: Credentials['place'], key: string, name: string, remedy: s
 }
 
 /** What is wrong with a file that should hold JSON, and what would be right. */
-export interface Unreadable {
+export interface UnreadableFile {
   problem: string;
   remedy: string;
   /** True when there is no such file. */
@@ -122,7 +132,7 @@ export interface Unreadable {
 }
 
 /** Reads a file of JSON, or tells what keeps it from being read, with the line where that is known. */
-export function readJsonFile(file: string): { json: unknown } | Unreadable {
+export function readJsonFile(file: string): { json: unknown } | UnreadableFile {
   const text = readText(file);
   if (typeof text !== 'string') return text;
   try {
@@ -133,7 +143,7 @@ export function readJsonFile(file: string): { json: unknown } | Unreadable {
 }
 
 /** Without the mark that some editors put at the beginning. */
-function readText(file: string): string | Unreadable {
+function readText(file: string): string | UnreadableFile {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
@@ -150,29 +160,29 @@ function readText(file: string): string | Unreadable {
 /** A string as a whole, or one of the slips that JSON does not forgive: comments, and commas before a closing bracket. */
 const slips = /"(?:\\.|[^"\\])*"|\/[/*]|,(?=\s*[}\]])/g;
 
-function syntaxFault(text: string, message: string): Omit<Unreadable, 'isMissing'> {
+function syntaxFault(text: string, message: string): Omit<UnreadableFile, 'isMissing'> {
   if (text.trim() === '') return { problem: 'is empty', remedy: 'Write one JSON object, at least {}.' };
   for (const { 0: slip, index } of text.matchAll(slips)) {
-    const where = placeOf(text, index);
+    const where = lineAndColumn(text, index);
     if (slip === ',')
       return { problem: `has a comma after the last entry, ${where}`, remedy: 'Remove that comma.' };
     if (!slip.startsWith('"'))
       return { problem: `has a comment, ${where}`, remedy: 'Remove it: JSON has no comments.' };
   }
   return {
-    problem: `is not JSON${whereabouts(text, message)}`,
+    problem: `is not JSON${positionText(text, message)}`,
     remedy: 'Correct it there: names and texts stand in double quotes, commas between entries.',
   };
 }
 
 /** Node tells the position of some faults, and quotes what is around the others. */
-function whereabouts(text: string, message: string): string {
+function positionText(text: string, message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
-  if (position !== undefined) return `, ${placeOf(text, Number(position))}`;
+  if (position !== undefined) return `, ${lineAndColumn(text, Number(position))}`;
   return ` (${message.replace(/^SyntaxError: |,? is not valid JSON$/g, '').replace(/\s+/g, ' ')})`;
 }
 
-function placeOf(text: string, position: number): string {
+function lineAndColumn(text: string, position: number): string {
   const before = text.slice(0, position).split('\n');
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
@@ -181,15 +191,15 @@ function placeOf(text: string, position: number): string {
 const LEAST_CHARACTERS = 6;
 
 /** What makes a secret easy to guess however long it is; undefined: nothing that its text shows. */
-export function weaknessOf(secret: string): string | undefined {
+export function secretWeakness(secret: string): string | undefined {
   if (new Set(secret).size < LEAST_CHARACTERS)
     return `has fewer than ${LEAST_CHARACTERS} different characters`;
-  const block = repeatedBlock(secret);
+  const block = repeatedBlockLength(secret);
   return block === undefined ? undefined : `repeats its first ${block} characters`;
 }
 
 /** The length of the block that the text repeats to its end, where the last one may be cut. */
-function repeatedBlock(text: string): number | undefined {
+function repeatedBlockLength(text: string): number | undefined {
   for (let length = 1; length * 2 <= text.length; length += 1)
     if (text.startsWith(text.slice(length))) return length;
   return undefined;

@@ -3,10 +3,10 @@ import { isLoopback, isProxyEntry } from '../http/proxies.ts';
 import { readKey } from '../store/encryption.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
-import { weaknessOf } from './faults.ts';
+import { secretWeakness } from './faults.ts';
 
 /** A whole number in a range; every other value is told the range, and an example. */
-function whole(min: number, max: number, example: number) {
+function wholeNumber(min: number, max: number, example: number) {
   const error = faultText(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
@@ -32,7 +32,7 @@ const paths = z
   .partial()
   .describe('Paths of the travel API that differ from ours, e.g. {"costCenters": "/api/cost-centers"}.');
 
-const variable = z
+const variableName = z
   .string()
   .regex(
     /^[A-Z][A-Z0-9_]*$/,
@@ -42,16 +42,18 @@ const variable = z
     ),
   );
 
-const noTravelUrl = {
+const travelUrlFault = {
   error: faultText('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".'),
 };
 const travelUrl = z.union(
-  [z.literal('embedded'), z.url({ protocol: /^https?$/, ...noTravelUrl })],
-  noTravelUrl,
+  [z.literal('embedded'), z.url({ protocol: /^https?$/, ...travelUrlFault })],
+  travelUrlFault,
 );
 
-const following = z.strictObject({
-  everyMs: whole(100, 3_600_000, 2_000).default(2_000).describe('How often it is asked, in milliseconds.'),
+const eventFeed = z.strictObject({
+  everyMs: wholeNumber(100, 3_600_000, 2_000)
+    .default(2_000)
+    .describe('How often it is asked, in milliseconds.'),
 });
 
 const travelApi = z.strictObject({
@@ -60,7 +62,7 @@ const travelApi = z.strictObject({
     .describe(
       'Base URL of the travel API, without /api; "embedded" for the one that comes along. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
     ),
-  keyEnv: variable.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
+  keyEnv: variableName.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
   account: z
     .string()
     .min(1)
@@ -70,7 +72,7 @@ const travelApi = z.strictObject({
     ),
   paths: paths.default({}),
   feed: z
-    .union([z.literal(false), following], {
+    .union([z.literal(false), eventFeed], {
       error: faultText(
         'is no way to follow the feed',
         'Write false, or e.g. {"everyMs": 2000}, from 100 to 3600000.',
@@ -80,12 +82,12 @@ const travelApi = z.strictObject({
     .describe(
       'What the travel API tells of changes by events is followed; false: only the hourly import finds them.',
     ),
-  timeoutMs: whole(100, 60_000, 10_000)
+  timeoutMs: wholeNumber(100, 60_000, 10_000)
     .default(10_000)
     .describe('Of one call, in milliseconds, waiting for its turn included.'),
-  concurrency: whole(1, 64, 8).default(8).describe('Calls at once.'),
-  perSecond: whole(1, 1_000, 100).default(100).describe('Calls a second.'),
-  lateMs: whole(0, 600_000, 30_000)
+  concurrency: wholeNumber(1, 64, 8).default(8).describe('Calls at once.'),
+  perSecond: wholeNumber(1, 1_000, 100).default(100).describe('Calls a second.'),
+  lateMs: wholeNumber(0, 600_000, 30_000)
     .default(30_000)
     .describe('How long after a time-out the travel API may still carry a call out, in milliseconds.'),
   patchMediaType: z
@@ -96,13 +98,13 @@ const travelApi = z.strictObject({
 
 const flag = z.boolean({ error: faultText('is neither true nor false', 'Write true or false.') });
 
-const noShare = { error: faultText('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
-const share = z.number(noShare).min(0, noShare).max(1, noShare);
+const shareFault = { error: faultText('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
+const share = z.number(shareFault).min(0, shareFault).max(1, shareFault);
 
 const safetyValve = z.strictObject({
   share: share.default(0.05).describe('Of the active people, from 0 to 1.'),
-  minimum: whole(0, 1_000_000, 20).default(20).describe('So many people may leave in any case.'),
-  windowMinutes: whole(1, 10_080, 60).default(60).describe('Within this time.'),
+  minimum: wholeNumber(0, 1_000_000, 20).default(20).describe('So many people may leave in any case.'),
+  windowMinutes: wholeNumber(1, 10_080, 60).default(60).describe('Within this time.'),
 });
 
 const policies = z.strictObject({
@@ -139,7 +141,7 @@ const policies = z.strictObject({
 /** One connection: an identity provider that feeds a travel account. */
 export const connectionSchema = z.strictObject({
   mapping: z.string().default('mappings/default.json').describe('The mapping file, relative to this file.'),
-  scimTokenEnv: variable
+  scimTokenEnv: variableName
     .optional()
     .describe('Environment variable with a bearer token for this connection; "default" uses SCIM_TOKEN.'),
   travelApi: travelApi.prefault({}),
@@ -156,9 +158,9 @@ const connectionId = z
     ),
   );
 
-const noProvider = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
+const providerFault = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
 
-const providerUrl = z.url({ protocol: /^https?$/, ...noProvider }).refine(isSafeUrl, noProvider);
+const providerUrl = z.url({ protocol: /^https?$/, ...providerFault }).refine(isSafeUrl, providerFault);
 
 const adminAddress = z
   .string()
@@ -202,7 +204,7 @@ export const travelServiceSchema = z.strictObject({
   webhooks: webhooks.prefault({}),
 });
 
-const noDomain = {
+const domainFault = {
   error: faultText(
     'is no domain',
     'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.',
@@ -211,36 +213,39 @@ const noDomain = {
 
 const emailSwap = z.strictObject({
   parkingDomain: z
-    .string(noDomain)
-    .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, noDomain)
+    .string(domainFault)
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, domainFault)
     .nullable()
     .default('jetbridge.invalid')
     .describe('The domain of addresses that people take for a moment while they swap theirs; null: none do.'),
 });
 
-const importing = z.strictObject({
+const importSettings = z.strictObject({
   minimumShare: share
     .default(0.5)
     .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
 });
 
 const retention = z.strictObject({
-  tombstones: whole(1, 36_500, 400)
+  tombstones: wholeNumber(1, 36_500, 400)
     .default(400)
     .describe('How long a deleted user is kept for a return once the travel service agrees, in days.'),
 });
 
-const noReceiver = {
+const receiverFault = {
   error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
 
 const alerts = z.strictObject({
   webhookUrl: z
-    .url({ protocol: /^https?$/, ...noReceiver })
-    .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', noReceiver)
+    .url({ protocol: /^https?$/, ...receiverFault })
+    .refine(
+      (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
+      receiverFault,
+    )
     .optional()
     .describe('Where alarms are sent to, signed as Standard Webhooks.'),
-  secretEnv: variable
+  secretEnv: variableName
     .default('ALERTS_WEBHOOK_SECRET')
     .describe('Environment variable with the secret that alarms are signed with, "whsec_" and base64.'),
 });
@@ -248,10 +253,10 @@ const alerts = z.strictObject({
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
-  writeBudgetMs: whole(0, 10_000, 800)
+  writeBudgetMs: wholeNumber(0, 10_000, 800)
     .default(800)
     .describe('How long a write may wait for the travel API before it is answered, in milliseconds.'),
-  maxConnections: whole(16, 100_000, 1_000)
+  maxConnections: wholeNumber(16, 100_000, 1_000)
     .default(1_000)
     .describe(
       'How many sockets clients may have open at a time, those of proxies and of the bridge included.',
@@ -264,7 +269,7 @@ export const settingsSchema = z.strictObject({
     .default({ default: connectionSchema.parse({}) })
     .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
   emailSwap: emailSwap.prefault({}).describe('How people swap their addresses.'),
-  import: importing.prefault({}).describe('What an import concludes.'),
+  import: importSettings.prefault({}).describe('What an import concludes.'),
   retention: retention.prefault({}).describe('What ends by itself.'),
   alerts: alerts.prefault({}).describe('Who is told when an admin must decide.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
@@ -292,7 +297,7 @@ const proxies = z
 
 const port = faultText('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
 
-const sealingKey = z.string().refine((key) => readKey(key) !== undefined, {
+const encryptionKey = z.string().refine((key) => readKey(key) !== undefined, {
   error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
@@ -309,8 +314,8 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
-  JETBRIDGE_KEY: sealingKey
-    .refine((key) => readKey(key) === undefined || weaknessOf(key.trim()) === undefined, {
+  JETBRIDGE_KEY: encryptionKey
+    .refine((key) => readKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
       error: faultText(
         'repeats itself or has too few different characters, so it could be guessed',
         'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
@@ -318,7 +323,7 @@ export const environmentSchema = z.object({
     })
     .optional(),
   // Not refused when weak, as that is why it is being replaced.
-  JETBRIDGE_KEY_PREVIOUS: sealingKey.optional(),
+  JETBRIDGE_KEY_PREVIOUS: encryptionKey.optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   TRAVEL_API_INSECURE: yesOrNo.default(false),
   LOG_LEVEL: z
@@ -347,11 +352,11 @@ export function isSafeUrl(text: string): boolean {
 /** The JSON Schemas that stand beside the config files, by file, made from the schemas that the program checks with. */
 export function jsonSchemas(): Record<string, string> {
   return {
-    'config/jetbridge.schema.json': textOf(settingsSchema),
-    'config/mapping.schema.json': textOf(mappingSchema),
+    'config/jetbridge.schema.json': jsonSchemaText(settingsSchema),
+    'config/mapping.schema.json': jsonSchemaText(mappingSchema),
   };
 }
 
-function textOf(schema: z.ZodType): string {
+function jsonSchemaText(schema: z.ZodType): string {
   return `${JSON.stringify(z.toJSONSchema(schema, { io: 'input' }), null, 2)}\n`;
 }

@@ -5,18 +5,18 @@ import type { Policies } from '../provisioning/policies.ts';
 import { faultsOf } from '../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import {
-  type Credentials,
+  type ConnectionCredentials,
   credentialFaults,
+  displayPath,
   type Fault,
   readJsonFile,
   SettingsFault,
-  shownPath,
-  weaknessOf,
+  secretWeakness,
 } from './faults.ts';
 import { type connectionSchema, environmentSchema, isSafeUrl, settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
 
-type Written = z.infer<typeof connectionSchema>;
+type ConnectionEntry = z.infer<typeof connectionSchema>;
 
 /** One connection, complete: mapping read, secrets taken from the environment. */
 export interface ConnectionSettings {
@@ -27,7 +27,7 @@ export interface ConnectionSettings {
   scimToken: string | undefined;
   /** The travel account; connections with the same one share its travelers. */
   account: string;
-  travelApi: Omit<Written['travelApi'], 'url' | 'keyEnv' | 'account'> & {
+  travelApi: Omit<ConnectionEntry['travelApi'], 'url' | 'keyEnv' | 'account'> & {
     url: string;
     key: string | undefined;
   };
@@ -64,7 +64,7 @@ export interface Settings extends TransportSettings {
 }
 
 /** Variables that a later version will heed: set today they would be ignored, and somebody would rely on them. */
-const unsupported = ['DATABASE_URL'];
+const unsupportedVariables = ['DATABASE_URL'];
 
 /**
  * Reads the environment and the settings file with its mapping files. `home` is the program's folder, whose file is used when
@@ -79,16 +79,16 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
   }
   const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
-  const file = settingsFile(present, home);
-  const written = readFile(file, faults);
+  const file = findSettingsFile(present, home);
+  const written = readSettingsFile(file, faults);
   const url = variables.data?.TRAVEL_API_URL ?? 'embedded';
   const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
-    complete({ id, connection, file, present, url, faults }),
+    toConnectionSettings({ id, connection, file, present, url, faults }),
   );
   if (variables.success && !variables.data.TRAVEL_API_INSECURE)
-    faults.push(...plainTravelFaults(url, written?.connections ?? {}, shownPath(file)));
+    faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
-  const alerts = written && alertSettings(written.alerts, { file: shownPath(file), present, faults });
+  const alerts = written && alertSettings(written.alerts, { file: displayPath(file), present, faults });
   if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
   const { data } = variables;
   return {
@@ -112,7 +112,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
 }
 
 /** Where a travel API would be asked by plain HTTP over a network: its credential, and who travels where, can be read there. */
-function plainTravelFaults(url: string, connections: Record<string, Written>, file: string): Fault[] {
+function plainTravelFaults(url: string, connections: Record<string, ConnectionEntry>, file: string): Fault[] {
   const places = [
     { file: 'environment', path: 'TRAVEL_API_URL', url },
     ...Object.entries(connections).map(([id, { travelApi }]) => ({
@@ -148,7 +148,7 @@ function alertSettings(
     faults.push({ file, path: 'alerts.secretEnv', problem, remedy });
     return undefined;
   }
-  const weakness = weaknessOf(secret.replace(/^whsec_/, ''));
+  const weakness = secretWeakness(secret.replace(/^whsec_/, ''));
   const problem = webhookSecret.test(secret)
     ? weakness && `${weakness}, so it could be guessed`
     : 'is no secret of a webhook';
@@ -157,7 +157,7 @@ function alertSettings(
 }
 
 function unsupportedFaults(environment: Record<string, string | undefined>): Fault[] {
-  return unsupported
+  return unsupportedVariables
     .filter((name) => environment[name])
     .map((name) => ({
       file: 'environment',
@@ -167,46 +167,53 @@ function unsupportedFaults(environment: Record<string, string | undefined>): Fau
     }));
 }
 
-function settingsFile(environment: Record<string, string | undefined>, home: string): string {
+function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {
   const named = environment['JETBRIDGE_CONFIG'];
   if (named) return resolve(named);
   const here = resolve('config/jetbridge.json');
   return existsSync(here) ? here : join(home, 'config/jetbridge.json');
 }
 
-function readFile(file: string, faults: Fault[]): z.infer<typeof settingsSchema> | undefined {
+function readSettingsFile(file: string, faults: Fault[]): z.infer<typeof settingsSchema> | undefined {
   const read = readJsonFile(file);
   if (!('json' in read)) {
     const remedy = read.isMissing ? 'Create it, or correct JETBRIDGE_CONFIG.' : read.remedy;
-    faults.push({ file: shownPath(file), path: '$', problem: read.problem, remedy });
+    faults.push({ file: displayPath(file), path: '$', problem: read.problem, remedy });
     return undefined;
   }
   const parsed = settingsSchema.safeParse(read.json);
   if (parsed.success) return parsed.data;
   const found = faultsOf(parsed.error, settingsSchema);
-  faults.push(...found.map((fault) => ({ ...fault, file: shownPath(file) })));
+  faults.push(...found.map((fault) => ({ ...fault, file: displayPath(file) })));
   return undefined;
 }
 
-interface Incomplete {
+interface ConnectionInput {
   id: string;
-  connection: Written;
+  connection: ConnectionEntry;
   file: string;
   present: Record<string, string | undefined>;
   url: string;
   faults: Fault[];
 }
 
-interface Complete {
+interface CheckedConnection {
   settings: ConnectionSettings;
-  credentials: Credentials;
+  credentials: ConnectionCredentials;
 }
 
 /** Nothing when the mapping has faults. */
-function complete({ id, connection, file, present, url, faults }: Incomplete): Complete[] {
-  const place = { file: shownPath(file), path: `connections.${id}` };
+function toConnectionSettings({
+  id,
+  connection,
+  file,
+  present,
+  url,
+  faults,
+}: ConnectionInput): CheckedConnection[] {
+  const place = { file: displayPath(file), path: `connections.${id}` };
   const mappingFile = resolve(dirname(file), connection.mapping);
-  const mapping = namedMapping(mappingFile, place, faults);
+  const mapping = readConnectionMapping(mappingFile, place, faults);
   if (!mapping) return [];
   const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
@@ -218,18 +225,18 @@ function complete({ id, connection, file, present, url, faults }: Incomplete): C
       settings: {
         id,
         mapping,
-        mappingFile: shownPath(mappingFile),
+        mappingFile: displayPath(mappingFile),
         account: account ?? ownAccount,
         scimToken,
         travelApi: api,
-        policies: policiesOf(connection.policies),
+        policies: toPolicies(connection.policies),
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
     },
   ];
 }
 
-function policiesOf({ safetyValve: valve, ...others }: Written['policies']): Policies {
+function toPolicies({ safetyValve: valve, ...others }: ConnectionEntry['policies']): Policies {
   const safetyValve = valve && {
     share: valve.share,
     minimum: valve.minimum,
@@ -238,12 +245,16 @@ function policiesOf({ safetyValve: valve, ...others }: Written['policies']): Pol
   return { ...others, safetyValve: safetyValve || undefined };
 }
 
-function namedMapping(file: string, place: Credentials['place'], faults: Fault[]): Mapping | undefined {
+function readConnectionMapping(
+  file: string,
+  place: ConnectionCredentials['place'],
+  faults: Fault[],
+): Mapping | undefined {
   if (existsSync(file)) return readMapping(file, faults);
   faults.push({
     file: place.file,
     path: `${place.path}.mapping`,
-    problem: `names ${shownPath(file)}, which does not exist`,
+    problem: `names ${displayPath(file)}, which does not exist`,
     remedy: 'Create it, or name another; the name is relative to the settings file.',
   });
   return undefined;
@@ -253,11 +264,11 @@ function namedMapping(file: string, place: Credentials['place'], faults: Fault[]
 export function readMapping(file: string, faults: Fault[]): Mapping | undefined {
   const read = readJsonFile(file);
   if (!('json' in read)) {
-    faults.push({ file: shownPath(file), path: '$', problem: read.problem, remedy: read.remedy });
+    faults.push({ file: displayPath(file), path: '$', problem: read.problem, remedy: read.remedy });
     return undefined;
   }
   const parsed = parseMapping(read.json);
   if ('mapping' in parsed) return parsed.mapping;
-  faults.push(...parsed.faults.map((fault) => ({ ...fault, file: shownPath(file) })));
+  faults.push(...parsed.faults.map((fault) => ({ ...fault, file: displayPath(file) })));
   return undefined;
 }

@@ -22,13 +22,17 @@ export function transportSettings(
 ): TransportSettings {
   const { TLS_CERT: cert, TLS_KEY: key, REQUIRE_HTTPS: required, HOST: host, TRUSTED_PROXIES } = variables;
   return {
-    tls: tlsOf(cert, key, faults),
+    tls: readTls(cert, key, faults),
     requireHttps: required ?? !isLoopbackHost(host),
     trustedProxies: TRUSTED_PROXIES,
   };
 }
 
-function tlsOf(cert: string | undefined, key: string | undefined, faults: Fault[]): TransportSettings['tls'] {
+function readTls(
+  cert: string | undefined,
+  key: string | undefined,
+  faults: Fault[],
+): TransportSettings['tls'] {
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
@@ -64,13 +68,15 @@ export function readCertificate(files: CertificateFiles, faults: Fault[]): Certi
   const cert = readPem('TLS_CERT', files.cert, faults);
   const key = readPem('TLS_KEY', files.key, faults);
   if (cert === undefined || key === undefined) return undefined;
-  const certificate = parsed(() => new X509Certificate(cert));
-  const privateKey = parsed(() => createPrivateKey(key));
-  if (!certificate) faults.push(noPem('TLS_CERT', files.cert, 'certificate', 'BEGIN CERTIFICATE'));
+  const certificate = parseOrUndefined(() => new X509Certificate(cert));
+  const privateKey = parseOrUndefined(() => createPrivateKey(key));
+  if (!certificate) faults.push(missingPemFault('TLS_CERT', files.cert, 'certificate', 'BEGIN CERTIFICATE'));
   if (!privateKey)
-    faults.push(noPem('TLS_KEY', files.key, 'private key without a passphrase', 'BEGIN PRIVATE KEY'));
+    faults.push(
+      missingPemFault('TLS_KEY', files.key, 'private key without a passphrase', 'BEGIN PRIVATE KEY'),
+    );
   if (!certificate || !privateKey) return undefined;
-  const problem = problemOf({ cert, key }, certificate, privateKey);
+  const problem = certificatePairFault({ cert, key }, certificate, privateKey);
   if (problem) {
     faults.push(problem);
     return undefined;
@@ -96,12 +102,14 @@ function readPem(name: string, file: string, faults: Fault[]): string | undefine
   } catch (error) {
     const code = typeof error === 'object' && error && 'code' in error ? String(error.code) : String(error);
     const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    faults.push(fault(name, `names ${file}, which ${problem}`, 'Name a file that Jetbridge may read.'));
+    faults.push(
+      environmentFault(name, `names ${file}, which ${problem}`, 'Name a file that Jetbridge may read.'),
+    );
     return undefined;
   }
 }
 
-function parsed<T>(read: () => T): T | undefined {
+function parseOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
@@ -109,21 +117,21 @@ function parsed<T>(read: () => T): T | undefined {
   }
 }
 
-function noPem(name: string, file: string, what: string, header: string): Fault {
-  return fault(
+function missingPemFault(name: string, file: string, what: string, header: string): Fault {
+  return environmentFault(
     name,
     `names ${file}, which holds no ${what} in PEM`,
     `Name a file that has a line -----${header}-----.`,
   );
 }
 
-function problemOf(
+function certificatePairFault(
   pem: { cert: string; key: string },
   certificate: X509Certificate,
   key: KeyObject,
 ): Fault | undefined {
   if (!certificate.checkPrivateKey(key))
-    return fault(
+    return environmentFault(
       'TLS_KEY',
       'does not belong to the certificate in TLS_CERT',
       'Name the key that the certificate was made with; in TLS_CERT the own certificate stands before its chain.',
@@ -133,7 +141,7 @@ function problemOf(
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return fault(
+    return environmentFault(
       'TLS_CERT',
       `cannot be served (${reason})`,
       'Use a key of 2048 bits (RSA) or 256 (EC) or more.',
@@ -141,6 +149,6 @@ function problemOf(
   }
 }
 
-function fault(path: string, problem: string, remedy: string): Fault {
+function environmentFault(path: string, problem: string, remedy: string): Fault {
   return { file: 'environment', path, problem, remedy };
 }

@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Test = (value: unknown, operand: unknown) => boolean;
 
-const size = (value: unknown): number | undefined =>
+const lengthOf = (value: unknown): number | undefined =>
   typeof value === 'string' || Array.isArray(value) ? value.length : undefined;
 
 /** An order of numbers, or of texts such as times; never between the two. */
-const compare =
+const comparison =
   (holds: (value: number | string, operand: number | string) => boolean): Test =>
   (value, operand) =>
     (typeof value === 'number' && typeof operand === 'number' && holds(value, operand)) ||
     (typeof value === 'string' && typeof operand === 'string' && holds(value, operand));
 
-const measure =
+const lengthTest =
   (holds: (length: number, operand: number) => boolean): Test =>
   (value, operand) => {
-    const length = size(value);
+    const length = lengthOf(value);
     return length !== undefined && typeof operand === 'number' && holds(length, operand);
   };
 
@@ -44,10 +44,10 @@ const matchers = {
   $exists: (value, operand) => (value !== undefined) === operand,
   $absent: (value, operand) => isAbsent(value) === operand,
   $type: (value, operand) => isType(operand) && types[operand](value),
-  $gte: compare((value, operand) => value >= operand),
-  $lte: compare((value, operand) => value <= operand),
+  $gte: comparison((value, operand) => value >= operand),
+  $lte: comparison((value, operand) => value <= operand),
   $regex: (value, operand) =>
-    typeof value === 'string' && typeof operand === 'string' && expression(operand).test(value),
+    typeof value === 'string' && typeof operand === 'string' && toRegExp(operand).test(value),
   $ieq: (value, operand) =>
     typeof value === 'string' && typeof operand === 'string' && value.toLowerCase() === operand.toLowerCase(),
   $contains: contains,
@@ -55,14 +55,14 @@ const matchers = {
   $in: (value, operand) =>
     Array.isArray(operand) && operand.some((item) => isDeepStrictEqual(value ?? null, item)),
   $not: (value, operand) => !matches(value, operand),
-  $len: measure((length, operand) => length === operand),
-  $lenGte: measure((length, operand) => length >= operand),
-  $lenLte: measure((length, operand) => length <= operand),
+  $len: lengthTest((length, operand) => length === operand),
+  $lenGte: lengthTest((length, operand) => length >= operand),
+  $lenLte: lengthTest((length, operand) => length <= operand),
 } satisfies Record<string, Test>;
 
 /** True when the value is what was expected: a literal with its type, or all matchers of an object of them. */
 export function matches(value: unknown, expected: unknown): boolean {
-  const tests = testsIn(expected);
+  const tests = matcherEntries(expected);
   if (!tests) return isDeepStrictEqual(value, expected);
   return tests.every(([name, operand]) => {
     if (!isMatcher(name)) throw new SyntaxError(`"${name}" is no matcher`);
@@ -72,14 +72,14 @@ export function matches(value: unknown, expected: unknown): boolean {
 
 /** True for what `matches` can compare with. */
 export function isExpectation(expected: unknown): boolean {
-  const tests = testsIn(expected) ?? [];
+  const tests = matcherEntries(expected) ?? [];
   return tests.every(([name, operand]) => {
     if (name === '$not') return isExpectation(operand);
     return isMatcher(name) && (name !== '$regex' || isExpression(operand));
   });
 }
 
-function testsIn(expected: unknown): [string, unknown][] | undefined {
+function matcherEntries(expected: unknown): [string, unknown][] | undefined {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) return undefined;
   const entries = Object.entries(expected);
   return entries.length > 0 && entries.every(([name]) => name.startsWith('$')) ? entries : undefined;
@@ -95,14 +95,14 @@ function isType(name: unknown): name is keyof typeof types {
 
 function isExpression(operand: unknown): boolean {
   try {
-    return typeof operand === 'string' && expression(operand) !== undefined;
+    return typeof operand === 'string' && toRegExp(operand) !== undefined;
   } catch {
     return false;
   }
 }
 
 /** Recordings write `(?i)` in front; JavaScript wants a flag. */
-function expression(pattern: string): RegExp {
+function toRegExp(pattern: string): RegExp {
   const [, flags = '', rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
   return new RegExp(rest, flags);
 }
@@ -117,18 +117,18 @@ type Segment =
  * Reads the value at a path: `a.b`, `[0]`, `["urn:…"]`, `[?(key=="v")]` for the first item that matches, `$nulls` for
  * the number of nulls in what stands before it. Undefined when there is nothing there.
  */
-export function readAt(value: unknown, path: string): unknown {
-  const segments = segmentsOf(path);
+export function readPath(value: unknown, path: string): unknown {
+  const segments = parsePath(path);
   if (!segments) throw new SyntaxError(`"${path}" is no path`);
-  return segments.reduce(follow, value);
+  return segments.reduce(readSegment, value);
 }
 
 /** True for what `readAt` can read by. */
 export function isPath(path: string): boolean {
-  return segmentsOf(path) !== undefined;
+  return parsePath(path) !== undefined;
 }
 
-function follow(value: unknown, segment: Segment): unknown {
+function readSegment(value: unknown, segment: Segment): unknown {
   switch (segment.kind) {
     case 'member':
       return memberOf(value, segment.name);
@@ -159,11 +159,11 @@ const quoted = /^\[("(?:[^"\\]|\\.)*")\]/;
 const index = /^\[(\d+)\]/;
 const member = /^\.?([^.[\]]+)/;
 
-function segmentsOf(path: string): Segment[] | undefined {
+function parsePath(path: string): Segment[] | undefined {
   const segments: Segment[] = [];
   let rest = path;
   while (rest !== '') {
-    const next = segmentAt(rest);
+    const next = parseSegment(rest);
     if (!next) return undefined;
     segments.push(next.segment);
     rest = rest.slice(next.length);
@@ -171,11 +171,12 @@ function segmentsOf(path: string): Segment[] | undefined {
   return segments;
 }
 
-function segmentAt(rest: string): { segment: Segment; length: number } | undefined {
+function parseSegment(rest: string): { segment: Segment; length: number } | undefined {
   const [all = '', key = '', value = ''] = filter.exec(rest) ?? [];
-  if (all) return { segment: { kind: 'filter', key, value: literal(value) }, length: all.length };
+  if (all) return { segment: { kind: 'filter', key, value: parseLiteral(value) }, length: all.length };
   const [name, quotedName = ''] = quoted.exec(rest) ?? [];
-  if (name) return { segment: { kind: 'member', name: String(literal(quotedName)) }, length: name.length };
+  if (name)
+    return { segment: { kind: 'member', name: String(parseLiteral(quotedName)) }, length: name.length };
   const [item, at] = index.exec(rest) ?? [];
   if (item) return { segment: { kind: 'item', index: Number(at) }, length: item.length };
   const [plain, word = ''] = member.exec(rest) ?? [];
@@ -186,7 +187,7 @@ function segmentAt(rest: string): { segment: Segment; length: number } | undefin
   };
 }
 
-function literal(text: string): unknown {
+function parseLiteral(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,11 +1,11 @@
 import { Agent, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { gunzipSync } from 'node:zlib';
-import { matches, readAt } from './matchers.ts';
+import { matches, readPath } from './matchers.ts';
 import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
 
 /** A step that was played. */
-export interface Played {
+export interface StepResult {
   step: Step;
   /** From 0. */
   index: number;
@@ -16,10 +16,10 @@ export interface Played {
 }
 
 /** What scenarios are played with. */
-export interface Stage {
+export interface PlayDeps {
   /** The SCIM base URL. */
   url: string;
-  wire: Wire;
+  wire: RawClient;
   /** Milliseconds; only differences count. */
   now(): number;
   afterStep?:
@@ -31,14 +31,18 @@ export interface Stage {
  * Plays a scenario to its end, whatever differs: later steps tell more, and the last ones often clean up. Captures go
  * into `variables`.
  */
-export async function play(scenario: Scenario, variables: Variables, stage: Stage): Promise<Played[]> {
-  const played: Played[] = [];
+export async function playSteps(
+  scenario: Scenario,
+  variables: Variables,
+  stage: PlayDeps,
+): Promise<StepResult[]> {
+  const played: StepResult[] = [];
   for (const [index, step] of scenario.steps.entries()) {
-    const request = outgoing(stage.url, step.request, variables);
-    const { replies, mismatches } = await carryOut(step, request, stage);
-    const differing = replies.flatMap((reply) => judge(reply, step.expect, variables));
+    const request = buildRequest(stage.url, step.request, variables);
+    const { replies, mismatches } = await sendRepeatedly(step, request, stage);
+    const differing = replies.flatMap((reply) => findMismatches(reply, step.expect, variables));
     const reply = replies.find(({ status }) => status === step.expect.status[0]) ?? replies.at(-1);
-    capture(step, reply, variables);
+    saveCaptures(step, reply, variables);
     const { method, target } = request;
     played.push({ step, index, method, target, mismatches: [...mismatches, ...differing] });
     await stage.afterStep?.(scenario, step, index, variables);
@@ -46,15 +50,15 @@ export async function play(scenario: Scenario, variables: Variables, stage: Stag
   return played;
 }
 
-interface Carried {
-  replies: WireReply[];
+interface Exchanges {
+  replies: RawReply[];
   mismatches: Mismatch[];
 }
 
-async function carryOut(step: Step, request: Outgoing, stage: Stage): Promise<Carried> {
+async function sendRepeatedly(step: Step, request: BuiltRequest, stage: PlayDeps): Promise<Exchanges> {
   const { count = 1, concurrency = 1, minPerSecond, exactlyOne } = step.request.repeat ?? {};
   const begun = stage.now();
-  const carried: Carried = { replies: [], mismatches: [] };
+  const carried: Exchanges = { replies: [], mismatches: [] };
   let left = count;
   const worker = async () => {
     while (left > 0) {
@@ -72,7 +76,11 @@ async function carryOut(step: Step, request: Outgoing, stage: Stage): Promise<Ca
   return carried;
 }
 
-async function sendOnce(request: Outgoing, wire: Wire, { replies, mismatches }: Carried): Promise<void> {
+async function sendOnce(
+  request: BuiltRequest,
+  wire: RawClient,
+  { replies, mismatches }: Exchanges,
+): Promise<void> {
   try {
     replies.push(await wire.send(request.origin, request.target, request));
   } catch (error) {
@@ -81,55 +89,59 @@ async function sendOnce(request: Outgoing, wire: Wire, { replies, mismatches }: 
 }
 
 /** A capture that finds nothing leaves its variable unset. */
-function capture({ capture: captures }: Step, reply: WireReply | undefined, variables: Variables): void {
+function saveCaptures({ capture: captures }: Step, reply: RawReply | undefined, variables: Variables): void {
   const body = reply && responseBodyOf(reply);
   for (const [name, path] of Object.entries(captures)) {
-    const value = readAt(body, path);
+    const value = readPath(body, path);
     if (value === undefined || value === null) delete variables[name];
     else variables[name] = value;
   }
 }
 
 /** A step's request with all variables in their places, and where it goes. */
-export interface Outgoing extends WireRequest {
+export interface BuiltRequest extends RawRequest {
   origin: string;
   /** Path and query, to the letter. */
   target: string;
 }
 
 /** Makes the request of a step against a SCIM base URL; a path that begins with a URL is a place of its own. */
-export function outgoing(url: string, request: StepRequest, variables: Variables): Outgoing {
-  const path = fillPath(request.path, variables);
+export function buildRequest(url: string, request: StepRequest, variables: Variables): BuiltRequest {
+  const path = substitutePath(request.path, variables);
   const isElsewhere = /^https?:\/\//.test(path);
   const { origin, pathname, search } = new URL(isElsewhere ? path : url);
-  const headers = Object.entries(request.headers).map(([name, value]) => [name, fillText(value, variables)]);
+  const headers = Object.entries(request.headers).map(([name, value]) => [
+    name,
+    substituteText(value, variables),
+  ]);
   return {
     method: request.method,
     origin,
     target: isElsewhere ? pathname + search : pathname.replace(/\/+$/, '') + path,
     headers: Object.fromEntries(headers),
-    body: requestBodyOf(request, variables),
+    body: requestBody(request, variables),
   };
 }
 
-function requestBodyOf(
+function requestBody(
   { body, rawBody, bodyGenerator }: StepRequest,
   variables: Variables,
 ): string | undefined {
-  if (rawBody !== undefined) return fillText(rawBody, variables);
-  if (bodyGenerator) return JSON.stringify(padded(fill(bodyGenerator.template, variables), bodyGenerator));
-  return body === null ? undefined : JSON.stringify(fill(body, variables));
+  if (rawBody !== undefined) return substituteText(rawBody, variables);
+  if (bodyGenerator)
+    return JSON.stringify(padAttribute(substitute(bodyGenerator.template, variables), bodyGenerator));
+  return body === null ? undefined : JSON.stringify(substitute(body, variables));
 }
 
 /** The template with one attribute, by its dotted name, filled up to so many bytes. */
-function padded(value: unknown, { attribute, bytes }: { attribute: string; bytes: number }): unknown {
+function padAttribute(value: unknown, { attribute, bytes }: { attribute: string; bytes: number }): unknown {
   const [name = '', ...rest] = attribute.split('.');
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const current = members.find(([key]) => key === name)?.[1];
   const start = typeof current === 'string' ? current : '';
   const filled =
     rest.length > 0
-      ? padded(current, { attribute: rest.join('.'), bytes })
+      ? padAttribute(current, { attribute: rest.join('.'), bytes })
       : start + 'x'.repeat(Math.max(0, bytes - Buffer.byteLength(start)));
   return { ...Object.fromEntries(members), [name]: filled };
 }
@@ -143,14 +155,14 @@ export interface Mismatch {
 }
 
 /** Everything in which an answer differs from what the step needs back. */
-export function judge(reply: WireReply, expect: Expectation, variables: Variables): Mismatch[] {
+export function findMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   const { status } = reply;
   if (!expect.status.includes(status)) {
-    return [{ at: 'status', expected: expect.status, actual: told(reply) }];
+    return [{ at: 'status', expected: expect.status, actual: statusWithBody(reply) }];
   }
   return [
-    ...judgeHeaders(reply, expect, variables),
-    ...judgeBody(
+    ...headerMismatches(reply, expect, variables),
+    ...bodyMismatches(
       responseBodyOf(reply),
       { ...bodyMatchersOf(status, expect), ...expect.bodyMatchesByStatus[status] },
       variables,
@@ -159,7 +171,7 @@ export function judge(reply: WireReply, expect: Expectation, variables: Variable
 }
 
 /** The body as JSON; undefined when there is none or it is none. */
-export function responseBodyOf({ body }: WireReply): unknown {
+export function responseBodyOf({ body }: RawReply): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -176,29 +188,29 @@ function isPreferred(status: number, { status: [preferred = 0] }: Expectation): 
   return status >= 400 === preferred >= 400;
 }
 
-function judgeHeaders(reply: WireReply, expect: Expectation, variables: Variables): Mismatch[] {
+function headerMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   return Object.entries(expect.headers).flatMap(([name, matcher]) => {
     const isMediaType = name.toLowerCase() === 'content-type';
     // An answer without content has no type; what else is asked for is asked of the preferred kind of answer.
     const isAsked = isMediaType ? reply.status !== 204 : isPreferred(reply.status, expect);
-    const expected = fill(matcher, variables);
+    const expected = substitute(matcher, variables);
     const actual = reply.headers[name.toLowerCase()];
     const compared = isMediaType && typeof expected === 'string' ? actual?.split(';')[0]?.trim() : actual;
     return !isAsked || matches(compared, expected) ? [] : [{ at: `header ${name}`, expected, actual }];
   });
 }
 
-function judgeBody(body: unknown, expected: Record<string, unknown>, variables: Variables): Mismatch[] {
+function bodyMismatches(body: unknown, expected: Record<string, unknown>, variables: Variables): Mismatch[] {
   return Object.entries(expected).flatMap(([template, matcher]) => {
-    const path = fillText(template, variables);
-    const wanted = fill(matcher, variables);
-    const actual = readAt(body, path);
+    const path = substituteText(template, variables);
+    const wanted = substitute(matcher, variables);
+    const actual = readPath(body, path);
     return matches(actual, wanted) ? [] : [{ at: path, expected: wanted, actual }];
   });
 }
 
 /** A status with what was said about it, as the reason is mostly in there. */
-function told({ status, body }: WireReply): unknown {
+function statusWithBody({ status, body }: RawReply): unknown {
   return body === '' ? status : `${status} ${body.slice(0, 400)}`;
 }
 
@@ -210,66 +222,69 @@ const placeholder = /\{\{(\w+)\}\}/g;
 const asIs = 'tokenEndpoint';
 
 /** Puts the variables in, as text. One that is not known, since its capture failed, becomes `missing-<name>`. */
-export function fillText(text: string, variables: Variables): string {
-  return text.replace(placeholder, (_, name: string) => String(lookUp(name, variables)));
+export function substituteText(text: string, variables: Variables): string {
+  return text.replace(placeholder, (_, name: string) => String(variableValue(name, variables)));
 }
 
 /** Puts the variables into a path, percent-encoded; what stands around them is encoded already and stays as it is. */
-export function fillPath(path: string, variables: Variables): string {
+export function substitutePath(path: string, variables: Variables): string {
   return path.replace(placeholder, (_, name: string) => {
-    const value = String(lookUp(name, variables));
+    const value = String(variableValue(name, variables));
     return name === asIs ? value : encodeURIComponent(value);
   });
 }
 
 /** Puts the variables into every string and name of a JSON value. A string that is one variable alone takes its type. */
-export function fill(value: unknown, variables: Variables): unknown {
+export function substitute(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') {
     const alone = /^\{\{(\w+)\}\}$/.exec(value)?.[1];
-    return alone === undefined ? fillText(value, variables) : lookUp(alone, variables);
+    return alone === undefined ? substituteText(value, variables) : variableValue(alone, variables);
   }
-  if (Array.isArray(value)) return value.map((item) => fill(item, variables));
+  if (Array.isArray(value)) return value.map((item) => substitute(item, variables));
   if (typeof value !== 'object' || value === null) return value;
   // Through entries, so that a recorded `__proto__` stays a member like any other.
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [fillText(name, variables), fill(member, variables)]),
+    Object.entries(value).map(([name, member]) => [
+      substituteText(name, variables),
+      substitute(member, variables),
+    ]),
   );
 }
 
 /** The names of all variables that stand anywhere in a JSON value. */
-export function namesIn(value: unknown): Set<string> {
+export function variableNames(value: unknown): Set<string> {
   return new Set([...JSON.stringify(value).matchAll(placeholder)].flatMap(([, name]) => name ?? []));
 }
 
-function lookUp(name: string, variables: Variables): unknown {
+function variableValue(name: string, variables: Variables): unknown {
   return Object.hasOwn(variables, name) ? variables[name] : `missing-${name}`;
 }
 
 const TIMEOUT_MS = 30_000;
 
 /** A request exactly as it goes over the wire. */
-export interface WireRequest {
+export interface RawRequest {
   method: string;
   headers: Record<string, string>;
   body: string | undefined;
 }
 
 /** What came back; header names in lower case. */
-export interface WireReply {
+export interface RawReply {
   status: number;
   headers: Record<string, string | undefined>;
   body: string;
 }
 
 /** Sends requests over connections that are kept. */
-export interface Wire {
+export interface RawClient {
   /** `target` is the path with its query, to the letter: an HTTP library would encode it anew. */
-  send(origin: string, target: string, request: WireRequest): Promise<WireReply>;
+  send(origin: string, target: string, request: RawRequest): Promise<RawReply>;
   close(): void;
 }
 
 /** A wire to any service. */
-export function wire(): Wire {
+export function rawClient(): RawClient {
   const plain = new Agent({ keepAlive: true });
   const secure = new SecureAgent({ keepAlive: true });
   return {
@@ -287,7 +302,11 @@ export function wire(): Wire {
             response.on('end', () => {
               const flat = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
               const status = response.statusCode ?? 0;
-              resolve({ status, headers: Object.fromEntries(flat), body: textOf(chunks, response.headers) });
+              resolve({
+                status,
+                headers: Object.fromEntries(flat),
+                body: decodeBody(chunks, response.headers),
+              });
             });
           },
         );
@@ -302,7 +321,7 @@ export function wire(): Wire {
   };
 }
 
-function textOf(chunks: Buffer[], headers: { 'content-encoding'?: string | undefined }): string {
+function decodeBody(chunks: Buffer[], headers: { 'content-encoding'?: string | undefined }): string {
   const bytes = Buffer.concat(chunks);
   return (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
 }

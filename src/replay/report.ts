@@ -1,52 +1,60 @@
-import { type Mismatch, namesIn, type Played, play, type Stage, type Variables, wire } from './player.ts';
+import {
+  type Mismatch,
+  type PlayDeps,
+  playSteps,
+  rawClient,
+  type StepResult,
+  type Variables,
+  variableNames,
+} from './player.ts';
 import { readScenarios, type Scenario, type Step } from './scenario.ts';
 
 /** What one scenario came to. */
 export type Outcome =
   | { kind: 'passed'; scenario: Scenario; steps: number }
-  | { kind: 'failed'; scenario: Scenario; played: Played[] }
+  | { kind: 'failed'; scenario: Scenario; played: StepResult[] }
   | { kind: 'skipped'; scenario: Scenario; missing: string[] };
 
 /** The lines that tell one outcome: a mismatch names the request, the place, what was expected and what came. */
-export function linesOf(outcome: Outcome): string[] {
+export function outcomeLines(outcome: Outcome): string[] {
   const { name, severity } = outcome.scenario;
   switch (outcome.kind) {
     case 'passed':
-      return [`passed   ${name} (${counted(outcome.steps, 'step')})`];
+      return [`passed   ${name} (${countText(outcome.steps, 'step')})`];
     case 'skipped':
       return [`skipped  ${name}: not given: ${outcome.missing.join(', ')}`];
     case 'failed':
-      return [`FAILED   ${name} (${severity})`, ...outcome.played.flatMap(linesOfStep)];
+      return [`FAILED   ${name} (${severity})`, ...outcome.played.flatMap(stepLines)];
   }
 }
 
 /** One line that counts. */
-export function summaryOf(outcomes: Outcome[]): string {
+export function summaryLine(outcomes: Outcome[]): string {
   const of = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
-  const all = counted(outcomes.length, 'scenario');
+  const all = countText(outcomes.length, 'scenario');
   return `${all}: ${of('passed')} passed, ${of('failed')} failed, ${of('skipped')} skipped`;
 }
 
-function linesOfStep({ index, method, target, step, mismatches }: Played): string[] {
+function stepLines({ index, method, target, step, mismatches }: StepResult): string[] {
   if (mismatches.length === 0) return [];
   const note = step.note === undefined ? '' : `  (${step.note})`;
-  return [`  step ${index + 1}: ${method} ${target}${note}`, ...mismatches.flatMap(linesOfMismatch)];
+  return [`  step ${index + 1}: ${method} ${target}${note}`, ...mismatches.flatMap(mismatchLines)];
 }
 
-function linesOfMismatch({ at, expected, actual }: Mismatch): string[] {
-  return [`    ${at}`, `      expected ${shown(expected)}`, `      but was  ${shown(actual)}`];
+function mismatchLines({ at, expected, actual }: Mismatch): string[] {
+  return [`    ${at}`, `      expected ${valueText(expected)}`, `      but was  ${valueText(actual)}`];
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return value === undefined ? 'missing' : (JSON.stringify(value) ?? String(value));
 }
 
-function counted(count: number, word: string): string {
+function countText(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 /** What to play, against what, and what the scenarios may know. */
-export interface Replay {
+export interface ReplayOptions {
   /** Scenario files, and folders of them. */
   files: string[];
   /** The SCIM base URL. */
@@ -64,7 +72,7 @@ export interface Replay {
 }
 
 /** How a replay went. */
-export interface Replayed {
+export interface ReplayResult {
   passed: number;
   failed: number;
   skipped: number;
@@ -79,40 +87,40 @@ const optional = ['seedEmail', 'tokenEndpoint', 'clientId', 'clientSecret', 'cli
 const neededByTag: Record<string, string> = { oauth: 'tokenEndpoint', 'needs-seed': 'seedEmail' };
 
 /** Plays scenarios one after the other and tells how each went; throws a `ScenarioFault` before the first is played. */
-export async function replay(settings: Replay): Promise<Replayed> {
+export async function replay(settings: ReplayOptions): Promise<ReplayResult> {
   const scenarios = settings.files.flatMap(readScenarios);
-  const line = wire();
+  const line = rawClient();
   const { url, now, afterStep } = settings;
-  const stage: Stage = { url, now, afterStep, wire: line };
+  const stage: PlayDeps = { url, now, afterStep, wire: line };
   const outcomes: Outcome[] = [];
   try {
     for (const scenario of scenarios) {
-      const outcome = await perform(scenario, settings, stage);
+      const outcome = await playScenario(scenario, settings, stage);
       outcomes.push(outcome);
-      for (const text of linesOf(outcome)) settings.print(text);
+      for (const text of outcomeLines(outcome)) settings.print(text);
     }
   } finally {
     line.close();
   }
-  settings.print(summaryOf(outcomes));
+  settings.print(summaryLine(outcomes));
   const count = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), outcomes };
 }
 
-async function perform(scenario: Scenario, settings: Replay, stage: Stage): Promise<Outcome> {
+async function playScenario(scenario: Scenario, settings: ReplayOptions, stage: PlayDeps): Promise<Outcome> {
   const { token, variables: given = {} } = settings;
-  const missing = missingFor(scenario, given);
+  const missing = missingVariables(scenario, given);
   if (missing.length > 0) return { kind: 'skipped', scenario, missing };
   const variables = { extensionUrn, run: settings.newRun(), ...given, token };
-  const played = await play(scenario, variables, stage);
-  const isDifferent = ({ mismatches }: Played) => mismatches.length > 0;
+  const played = await playSteps(scenario, variables, stage);
+  const isDifferent = ({ mismatches }: StepResult) => mismatches.length > 0;
   return played.some(isDifferent)
     ? { kind: 'failed', scenario, played }
     : { kind: 'passed', scenario, steps: played.length };
 }
 
-function missingFor({ tags, steps }: Scenario, given: Variables): string[] {
-  const named = namesIn(steps);
+function missingVariables({ tags, steps }: Scenario, given: Variables): string[] {
+  const named = variableNames(steps);
   const needed = [
     ...tags.flatMap((tag) => neededByTag[tag] ?? []),
     ...optional.filter((name) => named.has(name)),

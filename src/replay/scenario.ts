@@ -78,10 +78,10 @@ export class ScenarioFault extends Error {
 
 /** Reads one scenario file, or all those of a folder, by name. Throws a `ScenarioFault` for one that cannot be played. */
 export function readScenarios(path: string): Scenario[] {
-  return filesOf(path).map(readScenario);
+  return scenarioFiles(path).map(readScenario);
 }
 
-function filesOf(path: string): string[] {
+function scenarioFiles(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new ScenarioFault(path, 'there is no such file or folder');
   if (!found.isDirectory()) return [path];
@@ -91,13 +91,13 @@ function filesOf(path: string): string[] {
 }
 
 function readScenario(file: string): Scenario {
-  const read = scenario.safeParse(parse(file));
+  const read = scenario.safeParse(parseJsonFile(file));
   if (read.success) return read.data;
   const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
   throw new ScenarioFault(file, faults.join('; '));
 }
 
-function parse(file: string): unknown {
+function parseJsonFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {

@@ -12,13 +12,13 @@ import {
   type Tokens,
 } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
-import type { Embedded } from './embedded.ts';
+import type { EmbeddedTravel } from './embedded.ts';
 
-interface Ground {
+interface AccessDeps {
   settings: Settings;
   database: Database;
   tokens: Tokens;
-  embedded: Embedded | undefined;
+  embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
 }
@@ -27,7 +27,7 @@ interface Ground {
  * What happens to requests without a valid credential, in each service. All share one limit: whoever guesses does not
  * begin anew at another path.
  */
-export function refusalsOf(
+export function refusalDeps(
   database: Database,
 ): Record<'scim' | 'travel', RefusalDeps> & { limit: FailureLimit } {
   const limit = failureLimit(() => performance.now());
@@ -51,11 +51,11 @@ export function refusalsOf(
  * Finds what a token opens for SCIM. Tokens that were made are in the store, those that the operator chose
  * live in the environment alone, and access tokens open what their client may open.
  */
-export function scimAccess({
+export function scimAuthenticator({
   settings,
   database,
   tokens,
-}: Pick<Ground, 'settings' | 'database' | 'tokens'>): (token: string) => Promise<Access | undefined> {
+}: Pick<AccessDeps, 'settings' | 'database' | 'tokens'>): (token: string) => Promise<Access | undefined> {
   const chosen = new Map(
     settings.connections.flatMap(({ id, scimToken }) =>
       scimToken ? [[hashSecret(scimToken), { connection: id, credential: `token:environment:${id}` }]] : [],
@@ -83,7 +83,10 @@ export function scimAccess({
  * The token endpoint, for clients of both services. Assertions must be made for its address as the settings have it: the
  * Host of a request is the client's word.
  */
-export function oauthRoutes({ settings, database, log, embedded, limit }: Ground, address: string): Router {
+export function oauthRoutes(
+  { settings, database, log, embedded, limit }: AccessDeps,
+  address: string,
+): Router {
   return tokenEndpoint({
     clients: oauthClients(database),
     tokens: oauthTokens(database),

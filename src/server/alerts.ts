@@ -7,9 +7,9 @@ import { signatureHeaders } from '../travel/webhooks/attempt.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Waits between the attempts at one alert; then it is given up. */
-const WAITS_MS = [1_000, 5_000, 30_000, 120_000];
+const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 /** While a receiver does not answer, only so many alerts wait; the oldest is dropped. */
-const MOST_WAITING = 100;
+const QUEUE_LIMIT = 100;
 
 /** Alerts on their way, until it is closed. */
 export interface AlertSender extends Alerts {
@@ -38,7 +38,7 @@ export function alertSender(settings: AlertSettings | undefined, deps: Deps): Al
     send: (alert) => {
       if (!settings || stop.signal.aborted) return;
       waiting.push(alert);
-      if (waiting.length > MOST_WAITING) waiting.shift();
+      if (waiting.length > QUEUE_LIMIT) waiting.shift();
       if (!isSending) sending = sendAll(settings);
     },
     close: async () => {
@@ -60,8 +60,8 @@ async function deliver(
   { alert, signal }: Delivery,
 ): Promise<void> {
   const id = `msg_${randomUUID()}`;
-  const body = bodyOf(alert);
-  for (const waitMs of [...WAITS_MS, undefined]) {
+  const body = alertBody(alert);
+  for (const waitMs of [...RETRY_DELAYS_MS, undefined]) {
     const headers = signatureHeaders({ id, at: clock.now(), body }, [settings.secret]);
     const failure = await post(settings.webhookUrl, { headers, body, signal });
     if (failure === undefined || signal.aborted) return;
@@ -75,7 +75,7 @@ async function deliver(
   }
 }
 
-function bodyOf({ type, at, hold: { connection, cause, count, since } }: HoldAlert): string {
+function alertBody({ type, at, hold: { connection, cause, count, since } }: HoldAlert): string {
   return JSON.stringify({
     type,
     timestamp: new Date(at).toISOString(),
@@ -99,12 +99,12 @@ async function post(
     await answer.body?.cancel();
     return answer.ok ? undefined : `status ${answer.status}`;
   } catch (error) {
-    return reasonOf(error);
+    return fetchFailureText(error);
   }
 }
 
 /** A failure of `fetch` tells what happened in its cause. */
-function reasonOf(error: unknown): string {
+function fetchFailureText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'the request failed';
   if ('name' in error && error.name === 'TimeoutError')
     return `no answer within ${TIMEOUT_MS / 1000} seconds`;

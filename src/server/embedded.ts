@@ -21,7 +21,7 @@ import { type Webhooks, webhooks } from '../travel/webhooks/webhooks.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The travel service that comes along, and the credentials made for it. */
-export interface Embedded {
+export interface EmbeddedTravel {
   app: Express;
   /** The bridge's own key, which lives as long as the process. */
   bridgeKey: string;
@@ -33,7 +33,7 @@ export interface Embedded {
   run(): { stop(): Promise<void> };
 }
 
-interface Ground {
+interface EmbeddedTravelDeps {
   database: Database;
   /** TRAVEL_API_KEY: the first admin's key, if the operator chose it. */
   chosenKey: string | undefined;
@@ -54,21 +54,21 @@ interface Ground {
 }
 
 /** Opens the embedded travel service; at the very first start it gets its first admin. */
-export async function embeddedTravel(ground: Ground): Promise<Embedded> {
+export async function createEmbeddedTravel(ground: EmbeddedTravelDeps): Promise<EmbeddedTravel> {
   const { database, chosenKey, log, keeper, publicUrl, refusals } = ground;
   const sealed = encryption(ground.sealingKey);
   const store = travelResources(database, sealed);
   const keys = apiKeys(database);
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
   const bridgeKey = newSecret('bridge');
-  const credentials = anyOf([
+  const credentials = firstAccepting([
     bridgeCredentials(bridgeKey, store, admin),
-    inMemory('apiKey:environment', chosenKey, () => admin),
+    inMemoryCredentials('apiKey:environment', chosenKey, () => admin),
     keyCredentials({ keys, now: Date.now, log }),
-    accessTokens(database),
+    accessTokenCredentials(database),
     ...(ground.openid ? [openidCredentials({ ...ground.openid, reading: store, now: Date.now, log })] : []),
   ]);
-  const { runtime, delivering, run } = withWebhooks(ground, store, sealed);
+  const { runtime, delivering, run } = webhookParts(ground, store, sealed);
   return {
     app: travelApp({
       ...runtime,
@@ -88,11 +88,11 @@ export async function embeddedTravel(ground: Ground): Promise<Embedded> {
 }
 
 /** Webhooks are told of what is changed, and may change themselves. */
-function withWebhooks(
-  { database, onChange, log, privateReceivers = false }: Ground,
+function webhookParts(
+  { database, onChange, log, privateReceivers = false }: EmbeddedTravelDeps,
   store: TravelStore,
   sealed: Encryption,
-): { runtime: TravelRuntime; delivering: Webhooks; run: Embedded['run'] } {
+): { runtime: TravelRuntime; delivering: Webhooks; run: EmbeddedTravel['run'] } {
   const runtime: TravelRuntime = {
     store,
     now: Date.now,
@@ -123,7 +123,7 @@ function withWebhooks(
 }
 
 /** Access tokens that /oauth/token made for the travel API. */
-function accessTokens(database: Database): Credentials {
+function accessTokenCredentials(database: Database): Credentials {
   const access = oauthTokens(database);
   return async (token) => {
     const opened = await access.find(hashSecret(token), Date.now());
@@ -133,7 +133,7 @@ function accessTokens(database: Database): Credentials {
 }
 
 /** The first kind of credential that knows a token decides. */
-function anyOf(kinds: Credentials[]): Credentials {
+function firstAccepting(kinds: Credentials[]): Credentials {
   return async (token, onRefused) => {
     for (const admit of kinds) {
       const admission = await admit(token, onRefused);
@@ -149,14 +149,14 @@ function anyOf(kinds: Credentials[]): Credentials {
  */
 function bridgeCredentials(key: string, store: TravelStore, first: string): Credentials {
   let admin = first;
-  return inMemory(BRIDGE, key, async () => {
+  return inMemoryCredentials(BRIDGE, key, async () => {
     if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
     return admin;
   });
 }
 
 /** A key that is kept nowhere, by what the request log calls it. */
-function inMemory(
+function inMemoryCredentials(
   credential: string,
   key: string | undefined,
   owner: () => string | Promise<string>,

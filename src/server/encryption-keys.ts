@@ -8,7 +8,7 @@ import { hasSecrets, resealSecrets } from '../store/travel-secrets.ts';
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 
 /** The key that secrets are encrypted with: JETBRIDGE_KEY, else the one in the data folder, which is made when missing. */
-export function sealingKeyOf({ key, data }: KeySettings): Uint8Array {
+export function currentEncryptionKey({ key, data }: KeySettings): Uint8Array {
   return (key && readKey(key)) || keyInFolder(data);
 }
 
@@ -17,18 +17,18 @@ export function sealingKeyOf({ key, data }: KeySettings): Uint8Array {
  * variable is set and does not open them all. Without it, secrets that cannot be read are logged only: provisioning does
  * not need them, and their webhooks can get new ones.
  */
-export async function renewSecrets(
+export async function reencryptSecrets(
   settings: KeySettings,
   { database, log, now }: { database: Database; log: Logger; now: number },
 ): Promise<void> {
   if (!(await hasSecrets(database.db))) return;
   const previousKey = settings.previousKey && readKey(settings.previousKey);
   const keys = {
-    current: encryption(sealingKeyOf(settings)),
+    current: encryption(currentEncryptionKey(settings)),
     previous: previousKey ? encryption(previousKey) : undefined,
   };
   const { resealed, unreadable } = await resealSecrets(database.db, keys, now);
-  if (unreadable > 0 && previousKey) throw wrongPreviousKey(unreadable);
+  if (unreadable > 0 && previousKey) throw previousKeyFault(unreadable);
   if (unreadable > 0)
     log.error(
       { secrets: unreadable },
@@ -38,7 +38,7 @@ export async function renewSecrets(
     log.info({ secrets: resealed }, 'secrets were encrypted anew; JETBRIDGE_KEY_PREVIOUS can be unset');
 }
 
-function wrongPreviousKey(count: number): SettingsFault {
+function previousKeyFault(count: number): SettingsFault {
   const secrets = count === 1 ? 'the secret of a webhook' : `${count} secrets of webhooks`;
   return new SettingsFault([
     {

@@ -4,10 +4,10 @@ import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import type { Importer } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
-import type { Connected } from './connections.ts';
+import type { OpenConnection } from './open-connection.ts';
 
 /** Counts the SCIM users of each connection by state. */
-export function countIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
+export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_identities',
     help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
@@ -22,7 +22,7 @@ export function countIdentities({ registry }: HttpMetrics, { reconcileQueue }: P
 }
 
 /** Tells whether the last import of a connection was incomplete. */
-export function measureImports({ registry }: HttpMetrics, importer: Importer): void {
+export function registerImports({ registry }: HttpMetrics, importer: Importer): void {
   new Gauge({
     name: 'jetbridge_import_incomplete',
     help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
@@ -37,7 +37,7 @@ export function measureImports({ registry }: HttpMetrics, importer: Importer): v
 }
 
 /** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
-export function countPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
+export function registerPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
   new Gauge({
     name: 'jetbridge_travel_api_paused',
     help: 'Whether the calls of a connection to its travel API pause, by reason.',
@@ -51,7 +51,10 @@ export function countPauses({ registry }: HttpMetrics, { pauses }: ProvisioningS
 }
 
 /** Counts the faults of each mapping. */
-export function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }: ProvisioningService): void {
+export function registerMappingFaults(
+  { registry }: HttpMetrics,
+  { mappingFaults }: ProvisioningService,
+): void {
   new Gauge({
     name: 'jetbridge_mapping_faults',
     help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
@@ -65,7 +68,7 @@ export function countMappingFaults({ registry }: HttpMetrics, { mappingFaults }:
 }
 
 /** Tells whether the database can be written. */
-export function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): void {
+export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHealth): void {
   new Gauge({
     name: 'jetbridge_store_writes_failing',
     help: '1 while the database cannot be written, as on a full disk; else 0.',
@@ -77,7 +80,7 @@ export function measureWrites({ registry }: HttpMetrics, writes: WriteHealth): v
 }
 
 /** Counts the people whose changes are held. */
-export function countHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
+export function registerHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_held',
     help: 'People whose changes wait for an admin, by connection and cause.',
@@ -91,7 +94,7 @@ export function countHolds({ registry }: HttpMetrics, { holds }: ProvisioningSto
 }
 
 /** Tells which lookups serve an older reading. */
-export function countStaleLookups({ registry }: HttpMetrics, connected: Connected[]): void {
+export function registerStaleLookups({ registry }: HttpMetrics, connected: OpenConnection[]): void {
   new Gauge({
     name: 'jetbridge_lookup_stale',
     help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',

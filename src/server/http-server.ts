@@ -28,10 +28,10 @@ const tlsOptions = { ciphers: CIPHERS, minVersion: 'TLSv1.2' } as const;
 
 /** How long running requests may take to end when the service stops; whoever stops it kills it after ten seconds. */
 const GRACE_MS = 8_000;
-const SWEEP_MS = 20;
+const IDLE_SWEEP_MS = 20;
 
 /** A server that does not listen yet. */
-export interface Door {
+export interface HttpServer {
   server: Server;
   scheme: 'http' | 'https';
   /** Answers requests within the limits. */
@@ -41,7 +41,11 @@ export interface Door {
 }
 
 /** A server of HTTPS where there is a certificate for it, else one of HTTP. */
-export function openDoor(tls: TransportSettings['tls'], log: Logger, limits: SocketLimits): Door {
+export function createHttpServer(
+  tls: TransportSettings['tls'],
+  log: Logger,
+  limits: SocketLimits,
+): HttpServer {
   // By itself Node answers a request without Host, too, and with no body.
   const options = { requireHostHeader: false, ...limitedOptions(limits) };
   const servedBy = (server: Server) => ({
@@ -50,7 +54,7 @@ export function openDoor(tls: TransportSettings['tls'], log: Logger, limits: Soc
   });
   if (!tls) return { ...servedBy(createServer(options)), scheme: 'http', renewCertificate: () => {} };
   const { cert, key } = tls.certificate;
-  warn(tls.certificate, log);
+  logCertificateWarning(tls.certificate, log);
   const server = createHttpsServer({ ...options, ...tlsOptions, cert, key });
   const renewCertificate = () => {
     const faults: Fault[] = [];
@@ -62,29 +66,29 @@ export function openDoor(tls: TransportSettings['tls'], log: Logger, limits: Soc
     // It takes nothing over from the context before.
     server.setSecureContext({ ...tlsOptions, cert: renewed.cert, key: renewed.key });
     log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
-    warn(renewed, log);
+    logCertificateWarning(renewed, log);
   };
   return { ...servedBy(server), scheme: 'https', renewCertificate };
 }
 
 /** The bridge's own way to the embedded travel service, at `/api` of a port that nobody is told; nothing else is served there. */
-export async function openInnerDoor(
+export async function openLoopbackServer(
   travel: Express,
   deps: HttpDeps,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(httpApp(deps, (app) => app.use('/api', travel)));
   const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
-  return { url, close: () => stop(server) };
+  return { url, close: () => stopServer(server) };
 }
 
-function warn(certificate: Certificate, log: Logger): void {
+function logCertificateWarning(certificate: Certificate, log: Logger): void {
   const warning = certificateWarning(certificate, Date.now());
   if (warning !== undefined) log.warn(`${warning}; clients will refuse it`);
 }
 
 /** Serves on a port, and answers the URL. */
 export async function listen(
-  { server, scheme }: Pick<Door, 'server' | 'scheme'>,
+  { server, scheme }: Pick<HttpServer, 'server' | 'scheme'>,
   { port, host }: { port: number; host: string },
 ): Promise<string> {
   server.listen(port, host);
@@ -97,11 +101,11 @@ export async function listen(
 }
 
 /** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
-export async function stop(server: Server): Promise<void> {
+export async function stopServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
   const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
   await closed;
   clearInterval(sweep);
@@ -111,7 +115,7 @@ export async function stop(server: Server): Promise<void> {
 const text = 'Plain HTTP is refused here, as it can be read on the way. Use https.';
 
 /** Answers a request that came in plain where HTTPS is required: 403, in the form of the part that was asked. */
-export function refusePlain(request: Request, response: Response, next: NextFunction): void {
+export function refusePlainHttp(request: Request, response: Response, next: NextFunction): void {
   switch (areaOf(request.path.toLowerCase())) {
     case 'scim':
       answerError(new ScimError(403, undefined, text), request, response, next);

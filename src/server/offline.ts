@@ -14,10 +14,10 @@ import { type Database, hasDatabase, openEmbedded } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Lookups, Reference } from '../translator/snapshot.ts';
-import { type Connected, connect, type Embedding } from './connections.ts';
-import { listen, stop } from './http-server.ts';
+import { listen, stopServer } from './http-server.ts';
+import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';
-import { openTravel } from './start.ts';
+import { openEmbeddedTravel } from './start.ts';
 
 // What commands do beside a running server: they serve nothing, own nothing, and change nothing that is kept.
 
@@ -26,9 +26,12 @@ export function readLookups(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<TravelAnswer<Lookups>> {
-  const ask = (connected: Connected) => connected.connection.lookups.current();
-  if (connection.travelApi.url !== 'embedded') return reach({ settings, connection }, nowhere, ask);
-  return withDatabase(settings, (database) => reachEmbedded({ settings, database, connection }, ask));
+  const ask = (connected: OpenConnection) => connected.connection.lookups.current();
+  if (connection.travelApi.url !== 'embedded')
+    return withConnection({ settings, connection }, noEmbeddedService, ask);
+  return withDatabase(settings, (database) =>
+    withEmbeddedConnection({ settings, database, connection }, ask),
+  );
 }
 
 /** The managers whom a user's values name, as the people of a connection are kept now. */
@@ -40,7 +43,7 @@ export async function readManagers(
   if (!hasDatabase(settings.data)) return new Map();
   return withDatabase(settings, async (database) => {
     const { identities, references } = provisioningStore(database);
-    const fresh = newIdentity(silent(), connection, user);
+    const fresh = newIdentity(silentRuntime(), connection, user);
     const userName = String(user.userName);
     const found = await identities.find(connection.id, { by: 'userName', value: userName });
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
@@ -51,31 +54,32 @@ export async function readManagers(
 }
 
 /** What other rules would do to the people of a connection. */
-export function rehearse(
+export function previewMapping(
   settings: Settings,
   connection: ConnectionSettings,
   wish: PreviewOptions,
 ): Promise<MappingPreview | TravelFailure> {
   return withDatabase(settings, async (database) => {
     await ensureConnection(database, { id: connection.id, account: connection.account });
-    const run = ({ connection: one }: Connected) => {
+    const run = ({ connection: one }: OpenConnection) => {
       const { writeBudgetMs } = settings;
       const store = provisioningStore(database);
       return provisioningService({
         store,
         connections: [one],
-        runtime: silent(),
+        runtime: silentRuntime(),
         writeBudgetMs,
       }).rehearser.run(one, wish);
     };
-    if (connection.travelApi.url !== 'embedded') return reach({ settings, connection }, nowhere, run);
-    return reachEmbedded({ settings, database, connection }, run);
+    if (connection.travelApi.url !== 'embedded')
+      return withConnection({ settings, connection }, noEmbeddedService, run);
+    return withEmbeddedConnection({ settings, database, connection }, run);
   });
 }
 
-const nowhere: Embedding = { url: '', key: '' };
+const noEmbeddedService: EmbeddedAddress = { url: '', key: '' };
 
-function silent() {
+function silentRuntime() {
   return systemRuntime(newLog('silent'));
 }
 
@@ -88,34 +92,34 @@ async function withDatabase<T>(settings: Settings, work: (database: Database) =>
   }
 }
 
-interface Place {
+interface OfflineDeps {
   settings: Settings;
   database: Database;
   connection: ConnectionSettings;
 }
 
 /** The embedded travel service is served for the time of the work, to nobody else. */
-async function reachEmbedded<T>(
-  { settings, database, connection }: Place,
-  work: (connected: Connected) => Promise<T>,
+async function withEmbeddedConnection<T>(
+  { settings, database, connection }: OfflineDeps,
+  work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
-  const embedded = await openTravel({ settings, database, log: newLog('silent') }, () => {});
+  const embedded = await openEmbeddedTravel({ settings, database, log: newLog('silent') }, () => {});
   const server = createServer();
   try {
     const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
     server.on('request', express().use('/api', embedded?.app ?? express()));
-    return await reach({ settings, connection }, { url, key: embedded?.bridgeKey ?? '' }, work);
+    return await withConnection({ settings, connection }, { url, key: embedded?.bridgeKey ?? '' }, work);
   } finally {
-    await stop(server);
+    await stopServer(server);
   }
 }
 
-async function reach<T>(
-  { settings, connection }: Pick<Place, 'settings' | 'connection'>,
-  embedding: Embedding,
-  work: (connected: Connected) => Promise<T>,
+async function withConnection<T>(
+  { settings, connection }: Pick<OfflineDeps, 'settings' | 'connection'>,
+  embedding: EmbeddedAddress,
+  work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
-  const connected = connect(connection, { embedding, common: settings }, silent());
+  const connected = openConnection(connection, { embedding, common: settings }, silentRuntime());
   try {
     return await work(connected);
   } finally {

@@ -32,21 +32,21 @@ import { deliveryQueue } from '../store/webhook-deliveries.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { type Keeper, keeper as keeperOf } from '../travel/request-log-writer.ts';
 import { LONGEST_WAIT_MS } from '../travel/webhooks/attempt.ts';
-import { oauthRoutes, refusalsOf, scimAccess } from './access.ts';
+import { oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
 import { alertSender } from './alerts.ts';
-import { type Connected, connect } from './connections.ts';
-import { type Embedded, embeddedTravel } from './embedded.ts';
-import { renewSecrets, sealingKeyOf } from './encryption-keys.ts';
+import { createEmbeddedTravel, type EmbeddedTravel } from './embedded.ts';
+import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import {
-  countHolds,
-  countIdentities,
-  countMappingFaults,
-  countPauses,
-  countStaleLookups,
-  measureImports,
-  measureWrites,
+  registerHolds,
+  registerIdentities,
+  registerImports,
+  registerMappingFaults,
+  registerPauses,
+  registerStaleLookups,
+  registerWriteHealth,
 } from './gauges.ts';
-import { listen, openDoor, openInnerDoor, refusePlain, stop } from './http-server.ts';
+import { createHttpServer, listen, openLoopbackServer, refusePlainHttp, stopServer } from './http-server.ts';
+import { type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime, wait } from './runtime.ts';
 
 /** A service that runs. */
@@ -61,7 +61,7 @@ export interface Service {
     options?: ImportOptions,
   ): Promise<Imported | TravelFailure>;
   /** The identities of a connection as they are kept, once what is due has been worked off. */
-  people(connection: string): Promise<Identity[]>;
+  identities(connection: string): Promise<Identity[]>;
   /** Serves with what is in the files of the certificate by now. */
   renewCertificate(): void;
   /** Stops accepting, lets run what runs for a while, ends the background work, closes the database. */
@@ -79,7 +79,7 @@ export interface StartOptions {
 }
 
 /** Everything that stands between the settings and the first request. */
-interface Ground {
+interface ServerDeps {
   settings: Settings;
   log: Logger;
   runtime: Runtime;
@@ -87,8 +87,8 @@ interface Ground {
   writes: WriteHealth;
   store: ProvisioningStore;
   tokens: Tokens;
-  embedded: Embedded | undefined;
-  refusals: ReturnType<typeof refusalsOf>;
+  embedded: EmbeddedTravel | undefined;
+  refusals: ReturnType<typeof refusalDeps>;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
   notices: { onChange(type: string): void };
   /** Writes the rest of the request log, and closes the database. */
@@ -97,26 +97,27 @@ interface Ground {
 
 /** Puts everything together, and serves it on one port. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
-  const ground = await layGround(settings, options);
-  const deps = httpDeps(ground);
-  const { door, inner, url } = await openDoors(ground, deps, options.limits);
+  const ground = await openStore(settings, options);
+  const deps = createHttpDeps(ground);
+  const { door, inner, url, embedding } = await openServers(ground, deps, options.limits);
   // From here on without waiting, so that no request comes before there is somebody to answer it.
   const { runtime, store, embedded, notices, writes } = ground;
-  const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
-  const connected = settings.connections.map((one) => connect(one, { embedding, common: settings }, runtime));
+  const connected = settings.connections.map((one) =>
+    openConnection(one, { embedding, common: settings }, runtime),
+  );
   const connections = connected.map(({ connection }) => connection);
-  countStaleLookups(deps.metrics, connected);
+  registerStaleLookups(deps.metrics, connected);
   const built = provisioningService({
     store,
     connections,
     runtime,
     writeBudgetMs: settings.writeBudgetMs,
   });
-  countPauses(deps.metrics, built);
-  countMappingFaults(deps.metrics, built);
-  measureImports(deps.metrics, built.importer);
-  door.serve(handlersOf(application(ground, { deps, built, url }), deps));
-  const background = options.background === false ? undefined : runAll(ground, built);
+  registerPauses(deps.metrics, built);
+  registerMappingFaults(deps.metrics, built);
+  registerImports(deps.metrics, built.importer);
+  door.serve(requestHandlers(createApp(ground, { deps, built, url }), deps));
+  const background = options.background === false ? undefined : startBackground(ground, built);
   // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
   writes.onRecovery(() => background?.importAgain());
   notices.onChange = (type) => {
@@ -127,17 +128,17 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   return {
     url,
     makeSecrets: async () => ({
-      scimToken: await firstToken(ground.tokens, settings),
+      scimToken: await createFirstToken(ground.tokens, settings),
       travelApiKey: await embedded?.firstKey(),
     }),
     importTravelers: (id, onPage, options) =>
-      built.importer.run(named(connected, id).connection, onPage, options),
-    people: async (id) => {
+      built.importer.run(connectionNamed(connected, id).connection, onPage, options),
+    identities: async (id) => {
       await built.settleDue();
       return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await endWithin(STOP_MS, runtime, endWork(door.server, built, background));
+      await waitAtMost(STOP_MS, runtime, stopWork(door.server, built, background));
       for (const one of connected) one.close();
       await inner?.close();
       await ground.close();
@@ -150,7 +151,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
 const STOP_MS = 10_000;
 
 /** Waits for the work at most so long. */
-async function endWithin(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<void>): Promise<void> {
   const ended = new AbortController();
   await Promise.race([work, runtime.wait(ms, ended.signal)]);
   // A timer that is left would keep the process alive.
@@ -158,35 +159,36 @@ async function endWithin(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promi
 }
 
 /** Ends requests and loops, and lets attempts under way keep what they came to. */
-async function endWork(
-  server: Parameters<typeof stop>[0],
+async function stopWork(
+  server: Parameters<typeof stopServer>[0],
   built: ProvisioningService,
   background: ReturnType<ProvisioningService['run']> | undefined,
 ): Promise<void> {
-  await Promise.all([stop(server), background?.stop()]);
+  await Promise.all([stopServer(server), background?.stop()]);
   await built.idle();
 }
 
 /** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */
-async function openDoors(
-  { settings, log, embedded, close }: Ground,
+async function openServers(
+  { settings, log, embedded, close }: ServerDeps,
   deps: HttpDeps,
   limits: Partial<SocketLimits> | undefined,
 ) {
-  const door = openDoor(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
+  const door = createHttpServer(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
   const isPlain = !settings.tls && !settings.requireHttps;
-  const inner = isPlain || !embedded ? undefined : await openInnerDoor(embedded.app, deps);
+  const inner = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, deps);
   const url = await listen(door, settings).catch(async (error: unknown) => {
     await inner?.close();
     await close();
     throw error;
   });
-  return { door, inner, url };
+  const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
+  return { door, inner, url, embedding };
 }
 
 /** What happens without anybody asking, here and in the embedded travel service. */
-function runAll(
-  { settings, runtime, log, store, embedded }: Ground,
+function startBackground(
+  { settings, runtime, log, store, embedded }: ServerDeps,
   built: ProvisioningService,
 ): ReturnType<ProvisioningService['run']> {
   const bridging = built.run();
@@ -203,10 +205,10 @@ function runAll(
 }
 
 /** The database, migrated and ours alone, with what a first start makes in it. */
-async function layGround(settings: Settings, options: StartOptions): Promise<Ground> {
+async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
-  await renewSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
+  await reencryptSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
     await database.close();
     throw error;
   });
@@ -228,10 +230,10 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
     clock: { now: runtime.wallClock, wait: runtime.wait },
     log,
   });
-  const notices: Ground['notices'] = { onChange: () => {} };
-  const refusals = refusalsOf(database);
+  const notices: ServerDeps['notices'] = { onChange: () => {} };
+  const refusals = refusalDeps(database);
   const known = { settings, database, log, keeper, refusals: refusals.travel };
-  const embedded = await openTravel(known, (type) => notices.onChange(type));
+  const embedded = await openEmbeddedTravel(known, (type) => notices.onChange(type));
   return {
     settings,
     log,
@@ -250,24 +252,24 @@ async function layGround(settings: Settings, options: StartOptions): Promise<Gro
   };
 }
 
-function named(connected: Connected[], id: string): Connected {
+function connectionNamed(connected: OpenConnection[], id: string): OpenConnection {
   const one = connected.find(({ connection }) => connection.id === id);
   if (!one) throw new Error(`there is no connection ${id}`);
   return one;
 }
 
-function httpDeps({ settings, log, runtime, store, writes }: Ground): HttpDeps {
+function createHttpDeps({ settings, log, runtime, store, writes }: ServerDeps): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
-  countIdentities(metrics, store);
-  measureWrites(metrics, writes);
-  countHolds(metrics, store);
+  registerIdentities(metrics, store);
+  registerWriteHealth(metrics, writes);
+  registerHolds(metrics, store);
   const isTrusted = addressesOf(settings.trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }
 
 /** What answers requests: the application, and for those that it never sees, refusals that are logged and counted as well. */
-function handlersOf(handle: Express, deps: HttpDeps): Handlers {
+function requestHandlers(handle: Express, deps: HttpDeps): Handlers {
   return {
     handle,
     refuse: httpApp(deps, (app) => app.use(answerOverflow)),
@@ -277,21 +279,21 @@ function handlersOf(handle: Express, deps: HttpDeps): Handlers {
 }
 
 /** The paths of docs/architecture.md, Folders. */
-function application(
-  ground: Ground,
+function createApp(
+  ground: ServerDeps,
   { deps, built, url }: { deps: HttpDeps; built: ProvisioningService; url: string },
 ): Express {
   const { settings, database, writes, embedded, refusals } = ground;
   const isReady = () => database.ping().then(() => true);
-  const authenticate = scimAccess(ground);
+  const authenticate = scimAuthenticator(ground);
   const arrivalOf = arrivals(addressesOf(settings.trustedProxies), isLoopback);
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
-  const publicUrl = (request: Request) => chosenUrl ?? askedUrl(request, arrivalOf(request)) ?? url;
+  const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, arrivalOf(request)) ?? url;
   const isRequired = settings.requireHttps;
   return httpApp(deps, (app) => {
     // Each layer that a request passes costs: none where all that comes is in plain and from this machine.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
-      app.use(httpsDoor({ arrivalOf, refuse: refusePlain, isRequired }));
+      app.use(httpsDoor({ arrivalOf, refuse: refusePlainHttp, isRequired }));
     // First what is asked most.
     const { users, groups } = built;
     const { now } = deps;
@@ -303,14 +305,14 @@ function application(
 }
 
 /** Scheme and host as the client asked for them, when the header holds nothing but a host and a port. */
-function askedUrl({ headers }: Request, arrival: Arrival): string | undefined {
+function requestedUrl({ headers }: Request, arrival: Arrival): string | undefined {
   const { host } = headers;
   const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
   return isHost ? `${arrival === 'https' ? 'https' : 'http'}://${host}` : undefined;
 }
 
 /** The default connection's first token, unless there is one, or the operator chose it. */
-async function firstToken(kept: Tokens, { connections }: Settings): Promise<string | undefined> {
+async function createFirstToken(kept: Tokens, { connections }: Settings): Promise<string | undefined> {
   const needsToken = connections.some(({ id, scimToken }) => id === 'default' && scimToken === undefined);
   if (!needsToken || (await kept.list()).some(({ connection }) => connection === 'default')) return undefined;
   const token = newSecret('scim');
@@ -320,27 +322,27 @@ async function firstToken(kept: Tokens, { connections }: Settings): Promise<stri
 }
 
 /** The embedded travel service, when a connection uses it. */
-export async function openTravel(
+export async function openEmbeddedTravel(
   {
     settings,
     database,
     log,
     keeper,
     refusals,
-  }: Pick<Ground, 'settings' | 'database' | 'log'> & {
+  }: Pick<ServerDeps, 'settings' | 'database' | 'log'> & {
     keeper?: Keeper;
     refusals?: RefusalDeps;
   },
   onChange: (type: string) => void,
-): Promise<Embedded | undefined> {
+): Promise<EmbeddedTravel | undefined> {
   const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const [first] = users;
   if (!first) return undefined;
   const { openid, webhooks } = settings.travelService;
   const chosenKey = first.travelApi.key;
-  const secured = { sealingKey: sealingKeyOf(settings), privateReceivers: webhooks.allowPrivate };
+  const secured = { sealingKey: currentEncryptionKey(settings), privateReceivers: webhooks.allowPrivate };
   const { publicUrl } = settings;
-  return embeddedTravel({
+  return createEmbeddedTravel({
     ...{ database, chosenKey, openid, onChange, log, keeper, publicUrl, refusals },
     ...secured,
   });

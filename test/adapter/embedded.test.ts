@@ -11,10 +11,10 @@ import { travelLookups } from '../../src/adapter/lookups.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { hashSecret, newSecret } from '../../src/http/authentication.ts';
 import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
-import { embeddedTravel } from '../../src/server/embedded.ts';
+import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { areSameWithoutCase, twoSpellings } from '../fixtures/unicode.ts';
+import { areSameWithoutCase, wordPairs } from '../fixtures/unicode.ts';
 
 interface Fixture {
   users: TravelUsers;
@@ -30,7 +30,7 @@ async function build(): Promise<Fixture> {
   const data = mkdtempSync(join(tmpdir(), 'adapter-'));
   const database = await openEmbedded(data, true);
   const log = pino({ level: 'silent' });
-  const { app, bridgeKey } = await embeddedTravel({
+  const { app, bridgeKey } = await createEmbeddedTravel({
     database,
     chosenKey: undefined,
     sealingKey: randomBytes(32),
@@ -101,7 +101,7 @@ describe('the adapter and the embedded travel service', () => {
   test('agree on which addresses are the same', async () => {
     const { users } = fixture;
     // The compatibility form of a number such as \u2156 has a slash, which the travel service takes in no address.
-    const twoAddressable = twoSpellings.filter((words) =>
+    const twoAddressable = wordPairs.filter((words) =>
       words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word)),
     );
     await fc.assert(

@@ -2,19 +2,24 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
 import { shownCertificate } from '../fixtures/plain-and-tls.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const home = join(__dirname, '..', '..');
 const example = join(home, 'config/jetbridge.example.json');
 
 /** A fixture of one's own: an empty data folder, and files in it. */
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 let data: { JETBRIDGE_DATA: string };
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
   data = { JETBRIDGE_DATA: join(place.path, 'data') };
 });
 afterEach(() => place.remove());
@@ -82,14 +87,14 @@ describe('wrong use ends with 2 and says what is wrong', () => {
       '101 trips are too many for one person: at most 100 each',
     ],
   ])('jetbridge %j', async (args, text) => {
-    const ran = await jetbridge(args, data);
+    const ran = await runJetbridge(args, data);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(text);
   });
 });
 
 it('--help names every command', async () => {
-  const ran = await jetbridge(['--help']);
+  const ran = await runJetbridge(['--help']);
   expect(ran).toMatchObject({ code: 0, err: '' });
   for (const command of [
     'serve',
@@ -107,7 +112,7 @@ it('--help names every command', async () => {
 });
 
 it('--version is that of the package', async () => {
-  expect(await jetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+  expect(await runJetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
 });
 
 describe('check', () => {
@@ -119,7 +124,7 @@ describe('check', () => {
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
       ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
-    const { code, out, err } = await jetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
+    const { code, out, err } = await runJetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('connection subsidiary\n');
     expect(out).toContain('https://127.0.0.1:1, credential ********');
@@ -131,15 +136,18 @@ describe('check', () => {
 
   it('refuses a travel API by plain HTTP over a network, unless that is allowed, and then tells so', async () => {
     // A mapping that names nothing of the travel service: nobody is asked.
-    const settings = settingsFile({}, { default: { mapping: join(home, 'config/mappings/default.json') } });
+    const settings = writeSettingsFile(
+      {},
+      { default: { mapping: join(home, 'config/mappings/default.json') } },
+    );
     const environment = {
       JETBRIDGE_CONFIG: settings.path,
       TRAVEL_API_URL: 'http://travel.example.com',
       TRAVEL_API_KEY: 'key-of-the-travel-service',
     };
-    const refused = await jetbridge(['check'], environment);
+    const refused = await runJetbridge(['check'], environment);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('set TRAVEL_API_INSECURE=true')]);
-    const allowed = await jetbridge(['check'], { ...environment, TRAVEL_API_INSECURE: 'true' });
+    const allowed = await runJetbridge(['check'], { ...environment, TRAVEL_API_INSECURE: 'true' });
     settings.remove();
     expect([allowed.code, allowed.err]).toEqual([0, '']);
     expect(allowed.out).toContain('plain HTTP   to it, as TRAVEL_API_INSECURE allows');
@@ -148,13 +156,13 @@ describe('check', () => {
   it('tells how requests may come', async () => {
     const files = await certificateFiles();
     const https = { TLS_CERT: files.cert, TLS_KEY: files.key, TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
-    const { out } = await jetbridge(['check'], { ...https, HOST: '0.0.0.0' });
+    const { out } = await runJetbridge(['check'], { ...https, HOST: '0.0.0.0' });
     files.remove();
     expect(out).toContain('serves HTTPS on 0.0.0.0:8080');
     expect(out).toMatch(/certificate {2}until 20\d\d-/);
     expect(out).toContain('plain HTTP   from other machines is refused');
     expect(out).toContain('proxies      trusted: 10.0.0.0/8, loopback');
-    expect((await jetbridge(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
+    expect((await runJetbridge(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
   });
 });
 
@@ -162,7 +170,7 @@ describe('preview', () => {
   const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
 
   it('shows rule by rule what becomes of a user, with what the embedded travel service knows', async () => {
-    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('email      = "ada@corp.example"\n');
     expect(ran.out).toContain('set by default rule userName: "ada@corp.example" → "ada@corp.example"\n');
@@ -176,18 +184,18 @@ describe('preview', () => {
         { scimAttribute: 'userName', customField: 'Login' },
       ],
     });
-    const ran = await jetbridge(['preview', '--input', file('ada.json', ada), '--mapping', mapping], data);
+    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada), '--mapping', mapping], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('set by file rule title | trim: " Dr " → "Dr"');
     expect(ran.out).toContain('The travel service has no custom field called "Login". [customFieldUnknown]');
   });
 
   it('works beside a running server, and makes no secrets', async () => {
-    const ran = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
     expect(ran.code).toBe(0);
-    const server = await serve(data);
+    const server = await serveJetbridge(data);
     expect(server.welcome).toContain('travel API key  travel_');
-    const beside = await jetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const beside = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
     await server.stop();
     expect(beside).toEqual(ran);
   });
@@ -199,7 +207,7 @@ describe('preview', () => {
     ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
   ])('%s is told with the file, and ends with 1', async (_title, content, text) => {
     const input = file('user.json', content);
-    const ran = await jetbridge(['preview', '--input', input], data);
+    const ran = await runJetbridge(['preview', '--input', input], data);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toContain(`${input}: ${text}`);
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
@@ -208,12 +216,12 @@ describe('preview', () => {
   it('a mapping with faults, a missing file and a silent travel API end with 1 as well', async () => {
     const input = file('ada.json', ada);
     const faulty = file('mapping.json', { scimUserMapping: [{}], colour: 'blue' });
-    const mapping = await jetbridge(['preview', '--input', input, '--mapping', faulty], data);
+    const mapping = await runJetbridge(['preview', '--input', input, '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '' });
     expect(mapping.err.trimEnd().split('\n').length).toBeGreaterThan(1);
-    const missing = await jetbridge(['preview', '--input', join(place.path, 'nobody.json')], data);
+    const missing = await runJetbridge(['preview', '--input', join(place.path, 'nobody.json')], data);
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
-    const silent = await jetbridge(['preview', '--input', input], { ...data, ...nobody });
+    const silent = await runJetbridge(['preview', '--input', input], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
   });
 });
@@ -231,7 +239,7 @@ describe('preview --people', () => {
     return { JETBRIDGE_CONFIG: file('jetbridge.json', config) };
   }
 
-  async function joined(server: Served, user: object): Promise<void> {
+  async function joined(server: JetbridgeServer, user: object): Promise<void> {
     const response = await fetch(`${server.url}/scim/v2/Users`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secrets.SCIM_TOKEN}`, 'content-type': 'application/scim+json' },
@@ -241,8 +249,12 @@ describe('preview --people', () => {
   }
 
   /** A server with three people in it. */
-  async function servedPeople(): Promise<Served> {
-    const server = await serve({ ...data, ...secrets, ...settingsWith({ scimUserMapping: [title] }) });
+  async function servedPeople(): Promise<JetbridgeServer> {
+    const server = await serveJetbridge({
+      ...data,
+      ...secrets,
+      ...settingsWith({ scimUserMapping: [title] }),
+    });
     const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
     await admin.make('/custom-fields', { name: 'Job title', dataType: 'text', resourceType: 'user' });
     await joined(server, { userName: 'ada@corp.example', title: 'Buyer', preferredLanguage: 'de' });
@@ -262,8 +274,8 @@ describe('preview --people', () => {
     });
     const present = settingsWith({ scimUserMapping: [title] });
     const args = ['preview', '--people', '--mapping', other];
-    const ran = await jetbridge(args, { ...data, ...secrets, ...present });
-    const again = await jetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
+    const ran = await runJetbridge(args, { ...data, ...secrets, ...present });
+    const again = await runJetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
     await server.stop();
     expect(ran).toMatchObject({ code: 0, err: '' });
     // What would turn the rest of a line round is spelled out.
@@ -322,20 +334,20 @@ reception gets a traveler
     const server = await servedPeople();
     const edited = settingsWith({ scimUserMapping: [{ ...title, transforms: ['uppercase'] }] });
     const environment = { ...data, ...secrets, ...edited };
-    const beside = await jetbridge(['preview', '--people'], environment);
+    const beside = await runJetbridge(['preview', '--people'], environment);
     expect(beside).toMatchObject({ code: 0, err: '' });
     expect(beside.out).toContain('the present mapping, beside what was sent. Nothing was written or sent.');
     expect(beside.out).toContain('1  would change in the travel service');
     expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
     await server.stop();
-    expect(await jetbridge(['preview', '--people'], environment)).toEqual(beside);
+    expect(await runJetbridge(['preview', '--people'], environment)).toEqual(beside);
   });
 
   it('tells that there is nobody, and whom the settings do not know', async () => {
-    const nobodyThere = await jetbridge(['preview', '--people'], data);
+    const nobodyThere = await runJetbridge(['preview', '--people'], data);
     expect(nobodyThere).toMatchObject({ code: 0, err: '' });
     expect(nobodyThere.out).toContain('0 people looked at:');
-    const unknown = await jetbridge(['preview', '--people', '--connection', 'mars'], data);
+    const unknown = await runJetbridge(['preview', '--people', '--connection', 'mars'], data);
     expect(unknown).toEqual({
       code: 1,
       out: '',
@@ -345,22 +357,22 @@ reception gets a traveler
 
   it('a mapping with faults and a silent travel API end with 1', async () => {
     const faulty = file('mapping.json', { colour: 'blue' });
-    const mapping = await jetbridge(['preview', '--people', '--mapping', faulty], data);
+    const mapping = await runJetbridge(['preview', '--people', '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
-    const silent = await jetbridge(['preview', '--people'], { ...data, ...nobody });
+    const silent = await runJetbridge(['preview', '--people'], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, out: '', err: expect.stringContaining('check TRAVEL_API_URL') });
   });
 });
 
 describe('serve', () => {
   it('prints the secrets that it made once, and ends with 0 when asked to', async () => {
-    const first = await serve(data);
+    const first = await serveJetbridge(data);
     const token = /SCIM token {6}(scim_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
     const key = /travel API key {2}(travel_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
     expect(await statusOf(first, token)).toBe(200);
     expect(await first.stop()).toMatchObject({ code: 0, out: '' });
 
-    const second = await serve(data);
+    const second = await serveJetbridge(data);
     expect(second.welcome).not.toMatch(/scim_|travel_/);
     expect(await statusOf(second, token)).toBe(200);
     const travel = await fetch(`${second.url}/api/whoami`, { headers: { Authorization: `Bearer ${key}` } });
@@ -370,7 +382,7 @@ describe('serve', () => {
 
   it('serves HTTPS, and a renewed certificate after SIGHUP', async () => {
     const files = await certificateFiles();
-    const server = await serve({ ...data, TLS_CERT: files.cert, TLS_KEY: files.key });
+    const server = await serveJetbridge({ ...data, TLS_CERT: files.cert, TLS_KEY: files.key });
     expect(server.url).toMatch(/^https:/);
     const before = await shownCertificate(server.url);
     await files.renew();
@@ -381,29 +393,29 @@ describe('serve', () => {
   });
 
   it('a port in use ends it with one line, and the secrets are shown at the start that serves', async () => {
-    const other = await serve({ JETBRIDGE_DATA: join(place.path, 'other') });
-    const ran = await jetbridge(['serve'], { ...data, PORT: new URL(other.url).port });
+    const other = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'other') });
+    const ran = await runJetbridge(['serve'], { ...data, PORT: new URL(other.url).port });
     await other.stop();
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^listen EADDRINUSE.* set PORT to another port\.\n$/);
-    const server = await serve(data);
+    const server = await serveJetbridge(data);
     expect(server.welcome).toMatch(/scim_\S+/);
     await server.stop();
   });
 
   it('a data folder that another server has, or that is none, ends it with one line', async () => {
-    const server = await serve(data);
-    const second = await jetbridge(['serve'], data);
+    const server = await serveJetbridge(data);
+    const second = await runJetbridge(['serve'], data);
     await server.stop();
     expect(second).toMatchObject({ code: 1, out: '' });
     expect(second.err).toMatch(/is in use by another Jetbridge\. Stop it, or .*\n$/);
-    const none = await jetbridge(['serve'], { JETBRIDGE_DATA: file('file', '') });
+    const none = await runJetbridge(['serve'], { JETBRIDGE_DATA: file('file', '') });
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('JETBRIDGE_DATA must be a folder.') });
   });
 
   it('a file that is no database ends it with one line', async () => {
     file('jetbridge.db', 'x'.repeat(5000));
-    const ran = await jetbridge(['serve'], { JETBRIDGE_DATA: place.path });
+    const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: place.path });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
   });
@@ -411,28 +423,32 @@ describe('serve', () => {
 
 describe('tokens', () => {
   it('one that is made opens the running server at once; one that is revoked does so no more', async () => {
-    const server = await serve(data);
-    const made = await jetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
+    const server = await serveJetbridge(data);
+    const made = await runJetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
     expect(made).toMatchObject({ code: 0, err: 'Keep it: it is shown only now.\n' });
     const token = made.out.trim();
     expect(await statusOf(server, token)).toBe(200);
 
-    const listed = await jetbridge(['tokens', 'list'], data);
+    const listed = await runJetbridge(['tokens', 'list'], data);
     expect(listed.code).toBe(0);
     expect(listed.out).not.toContain(token);
     expect(listed.out).toMatch(/│ first token +│ default +│ .* │ never +│/);
     const id = /│ (\S+) +│ okta +│/.exec(listed.out)?.[1] ?? '';
 
-    expect(await jetbridge(['tokens', 'revoke', id], data)).toEqual({ code: 0, out: 'revoked\n', err: '' });
+    expect(await runJetbridge(['tokens', 'revoke', id], data)).toEqual({
+      code: 0,
+      out: 'revoked\n',
+      err: '',
+    });
     expect(await statusOf(server, token)).toBe(401);
-    expect((await jetbridge(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
-    const again = await jetbridge(['tokens', 'revoke', id], data);
+    expect((await runJetbridge(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
+    const again = await runJetbridge(['tokens', 'revoke', id], data);
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('revoked before') });
     await server.stop();
   });
 
   it('a connection that is not in the settings is told, with those that are', async () => {
-    expect(await jetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
+    expect(await runJetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
       code: 1,
       out: '',
       err: 'There is no connection acme; the settings have default.\n',
@@ -457,16 +473,16 @@ describe('replay', () => {
   });
 
   it('ends with 0 when every answer is as recorded, and with 1 and the difference when one is not', async () => {
-    const server = await serve({ ...data, SCIM_TOKEN: 'token-of-the-replay' });
+    const server = await serveJetbridge({ ...data, SCIM_TOKEN: 'token-of-the-replay' });
     const at = ['--url', `${server.url}/scim/v2/`, '--token', 'token-of-the-replay'];
     const good = file('good.json', scenario('{{who}}@corp.example'));
     const bad = file('bad.json', scenario('someone.else@corp.example'));
-    expect(await jetbridge(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
+    expect(await runJetbridge(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
       code: 0,
       out: 'passed   joiner (1 step)\n1 scenario: 1 passed, 0 failed, 0 skipped\n',
       err: '',
     });
-    const differs = await jetbridge(['replay', bad, ...at, '--variable', 'who=grace'], data);
+    const differs = await runJetbridge(['replay', bad, ...at, '--variable', 'who=grace'], data);
     await server.stop();
     expect(differs).toMatchObject({ code: 1, err: '' });
     expect(differs.out).toContain('FAILED   joiner');
@@ -477,13 +493,13 @@ describe('replay', () => {
   it('what cannot be played is told with its file, and ends with 1', async () => {
     const at = ['--url', 'http://127.0.0.1:1/scim/v2', '--token', 't'];
     const path = join(place.path, 'nothing');
-    expect(await jetbridge(['replay', path, ...at])).toEqual({
+    expect(await runJetbridge(['replay', path, ...at])).toEqual({
       code: 1,
       out: '',
       err: `${path}: there is no such file or folder\n`,
     });
     const broken = file('broken.json', '{');
-    expect(await jetbridge(['replay', broken, ...at])).toMatchObject({
+    expect(await runJetbridge(['replay', broken, ...at])).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining(`${broken}: `),
@@ -493,7 +509,7 @@ describe('replay', () => {
 
 describe('import', () => {
   it('reads the travelers of every connection', async () => {
-    expect(await jetbridge(['import'], data)).toEqual({
+    expect(await runJetbridge(['import'], data)).toEqual({
       code: 0,
       out: 'default: 1 traveler read\n',
       err: '',
@@ -501,7 +517,7 @@ describe('import', () => {
   });
 
   it('a travel API that does not answer ends it with 1, and says so', async () => {
-    const ran = await jetbridge(['import'], { ...data, ...nobody });
+    const ran = await runJetbridge(['import'], { ...data, ...nobody });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^default: the travelers could not be read: .*check TRAVEL_API_URL/);
   });
@@ -509,7 +525,7 @@ describe('import', () => {
 
 describe('demo', () => {
   it('shows each person, what the IdP said, what the travel service holds, and what was left out and why', async () => {
-    const ran = await jetbridge(['demo'], data);
+    const ran = await runJetbridge(['demo'], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('2 scenarios: 2 passed, 0 failed, 0 skipped');
     const text = ran.out.replace(/\s*│\n│ +│\s*/g, ' ');
@@ -526,7 +542,7 @@ describe('demo', () => {
 });
 
 /** How the SCIM service answers a token. */
-async function statusOf({ url }: Served, token: string): Promise<number> {
+async function statusOf({ url }: JetbridgeServer, token: string): Promise<number> {
   const answer = await fetch(`${url}/scim/v2/Users?count=1`, {
     headers: { Authorization: `Bearer ${token}` },
   });

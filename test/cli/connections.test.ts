@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
 import { createToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
-import { folder, jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
-import { shellOf, type ToldShell } from '../fixtures/shell.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 const files: { remove(): void }[] = [];
 const services: { close(): Promise<void> }[] = [];
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
 });
 afterEach(async () => {
   for (const service of services.splice(0)) await service.close();
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 /** The environment of settings with these connections, all of one travel account, on the data of this test. */
 function environment(...ids: string[]): Record<string, string> {
-  const file = settingsFile({}, Object.fromEntries(ids.map((id) => [id, {}])));
+  const file = writeSettingsFile({}, Object.fromEntries(ids.map((id) => [id, {}])));
   files.push(file);
   return { JETBRIDGE_CONFIG: file.path, JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: key };
 }
@@ -30,7 +30,7 @@ function environment(...ids: string[]): Record<string, string> {
 const key = 'travel-key-of-the-tests-of-connections';
 
 /** A shell whose terminal answers every question so. */
-function answering(shell: ToldShell, answer: string): ToldShell & { asked: string[] } {
+function answering(shell: RecordedShell, answer: string): RecordedShell & { asked: string[] } {
   const asked: string[] = [];
   const ask: Shell['ask'] = async (question) => {
     asked.push(question);
@@ -56,7 +56,7 @@ async function served(...ids: string[]) {
     await service.close();
   };
   const clientOf = async (connection: string) => {
-    const made = shellOf(env);
+    const made = recordedShell(env);
     expect(await createToken(made, { connection, name: 'test' })).toBe(0);
     return scimClient(service.url, made.out[0] ?? '');
   };
@@ -82,7 +82,7 @@ async function oktaIsGone() {
 
 test('the connections in the database are listed, be they in the settings or not', async () => {
   await oktaIsGone();
-  const told = shellOf(environment('entra'));
+  const told = recordedShell(environment('entra'));
   expect(await listConnections(told)).toBe(0);
   const [head = '', ...rows] = told.out
     .join('\n')
@@ -104,7 +104,7 @@ test('the connections in the database are listed, be they in the settings or not
 
 test('a forgotten connection leaves its travelers as they were, for another one to show and link', async () => {
   const { before } = await oktaIsGone();
-  const told = answering(shellOf(environment('entra')), 'y');
+  const told = answering(recordedShell(environment('entra')), 'y');
   expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(0);
   expect(told.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
   expect(told.err).toEqual([
@@ -130,7 +130,7 @@ test('a forgotten connection leaves its travelers as they were, for another one 
 test('beside a server that does not have the connection, it is forgotten all the same', async () => {
   await oktaIsGone();
   const { clientOf } = await served('entra');
-  const told = shellOf(environment('entra'));
+  const told = recordedShell(environment('entra'));
   expect(await forgetConnection(told, { name: 'okta', yes: true })).toBe(0);
   const { send } = await clientOf('entra');
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
@@ -138,10 +138,10 @@ test('beside a server that does not have the connection, it is forgotten all the
 
 test.each(['', 'n', 'no', 'okta'])('who answers "%s" changes nothing', async (answer) => {
   await oktaIsGone();
-  const told = answering(shellOf(environment('entra')), answer);
+  const told = answering(recordedShell(environment('entra')), answer);
   expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(1);
   expect(told.err.at(-1)).toBe('Nothing was changed.');
-  const listed = shellOf(environment('entra'));
+  const listed = recordedShell(environment('entra'));
   await listConnections(listed);
   expect(listed.out.join('\n')).toContain('okta');
 });
@@ -154,7 +154,7 @@ test.each([
   ['mars', 'There is no connection mars in the database; it has entra, okta.'],
 ])('the connection %s is not forgotten', async (name, fault) => {
   await oktaIsGone();
-  const told = shellOf(environment('okta', 'entra'));
+  const told = recordedShell(environment('okta', 'entra'));
   expect(await forgetConnection(told, { name, yes: true })).toBe(1);
   expect([told.out, told.err]).toEqual([[], [fault]]);
 });
@@ -162,18 +162,18 @@ test.each([
 test('where nobody can be asked the numbers are told, and it ends with 2 unless --yes is given', async () => {
   await oktaIsGone();
   const env = environment('entra');
-  const refused = await jetbridge(['connections', 'forget', 'okta'], env);
+  const refused = await runJetbridge(['connections', 'forget', 'okta'], env);
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toMatch(
     /has 1 person, 1 tombstone and 0 groups[\s\S]*error: give --yes where nobody can be asked/,
   );
-  const listed = await jetbridge(['connections', 'list'], env);
+  const listed = await runJetbridge(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });
   expect(listed.out).toMatch(/okta +│ no +│ 1 /);
-  expect(await jetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+  expect(await runJetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     ...{ code: 0, out: 'forgotten\n' },
   });
-  expect(await jetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+  expect(await runJetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     code: 1,
     out: '',
   });

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { inLine, jsonLine, withoutControls } from '../../src/cli/output.ts';
-import { folder, jetbridge } from '../fixtures/jetbridge.ts';
+import { escapeControls, escapeLine, jsonLine } from '../../src/cli/output.ts';
+import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { startService } from '../fixtures/service.ts';
 
@@ -17,11 +17,11 @@ describe('text for the terminal', () => {
     .map((parts) => parts.join(''));
 
   it('has no control characters but the ends of its lines', () => {
-    fc.assert(fc.property(anyText, (text) => expect(withoutControls(text)).not.toMatch(forbidden)));
+    fc.assert(fc.property(anyText, (text) => expect(escapeControls(text)).not.toMatch(forbidden)));
   });
 
   it('is one line where it comes from data', () => {
-    fc.assert(fc.property(anyText, (text) => expect(inLine(text)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)));
+    fc.assert(fc.property(anyText, (text) => expect(escapeLine(text)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)));
   });
 
   it('keeps its meaning as JSON', () => {
@@ -37,12 +37,12 @@ describe('text for the terminal', () => {
 
   it('stays as it is when it has none', () => {
     const text = 'Zoë Łęcka 研究 │ é “x” — 👩‍💻';
-    expect(withoutControls(`${text}\n${text}`)).toBe(`${text}\n${text}`);
+    expect(escapeControls(`${text}\n${text}`)).toBe(`${text}\n${text}`);
   });
 });
 
 describe('no command prints a control character that its data has:', () => {
-  const place = folder();
+  const place = temporaryFolder();
   const environment: Record<string, string> = {
     JETBRIDGE_DATA: join(place.path, 'data'),
     TRAVEL_API_KEY: 'travel-key-of-the-tests',
@@ -83,7 +83,7 @@ describe('no command prints a control character that its data has:', () => {
       ['api-keys', 'create', '--user', 'admin@jetbridge.local'],
       ['oauth-clients', 'create', '--connection', 'default'],
     ])
-      expect(await jetbridge([...args, '--name', NASTY], environment)).toMatchObject({ code: 0 });
+      expect(await runJetbridge([...args, '--name', NASTY], environment)).toMatchObject({ code: 0 });
   });
   afterAll(() => place.remove());
 
@@ -116,7 +116,7 @@ describe('no command prints a control character that its data has:', () => {
       1,
     ],
   ])('%s', async (_title, args, code) => {
-    const ran = await jetbridge(args, environment);
+    const ran = await runJetbridge(args, environment);
     expect(ran.out + ran.err).not.toMatch(forbidden);
     expect(ran.out).not.toMatch(/^forged/m);
     expect([ran.code, ran.err]).toEqual([code, expect.anything()]);
@@ -126,7 +126,7 @@ describe('no command prints a control character that its data has:', () => {
 
   it('faults of the settings', async () => {
     const settings = file('settings.json', { [NASTY]: 1, connections: { [NASTY]: {} } });
-    const ran = await jetbridge(['check'], { ...environment, JETBRIDGE_CONFIG: settings });
+    const ran = await runJetbridge(['check'], { ...environment, JETBRIDGE_CONFIG: settings });
     expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ev\\u001b[2J\\u{7f}') });
     expect(ran.err).not.toMatch(forbidden);
   });

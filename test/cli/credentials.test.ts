@@ -9,19 +9,19 @@ import {
   revokeApiKey,
   revokeClient,
 } from '../../src/cli/credentials.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
-import { shellOf, type ToldShell } from '../fixtures/shell.ts';
+import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
 });
 afterEach(() => place.remove());
 
 const shell = (more: Record<string, string> = {}) =>
-  shellOf({ JETBRIDGE_DATA: join(place.path, 'data'), ...more });
-const idIn = (listed: ToldShell) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(listed.out.join('\n'))?.[0] ?? '';
+  recordedShell({ JETBRIDGE_DATA: join(place.path, 'data'), ...more });
+const idIn = (listed: RecordedShell) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(listed.out.join('\n'))?.[0] ?? '';
 const lookedInto = (text: string) =>
   readdirSync(join(place.path, 'data')).filter((file) =>
     readFileSync(join(place.path, 'data', file)).includes(text),

@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import {
+  createLeaver,
   ErasureFixture,
-  get,
-  leaver,
+  getFromTravelApi,
   MARKED,
   SCIM_TOKEN,
-  settled,
+  scimUser,
   TRAVEL_API_KEY,
-  user,
+  waitUntilReconciled,
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
@@ -24,7 +24,7 @@ afterEach(() => fixture.close());
 
 /** The reduced events about a traveler. */
 async function expectReduced({ url }: RunningService, travelId: string): Promise<void> {
-  const events: { data: { id: string } }[] = await get(url, '/events?limit=100');
+  const events: { data: { id: string } }[] = await getFromTravelApi(url, '/events?limit=100');
   const own = events.filter(({ data }) => data.id === travelId);
   expect(own.length).toBeGreaterThan(1);
   for (const { data } of own) expect(Object.keys(data)).toEqual(['id', 'type', 'createdAt']);
@@ -54,10 +54,10 @@ async function breakAt(data: string, change: string): Promise<{ mend(): Promise<
 test('where leavers are deleted, the events and webhooks of the deleted traveler are reduced, and its hash is kept', async () => {
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   expect((await scim.send('DELETE', `/Users/${id}`)).status).toBe(204);
-  await settled(running);
-  expect(await get(running.url, `/users/${travelId}`)).toBeUndefined();
+  await waitUntilReconciled(running);
+  expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toBeUndefined();
   const { end, out, err } = await fixture.erase(id);
   expect({ end, err }).toEqual({ end: 0, err: '' });
   expect(out).toMatch(/[1-9]\d* events;/);
@@ -74,28 +74,30 @@ test('an address that somebody else has now does not make their events those of 
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
-  const first = await scim.send('POST', '/Users', { ...user('ann'), externalId: 'e1' });
-  await settled(running);
+  const first = await scim.send('POST', '/Users', { ...scimUser('ann'), externalId: 'e1' });
+  await waitUntilReconciled(running);
   await scim.send('DELETE', `/Users/${first.body.id}`);
-  await settled(running);
-  expect((await scim.send('POST', '/Users', { ...user('ann'), externalId: 'e2' })).status).toBe(201);
-  await settled(running);
+  await waitUntilReconciled(running);
+  expect((await scim.send('POST', '/Users', { ...scimUser('ann'), externalId: 'e2' })).status).toBe(201);
+  await waitUntilReconciled(running);
   const people = await travelAdmin(running.url, TRAVEL_API_KEY).travelers();
   const { id: second = '' } = people.find(({ email }) => email === 'ann@corp.example') ?? {};
   await fixture.erase(first.body.id);
-  expect(await get(running.url, `/users/${second}`)).toMatchObject({ email: 'ann@corp.example' });
+  expect(await getFromTravelApi(running.url, `/users/${second}`)).toMatchObject({
+    email: 'ann@corp.example',
+  });
   expect(await hashes(running.data)).toBe(1);
 });
 
 test('the events of a traveler whom an admin deleted are reduced', async () => {
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   const headers = { authorization: `Bearer ${TRAVEL_API_KEY}` };
   const { status } = await fetch(`${running.url}/api/users/${travelId}`, { method: 'DELETE', headers });
   expect(status).toBe(200);
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
   expect(textsInFiles(running.data, MARKED)).toEqual([]);
   await expectReduced(running, travelId);
@@ -105,15 +107,15 @@ test.each(['update of desired on identity', 'update on request_log', 'delete on 
   'an erasure that ended at an %s is finished by the next one',
   async (change) => {
     const running = await fixture.serve();
-    const { scim, id, travelId } = await leaver(fixture, running);
+    const { scim, id, travelId } = await createLeaver(fixture, running);
     await scim.send('DELETE', `/Users/${id}`);
-    await settled(running);
+    await waitUntilReconciled(running);
     const { mend } = await breakAt(running.data, change);
     await expect(fixture.erase(id)).rejects.toThrow('stay');
     await mend();
     expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
     expect(textsInFiles(running.data, MARKED)).toEqual([]);
-    expect(await get(running.url, `/users/${travelId}`)).toBeUndefined();
+    expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toBeUndefined();
     await expectReduced(running, travelId);
   },
   60_000,
@@ -128,7 +130,7 @@ test('a traveler whom no connection has is found again after an erasure that was
     body: JSON.stringify({ data }),
   });
   expect(made.status).toBe(201);
-  await settled(running);
+  await waitUntilReconciled(running);
   await fixture.stop();
   const { JETBRIDGE_DATA } = fixture.environment;
   const database = await openEmbedded(JETBRIDGE_DATA, false);

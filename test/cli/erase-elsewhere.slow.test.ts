@@ -3,25 +3,25 @@ import { eraseUser } from '../../src/cli/erase.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
-import { shellOf } from '../fixtures/shell.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { recordedShell } from '../fixtures/shell.ts';
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const travelExtension = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-let place: ReturnType<typeof folder>;
-let file: ReturnType<typeof settingsFile>;
+let place: ReturnType<typeof temporaryFolder>;
+let file: ReturnType<typeof writeSettingsFile>;
 let api: OtherTravelApi;
 let environment: Record<string, string>;
 let service: RunningService | undefined;
 beforeEach(async () => {
   api = await otherTravelApi();
-  place = folder();
-  file = settingsFile({}, { default: { travelApi: { url: api.url, lateMs: 0 } } });
+  place = temporaryFolder();
+  file = writeSettingsFile({}, { default: { travelApi: { url: api.url, lateMs: 0 } } });
   environment = {
     ...{ TRAVEL_API_KEY: api.key, SCIM_TOKEN },
     JETBRIDGE_DATA: join(place.path, 'data'),
@@ -71,7 +71,7 @@ async function leaver(): Promise<{ running: RunningService; travelId: string; id
 }
 
 async function erase(user: string) {
-  const shell = shellOf(environment);
+  const shell = recordedShell(environment);
   const end = await eraseUser(shell, { user, yes: true });
   return { end, out: shell.out.join('\n'), err: shell.err.join('\n') };
 }

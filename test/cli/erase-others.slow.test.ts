@@ -4,11 +4,11 @@ import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { backOffice } from '../../src/travel/booking/booking.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
-import { shellOf } from '../fixtures/shell.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { recordedShell } from '../fixtures/shell.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { car, hotel } from '../travel/booking/offers.ts';
 
@@ -18,12 +18,12 @@ const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-let place: ReturnType<typeof folder>;
-let file: ReturnType<typeof settingsFile> | undefined;
+let place: ReturnType<typeof temporaryFolder>;
+let file: ReturnType<typeof writeSettingsFile> | undefined;
 let environment: Record<string, string>;
 let service: RunningService | undefined;
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
 });
 afterEach(async () => {
   await service?.close();
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 async function serve(connections: Record<string, object> = { default: {} }): Promise<RunningService> {
-  file = settingsFile({}, connections);
+  file = writeSettingsFile({}, connections);
   environment = {
     ...{ TRAVEL_API_KEY, SCIM_TOKEN, OTHER_TOKEN },
     JETBRIDGE_DATA: join(place.path, 'data'),
@@ -45,7 +45,7 @@ async function serve(connections: Record<string, object> = { default: {} }): Pro
 
 /** What the plan and the erasure print. */
 async function erase(user: string): Promise<string> {
-  const shell = shellOf(environment);
+  const shell = recordedShell(environment);
   const end = await eraseUser(shell, { user, yes: true });
   expect({ end, err: shell.err }).toEqual({ end: 0, err: [] });
   return shell.out.join('\n');

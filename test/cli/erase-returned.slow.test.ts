@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import {
+  bookTrip,
+  createLeaver,
   ErasureFixture,
-  get,
-  leaver,
-  settled,
+  getFromTravelApi,
   TRAVEL_API_KEY,
-  travel,
   travelExtension,
+  waitUntilReconciled,
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { patchOp } from '../fixtures/scim.ts';
@@ -25,7 +25,7 @@ const active = (value: boolean) => patchOp({ op: 'replace', path: 'active', valu
 /** Somebody who was deactivated and has a trip, so that their traveler is made anonymous. */
 async function traveled(running: RunningService) {
   const { url } = running;
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   const billing = { email: 'bills@corp.example', lang: 'en', name: 'Headquarters' };
   const billingProfileId = await travelAdmin(url, TRAVEL_API_KEY).make('/billing-profiles', billing);
   await fetch(`${url}/api/users/${travelId}`, {
@@ -33,17 +33,17 @@ async function traveled(running: RunningService) {
     headers: { authorization: `Bearer ${TRAVEL_API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({ data: { billingProfileId } }),
   });
-  await settled(running);
-  await travel(running.data, billingProfileId, [travelId]);
+  await waitUntilReconciled(running);
+  await bookTrip(running.data, billingProfileId, [travelId]);
   await scim.send('PATCH', `/Users/${id}`, active(false));
-  await settled(running);
+  await waitUntilReconciled(running);
   return { scim, id, travelId };
 }
 
 /** The traveler of a SCIM user. */
 async function linked({ url }: RunningService, { scim, id }: Awaited<ReturnType<typeof traveled>>) {
   const { body } = await scim.send('GET', `/Users/${id}`);
-  return get(url, `/users/${body[travelExtension].travelUserId}`);
+  return getFromTravelApi(url, `/users/${body[travelExtension].travelUserId}`);
 }
 
 async function hashes({ db }: Database): Promise<number> {
@@ -67,7 +67,7 @@ test('whoever is reactivated while the erasure waits for somebody else keeps the
   expect((await scim.send('PATCH', `/Users/${id}`, active(true))).status).toBe(200);
   await bob.set({ lease_token: null, lease_until: null }).execute();
   expect(await erasing).toMatchObject({ end: 1, err: expect.stringContaining('has changed') });
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(await linked(running, person)).toMatchObject({ id: travelId, email: 'zqmark.new@corp.example' });
   expect(await linked(running, person)).not.toMatchObject({ archived: true });
   expect(await hashes(database)).toBe(0);
@@ -97,7 +97,7 @@ test('whoever is reactivated after their traveler was erased gets a new traveler
     }),
   );
   expect((await linked(running, person)).id).not.toBe(travelId);
-  expect(await get(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
+  expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
   // What is left of the old traveler is still nobody's.
   expect(await hashes(database)).toBe(1);
   await database.close();

@@ -2,21 +2,21 @@ import { sql } from 'kysely';
 import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import {
+  bookTrip,
+  createLeaver,
   ErasureFixture,
   enterprise,
-  get,
-  leaver,
+  getFromTravelApi,
   MARKED,
-  marked,
+  markedUser,
   SCIM_TOKEN,
-  settled,
+  scimUser,
   TRAVEL_API_KEY,
-  travel,
   travelExtension,
-  user,
+  waitUntilReconciled,
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -29,15 +29,15 @@ afterEach(() => fixture.close());
 
 test('nothing of an erased person is left in the files of the database, while the service runs', async () => {
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   expect((await scim.send('DELETE', `/Users/${id}`)).status).toBe(204);
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(20);
   const { end, out, err } = await fixture.erase('zqmark.user@corp.example');
   expect({ end, err }).toEqual({ end: 0, err: '' });
   expect(out).toContain(`the traveler ${travelId} is deleted`);
   expect(textsInFiles(running.data, MARKED)).toEqual([]);
-  await settled(running);
+  await waitUntilReconciled(running);
   await fixture.stop();
   expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
 }, 60_000);
@@ -45,7 +45,7 @@ test('nothing of an erased person is left in the files of the database, while th
 test('a traveler with trips is made anonymous, invoices stay as they are, and webhooks get what is left of the events', async () => {
   const running = await fixture.serve();
   const { url } = running;
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   const admin = travelAdmin(url, TRAVEL_API_KEY);
   const profile = await admin.make('/billing-profiles', {
     email: 'bills@corp.example',
@@ -59,13 +59,13 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
       data: { billingProfileId: profile, travelerPrefs: { flightSeatPosition: 'zqmark seat' } },
     }),
   });
-  await settled(running);
-  const { tripId, invoiceId } = await travel(running.data, profile, [travelId]);
-  const before = await get(url, `/invoices/${invoiceId}`);
-  const billed = await get(url, `/invoices/${invoiceId}/billing-operations`);
+  await waitUntilReconciled(running);
+  const { tripId, invoiceId } = await bookTrip(running.data, profile, [travelId]);
+  const before = await getFromTravelApi(url, `/invoices/${invoiceId}`);
+  const billed = await getFromTravelApi(url, `/invoices/${invoiceId}/billing-operations`);
   expect(JSON.stringify(billed)).toMatch(MARKED);
   await scim.send('PATCH', `/Users/${id}`, patchOp({ op: 'replace', path: 'active', value: false }));
-  await settled(running);
+  await waitUntilReconciled(running);
   const { end, out, err } = await fixture.erase(travelId);
   expect({ end, err }).toEqual({ end: 0, err: '' });
   expect(out).toContain(
@@ -73,8 +73,8 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
   );
   expect(out).toContain('invoices, refunds and disputes, unchanged: 1 invoice of this traveler');
   expect(textsInFiles(running.data, MARKED)).toEqual([]);
-  expect(await get(url, `/invoices/${invoiceId}`)).toEqual(before);
-  expect(await get(url, `/users/${travelId}`)).toEqual({
+  expect(await getFromTravelApi(url, `/invoices/${invoiceId}`)).toEqual(before);
+  expect(await getFromTravelApi(url, `/users/${travelId}`)).toEqual({
     ...{
       id: travelId,
       type: 'user',
@@ -85,7 +85,7 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
     email: expect.stringMatching(/^erased-[0-9a-f]{24}@jetbridge\.invalid$/),
   });
   const nobody = { id: travelId, email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
-  const after = await get(url, `/invoices/${invoiceId}/billing-operations`);
+  const after = await getFromTravelApi(url, `/invoices/${invoiceId}/billing-operations`);
   expect(after).toEqual(
     billed.map(
       ({
@@ -101,7 +101,7 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
       }),
     ),
   );
-  expect(await get(url, `/trip-projects/${tripId}`)).toMatchObject({
+  expect(await getFromTravelApi(url, `/trip-projects/${tripId}`)).toMatchObject({
     travelerIds: [travelId],
     carRentals: [{ renterName: 'Erased traveler' }],
   });
@@ -115,7 +115,7 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
 
 test('whoever the identity provider wants active is not erased, and the command says what to do', async () => {
   const running = await fixture.serve();
-  const { scim, id } = await leaver(fixture, running);
+  const { scim, id } = await createLeaver(fixture, running);
   const before = textsInFiles(running.data, MARKED).length;
   const { end, out, err } = await fixture.erase(id);
   expect({ end, out }).toEqual({ end: 1, out: '' });
@@ -128,9 +128,9 @@ test('whoever the identity provider wants active is not erased, and the command 
 
 test('the plan says what goes, what stays and what is left to do, and changes nothing without --yes', async () => {
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   const { end, out } = await fixture.erase('ZQMARK.home@home.example', {});
   expect(end).toBe('unconfirmed');
   expect(
@@ -154,12 +154,12 @@ test('the plan says what goes, what stays and what is left to do, and changes no
       '  backups, log files, and what webhooks and other programs have received',
     ].join('\n'),
   );
-  expect(await get(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
+  expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
 });
 
 test('an erased manager leaves the people they managed, who are shown with another version', async () => {
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   const people = async () => {
     const { body } = await scim.send(
       'GET',
@@ -173,29 +173,29 @@ test('an erased manager leaves the people they managed, who are shown with anoth
     { manager: expect.objectContaining({ value: id }) },
   ]);
   const bob = before[0][travelExtension].travelUserId;
-  expect(await get(running.url, `/users/${bob}`)).toMatchObject({ managerId: travelId });
+  expect(await getFromTravelApi(running.url, `/users/${bob}`)).toMatchObject({ managerId: travelId });
   await scim.send('PATCH', `/Users/${id}`, patchOp({ op: 'replace', path: 'active', value: false }));
-  await settled(running);
+  await waitUntilReconciled(running);
   expect((await fixture.erase(id)).end).toBe(0);
-  await settled(running);
+  await waitUntilReconciled(running);
   const after = await people();
   expect(after.map((one: Record<string, object>) => one[enterprise])).toEqual([undefined, undefined]);
   expect(after[0].meta.version).not.toBe(before[0].meta.version);
-  expect(await get(running.url, `/users/${bob}`)).not.toHaveProperty('managerId');
+  expect(await getFromTravelApi(running.url, `/users/${bob}`)).not.toHaveProperty('managerId');
 });
 
 test('a server that is stopped is not needed, and a later POST of the address is a new person', async () => {
   const running = await fixture.serve();
-  const { scim, id, travelId } = await leaver(fixture, running);
+  const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   await fixture.stop();
   expect(await fixture.erase('zqmark.new@corp.example')).toMatchObject({ end: 0, err: '' });
   expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
   const again = await fixture.serve();
-  const back = await scimClient(again.url, SCIM_TOKEN).send('POST', '/Users', marked());
+  const back = await scimClient(again.url, SCIM_TOKEN).send('POST', '/Users', markedUser());
   expect(back.status).toBe(201);
-  await settled(again);
+  await waitUntilReconciled(again);
   const made = await scimClient(again.url, SCIM_TOKEN).send('GET', `/Users/${back.body.id}`);
   expect(made.body.id).not.toBe(id);
   expect(made.body[travelExtension].travelUserId).toEqual(expect.any(String));
@@ -215,7 +215,7 @@ test('nobody of that name, an unknown connection and several people of one name 
   });
   const shared = { emails: [{ value: 'shared@corp.example', type: 'work', primary: true }], active: false };
   for (const name of ['ann', 'ben'])
-    expect((await scim.send('POST', '/Users', user(name, shared))).status).toBe(201);
+    expect((await scim.send('POST', '/Users', scimUser(name, shared))).status).toBe(201);
   const { end, err } = await fixture.erase('shared@corp.example');
   expect(end).toBe(1);
   expect(err).toMatch(
@@ -227,23 +227,29 @@ test('others who have the same name, or a role that is spelled like the userName
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const name = { givenName: 'John', familyName: 'Smith' };
-  const leaving = { ...user('john'), userName: 'manager', externalId: '42', name, displayName: 'John Smith' };
+  const leaving = {
+    ...scimUser('john'),
+    userName: 'manager',
+    externalId: '42',
+    name,
+    displayName: 'John Smith',
+  };
   const left = await scim.send('POST', '/Users', leaving);
   const roles = { [travelExtension]: { roles: [{ value: 'manager' }] }, roles: [{ value: 'manager' }] };
-  const staying = { ...user('johnny', roles), name, displayName: 'John Smith', title: '42' };
+  const staying = { ...scimUser('johnny', roles), name, displayName: 'John Smith', title: '42' };
   const stays = await scim.send('POST', '/Users', staying);
   const boss = { manager: { value: stays.body.id, displayName: 'John Smith' } };
-  const bob = await scim.send('POST', '/Users', user('bob', { [enterprise]: boss }));
+  const bob = await scim.send('POST', '/Users', scimUser('bob', { [enterprise]: boss }));
   const members = [stays, left].map(({ body }) => ({ value: body.id, display: 'John Smith' }));
   const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
   const team = await scim.send('POST', '/Groups', { schemas, displayName: 'Team', members });
-  await settled(running);
+  await waitUntilReconciled(running);
   const read = async (id: string) => (await scim.send('GET', `/Users/${id}`)).body;
   const before = [await read(stays.body.id), await read(bob.body.id)];
   await scim.send('DELETE', `/Users/${left.body.id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(await fixture.erase(left.body.id)).toMatchObject({ end: 0, err: '' });
-  await settled(running);
+  await waitUntilReconciled(running);
   expect([await read(stays.body.id), await read(bob.body.id)]).toEqual(before);
   const { body } = await scim.send('GET', `/Groups/${team.body.id}`);
   expect(body.members.map(({ value }: { value: string }) => value)).toEqual([stays.body.id]);
@@ -255,10 +261,10 @@ test('of two people with one address, each of a connection, the one of the named
     second: { travelApi: { account: 'another' }, scimTokenEnv: 'OTHER_TOKEN' },
   });
   const running = await fixture.serve();
-  const gone = { ...user('ann'), active: false };
+  const gone = { ...scimUser('ann'), active: false };
   for (const token of [SCIM_TOKEN, 'the-token-of-the-other-provider'])
     expect((await scimClient(running.url, token).send('POST', '/Users', gone)).status).toBe(201);
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(await fixture.erase('ann@corp.example')).toMatchObject({
     end: 1,
     err: expect.stringContaining('add --connection'),
@@ -276,9 +282,9 @@ test('of two people with one address, each of a connection, the one of the named
 
 test('an erasure that was interrupted is finished by the next one', async () => {
   const running = await fixture.serve();
-  const { scim, id } = await leaver(fixture, running);
+  const { scim, id } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   const database = await openEmbedded(running.data, false);
   // The last step fails, as if the process ended before it.
   await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
@@ -295,13 +301,14 @@ test('an erasure that was interrupted is finished by the next one', async () => 
 test('on the command line the exit code is 0 when erased, 1 when refused, and 2 without --yes or a user', async () => {
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
-  const { body } = await scim.send('POST', '/Users', user('eve'));
-  await settled(running);
-  const codeOf = async (...args: string[]) => (await jetbridge(['erase', ...args], fixture.environment)).code;
+  const { body } = await scim.send('POST', '/Users', scimUser('eve'));
+  await waitUntilReconciled(running);
+  const codeOf = async (...args: string[]) =>
+    (await runJetbridge(['erase', ...args], fixture.environment)).code;
   expect(await codeOf()).toBe(2);
   expect(await codeOf(body.id, '--yes')).toBe(1);
   await scim.send('DELETE', `/Users/${body.id}`);
-  await settled(running);
+  await waitUntilReconciled(running);
   expect(await codeOf(body.id)).toBe(2);
   expect(await codeOf(body.id, '--yes')).toBe(0);
   expect(await codeOf(body.id, '--yes')).toBe(1);

@@ -2,20 +2,25 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
 const CROWD = 101;
 const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 
-let place: ReturnType<typeof folder>;
-let file: ReturnType<typeof settingsFile>;
+let place: ReturnType<typeof temporaryFolder>;
+let file: ReturnType<typeof writeSettingsFile>;
 let receiver: Server;
 let alerts: { type: string; data: object }[];
 let environment: Record<string, string>;
-let server: Served | undefined;
+let server: JetbridgeServer | undefined;
 beforeEach(async () => {
   alerts = [];
   receiver = createServer((request, response) => {
@@ -24,8 +29,8 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo; // It listens on a port.
-  place = folder();
-  file = settingsFile({ alerts: { webhookUrl: `http://127.0.0.1:${port}/` } });
+  place = temporaryFolder();
+  file = writeSettingsFile({ alerts: { webhookUrl: `http://127.0.0.1:${port}/` } });
   environment = {
     ...{ TRAVEL_API_KEY, SCIM_TOKEN },
     JETBRIDGE_DATA: join(place.path, 'data'),
@@ -41,7 +46,7 @@ afterEach(async () => {
   place.remove();
 });
 
-const holds = (...args: string[]) => jetbridge(['holds', ...args], environment);
+const holds = (...args: string[]) => runJetbridge(['holds', ...args], environment);
 
 /** Makes people with a title, ten at a time. */
 async function hire(url: string): Promise<void> {
@@ -83,7 +88,7 @@ async function heldMetric(url: string): Promise<string[]> {
 }
 
 it('shows a rule that would change a crowd, and lets a running server follow it once it is approved', async () => {
-  server = await serve(environment);
+  server = await serveJetbridge(environment);
   const { url } = server;
   const admin = travelAdmin(url, TRAVEL_API_KEY);
   const customFieldId = await addField(admin);

@@ -2,27 +2,27 @@ import { decideHolds, listHolds, showHold } from '../../src/cli/holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { folder } from '../fixtures/jetbridge.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
-import { shellOf, type ToldShell } from '../fixtures/shell.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 import { NOW, person } from '../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
 const valve = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
 
-let place: ReturnType<typeof folder>;
-let settings: ReturnType<typeof settingsFile>;
+let place: ReturnType<typeof temporaryFolder>;
+let settings: ReturnType<typeof writeSettingsFile>;
 let database: Database;
 let store: ReturnType<typeof provisioningStore>;
-let shell: ToldShell;
+let shell: RecordedShell;
 let questions: string[];
 beforeEach(async () => {
-  place = folder();
-  settings = settingsFile({}, { okta: { policies: { deprovision: 'delete' } }, entra: {} });
+  place = temporaryFolder();
+  settings = writeSettingsFile({}, { okta: { policies: { deprovision: 'delete' } }, entra: {} });
   database = await openEmbedded(place.path, false);
   for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'embedded' });
   store = provisioningStore(database);
-  shell = shellOf({ JETBRIDGE_DATA: place.path, JETBRIDGE_CONFIG: settings.path });
+  shell = recordedShell({ JETBRIDGE_DATA: place.path, JETBRIDGE_CONFIG: settings.path });
   questions = [];
 });
 afterEach(async () => {
@@ -51,7 +51,7 @@ async function answersOf(...ids: string[]): Promise<(string | undefined)[]> {
 }
 
 /** Somebody at a terminal who answers so. */
-function answering(answer: string): ToldShell {
+function answering(answer: string): RecordedShell {
   return {
     ...shell,
     ask: async (question) => {

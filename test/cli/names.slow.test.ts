@@ -1,7 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const secrets = {
@@ -9,8 +14,8 @@ const secrets = {
   TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
 };
 
-let place: ReturnType<typeof folder>;
-let server: Served;
+let place: ReturnType<typeof temporaryFolder>;
+let server: JetbridgeServer;
 
 function file(name: string, content: object): string {
   const path = join(place.path, name);
@@ -42,8 +47,8 @@ const managed = {
 };
 
 beforeAll(async () => {
-  place = folder();
-  server = await serve({ ...having(misspelled), LOG_LEVEL: 'warn' });
+  place = temporaryFolder();
+  server = await serveJetbridge({ ...having(misspelled), LOG_LEVEL: 'warn' });
   const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
   await admin.make('/billing-profiles', { name: 'Headquarters', email: 'bill@corp.example', lang: 'en' });
   await admin.make('/cost-centers', { name: 'Marketing' });
@@ -63,7 +68,7 @@ afterAll(async () => {
 
 describe('check, beside a running server', () => {
   it('asks the travel service for every name of the mapping, and has a line for each that it does not know', async () => {
-    const ran = await jetbridge(
+    const ran = await runJetbridge(
       ['check'],
       having({
         defaults: {
@@ -113,7 +118,7 @@ describe('check, beside a running server', () => {
   });
 
   it('says that a mapping whose names are all known is in order', async () => {
-    const ran = await jetbridge(
+    const ran = await runJetbridge(
       ['check'],
       having({
         defaults: { billingProfile: { name: 'Headquarters' } },
@@ -129,7 +134,7 @@ it('check asks for the names of every connection', async () => {
   file('mapping.json', misspelled);
   const connections = { default: { mapping: 'mapping.json' }, second: { mapping: 'mapping.json' } };
   const environment = { ...having(misspelled), JETBRIDGE_CONFIG: file('two.json', { connections }) };
-  const ran = await jetbridge(['check'], environment);
+  const ran = await runJetbridge(['check'], environment);
   expect(ran.code).toBe(1);
   expect(ran.err.trimEnd().split('\n')).toHaveLength(2);
 });
@@ -138,7 +143,7 @@ describe('check, without a travel API', () => {
   const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
   it('says that it could not ask, and finds no fault in that', async () => {
-    const ran = await jetbridge(['check'], having(misspelled, nobody));
+    const ran = await runJetbridge(['check'], having(misspelled, nobody));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
       `The names in ${join(place.path, 'mapping.json')} were not checked for connection default: the travel API cannot be asked, as `,
@@ -147,7 +152,7 @@ describe('check, without a travel API', () => {
 
   it('still tells what can be right in no travel service', async () => {
     const lang = { scimAttribute: 'title', userAttribute: 'lang', transforms: [{ default: 'german' }] };
-    const ran = await jetbridge(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
+    const ran = await runJetbridge(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
     expect(ran.code).toBe(1);
     expect(ran.out).toContain('were not checked');
     expect(ran.err.trimEnd().split('\n')).toEqual([
@@ -157,7 +162,7 @@ describe('check, without a travel API', () => {
 
   it('makes no database for an embedded one that was never started', async () => {
     const data = join(place.path, 'never');
-    const ran = await jetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
+    const ran = await runJetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('the embedded travel service has never been started');
     expect(existsSync(data)).toBe(false);
@@ -171,7 +176,7 @@ describe('preview, beside a running server', () => {
       userAttribute: 'costCenterId',
       transforms: [{ map: { Buyer: 'Markting' } }],
     };
-    const ran = await jetbridge(
+    const ran = await runJetbridge(
       ['preview', '--input', file('ada.json', managed)],
       having({ ...misspelled, scimUserMapping: [map] }),
     );
@@ -186,22 +191,22 @@ describe('preview, beside a running server', () => {
 
   it('resolves the manager among the people who are kept', async () => {
     const args = ['preview', '--input', file('ada.json', managed)];
-    const before = await jetbridge(args, having({}));
+    const before = await runJetbridge(args, having({}));
     expect(before.out).toContain('[managerUnknown]');
     const boss = await scim('/Users', { userName: 'boss@corp.example' });
     expect(boss.status).toBe(201);
     const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
     const traveler = (await admin.travelers()).find(({ email }) => email === 'boss@corp.example');
-    const after = await jetbridge(args, having({}));
+    const after = await runJetbridge(args, having({}));
     expect(after.out).toMatch(new RegExp(`^managerId += "${traveler?.id}"$`, 'm'));
     expect(after.out).not.toContain('managerUnknown');
     const self = file('boss.json', { ...managed, userName: 'boss@corp.example' });
-    expect((await jetbridge(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
+    expect((await runJetbridge(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
   });
 
   it('lists the faults of a mapping before what it would change for everybody', async () => {
     const other = file('other.json', { defaults: { costCenter: { name: 'Markting' } } });
-    const ran = await jetbridge(['preview', '--people', '--mapping', other], having({}));
+    const ran = await runJetbridge(['preview', '--people', '--mapping', other], having({}));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
       'The mapping is at fault; what it concerns stays as it is:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',

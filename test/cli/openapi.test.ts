@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge } from '../fixtures/jetbridge.ts';
 
 const agreed = JSON.parse(readFileSync(join(__dirname, '..', 'travel/golden/openapi.json'), 'utf8'));
 
 test('jetbridge openapi prints the contract', async () => {
-  const ran = await jetbridge(['openapi']);
+  const ran = await runJetbridge(['openapi']);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(ran.out)).toEqual(agreed);
 });
 
 test('with PUBLIC_URL it says where the service is', async () => {
-  const ran = await jetbridge(['openapi'], { PUBLIC_URL: 'https://bridge.example.com/' });
+  const ran = await runJetbridge(['openapi'], { PUBLIC_URL: 'https://bridge.example.com/' });
   expect(JSON.parse(ran.out)).toEqual({ ...agreed, servers: [{ url: 'https://bridge.example.com' }] });
 });

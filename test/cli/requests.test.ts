@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
 
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 let settings: { JETBRIDGE_DATA: string; TRAVEL_API_KEY: string; SCIM_TOKEN: string };
-let server: Served | undefined;
+let server: JetbridgeServer | undefined;
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
   settings = {
     JETBRIDGE_DATA: join(place.path, 'data'),
     TRAVEL_API_KEY: 'the-key-of-the-first-administrator',
@@ -19,7 +24,7 @@ afterEach(async () => {
   place.remove();
 });
 
-const requests = (...args: string[]) => jetbridge(['requests', ...args], settings);
+const requests = (...args: string[]) => runJetbridge(['requests', ...args], settings);
 
 /** The log as JSON, once it holds that many of those asked for: it is written a moment after the answers. */
 async function logged(count: number, ...args: string[]) {
@@ -51,7 +56,7 @@ function ask(path: string, init: { method?: string; body?: unknown; id?: string;
 }
 
 it('shows what was asked of the travel service, beside the running server, as a table or whole', async () => {
-  server = await serve(settings);
+  server = await serveJetbridge(settings);
   await ask('/api/users/nobody', { id: 'case-1' });
   await ask('/api/cost-centers', {
     method: 'POST',
@@ -81,7 +86,7 @@ it('shows what was asked of the travel service, beside the running server, as a 
 });
 
 it('holds the bridge’s own requests, and none to SCIM', async () => {
-  server = await serve(settings);
+  server = await serveJetbridge(settings);
   const userName = 'ada@corp.example';
   const made = await ask('/scim/v2/Users', {
     method: 'POST',
@@ -100,7 +105,7 @@ it('holds the bridge’s own requests, and none to SCIM', async () => {
 });
 
 it('searches by user, path and time, and tells when there is more or nothing', async () => {
-  server = await serve(settings);
+  server = await serveJetbridge(settings);
   for (const path of ['/api/users', '/api/users/x', '/api/users-x']) await ask(path);
   const me = (await (await ask('/api/whoami')).json()) as { data: { email: string; id: string } };
   await logged(1, '--path', '/api/whoami');

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
-import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
+import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const KEY = 'the-key-of-the-first-administrator';
 const few = ['sample-data', '--users', '30', '--trips', '20', '--now', '2026-11-20'];
 
 /** A fixture of one's own: an empty data folder. */
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 let environment: Record<string, string>;
 beforeEach(() => {
-  place = folder();
+  place = temporaryFolder();
   environment = { JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: KEY };
 });
 afterEach(() => place.remove());
 
 it('makes a company before the first start, and tells what it made and what to look at', async () => {
-  const ran = await jetbridge(few, environment);
+  const ran = await runJetbridge(few, environment);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(ran.out).toContain('Corvanne is there, its addresses end with @corvanne.example.\n');
   expect(ran.out).toMatch(/│ users +│ 30 +│/);
   expect(ran.out).toMatch(/│ trip projects +│ 20 +│/);
-  const server = await serve(environment);
+  const server = await serveJetbridge(environment);
   // Each line to try is one that works, at the place where the server is this time.
   const paths = [...ran.out.matchAll(/^curl .*"http:\/\/127\.0\.0\.1:8080(\/api\/[^"]+)"$/gm)].map(
     (m) => m[1],
@@ -34,28 +34,30 @@ it('makes a company before the first start, and tells what it made and what to l
 });
 
 it('the same seed makes the same company, and is refused where it is already', async () => {
-  const again = await jetbridge(few, environment);
-  const elsewhere = await jetbridge(few, { ...environment, JETBRIDGE_DATA: join(place.path, 'other') });
+  const again = await runJetbridge(few, environment);
+  const elsewhere = await runJetbridge(few, { ...environment, JETBRIDGE_DATA: join(place.path, 'other') });
   expect(again.out).toBe(elsewhere.out);
-  const refused = await jetbridge(few, environment);
+  const refused = await runJetbridge(few, environment);
   expect(refused).toEqual({
     code: 1,
     out: '',
     err: 'Corvanne (corvanne.example) is here already, perhaps of a run that was ended early: choose another --seed.\n',
   });
-  const another = await jetbridge([...few, '--seed', '2'], environment);
+  const another = await runJetbridge([...few, '--seed', '2'], environment);
   expect(another).toMatchObject({ code: 0, err: '' });
   expect(another.out).toContain('Solvane is there');
 });
 
 it('works beside a running server, whose clients go on reading and writing', async () => {
-  const server = await serve(environment);
+  const server = await serveJetbridge(environment);
   try {
     const admin = travelAdmin(server.url, KEY);
     let done = false;
-    const making = jetbridge(['sample-data', '--users', '3000', '--trips', '30'], environment).finally(() => {
-      done = true;
-    });
+    const making = runJetbridge(['sample-data', '--users', '3000', '--trips', '30'], environment).finally(
+      () => {
+        done = true;
+      },
+    );
     let written = 0;
     // Whatever is refused throws, and ends the test.
     for (; !done; written += 1) await admin.make('/cost-centers', { name: `Written meanwhile ${written}` });
@@ -69,7 +71,7 @@ it('works beside a running server, whose clients go on reading and writing', asy
 
 it('is made in the embedded travel service only', async () => {
   const real = { ...environment, TRAVEL_API_URL: 'http://127.0.0.1:1' };
-  expect(await jetbridge(few, real)).toEqual({
+  expect(await runJetbridge(few, real)).toEqual({
     code: 1,
     out: '',
     err: 'No connection uses the embedded travel service: sample data is made nowhere else.\n',
@@ -77,11 +79,11 @@ it('is made in the embedded travel service only', async () => {
 });
 
 it('an account whose people need what sample data has not is told so', async () => {
-  const server = await serve(environment);
+  const server = await serveJetbridge(environment);
   const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
   await travelAdmin(server.url, KEY).make('/custom-fields', field);
   await server.stop();
-  expect(await jetbridge(few, environment)).toEqual({
+  expect(await runJetbridge(few, environment)).toEqual({
     code: 1,
     out: '',
     err: 'The custom field "Badge" is mandatory, and sample data has nothing for it.\n',
@@ -96,7 +98,7 @@ it('nobody else loads the lists of names', async () => {
       return next(url, context);
     }`);
   const registering = asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
-  const ran = await jetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
+  const ran = await runJetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
   expect(ran.code).toBe(0);
   expect(ran.err).toContain('dist/sample-data/places.js');
   expect(ran.err).not.toContain('faker');

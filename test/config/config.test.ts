@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { SettingsFault } from '../../src/config/faults.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
-import { folder, jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const home = join(__dirname, '..', '..');
 const secret = 'correct-horse-battery-staple';
@@ -29,7 +29,7 @@ function faultsOf(given: Given): string[] {
 }
 
 function fixture({ files = {}, environment = {} }: Given) {
-  const { path, remove } = folder();
+  const { path, remove } = temporaryFolder();
   for (const [name, content] of Object.entries({ 'map.json': {}, ...files })) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));
@@ -619,7 +619,7 @@ describe('the command line', () => {
       files: mapped({ colour: 1 }),
       environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
     });
-    const ran = await jetbridge([command], place.environment);
+    const ran = await runJetbridge([command], place.environment);
     place.remove();
     expect(ran).toMatchObject({ code: 1, out: '' });
     const lines = ran.err.trimEnd().split('\n');

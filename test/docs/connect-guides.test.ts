@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { faultyProxy } from '../fixtures/faulty-proxy.ts';
-import { document, rowsUnder } from '../fixtures/markdown.ts';
+import { readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
@@ -57,10 +57,12 @@ const requests: Record<string, () => Promise<Answer>> = {
 };
 
 const shown = ['docs/connect-okta.md', 'docs/connect-entra.md'].flatMap((file) =>
-  rowsUnder(document(file), 'What the administrator sees, and what it means').flatMap(([cell = '']) => {
-    const errors = cell.match(/"[^"]+" \(\d{3}\)/g) ?? [];
-    return errors.map((error) => [file, error] as const);
-  }),
+  tableRowsUnder(readDocument(file), 'What the administrator sees, and what it means').flatMap(
+    ([cell = '']) => {
+      const errors = cell.match(/"[^"]+" \(\d{3}\)/g) ?? [];
+      return errors.map((error) => [file, error] as const);
+    },
+  ),
 );
 
 test('the guides explain errors of their own', () => {
@@ -78,5 +80,5 @@ test.each(shown)('%s shows %s as the service answers it', async (_, error) => {
 
 test('a quoted sentence with no status would escape this test', () => {
   for (const file of ['docs/connect-okta.md', 'docs/connect-entra.md'])
-    expect(document(file)).not.toMatch(/"[^"]+\."(?! \(\d{3}\))/);
+    expect(readDocument(file)).not.toMatch(/"[^"]+\."(?! \(\d{3}\))/);
 });

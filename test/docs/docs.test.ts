@@ -14,26 +14,26 @@ import { openEmbedded } from '../../src/store/database.ts';
 import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
-import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
-import { blockBelow, blocksOf, document, rowsUnder } from '../fixtures/markdown.ts';
+import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { blockBelow, fencedBlocks, readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
 import { translate } from '../fixtures/translator.ts';
 
 const home = join(__dirname, '..', '..');
-const readme = document('README.md');
-const mappings = document('docs/mappings.md');
-const operations = document('docs/operations.md');
-const architecture = document('docs/architecture.md');
+const readme = readDocument('README.md');
+const mappings = readDocument('docs/mappings.md');
+const operations = readDocument('docs/operations.md');
+const architecture = readDocument('docs/architecture.md');
 
 describe('README', () => {
   it('its session with curl works as it stands', async () => {
-    const place = folder();
+    const place = temporaryFolder();
     const chosen = Object.fromEntries(
       [...blockBelow(readme, 'environment').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
         name,
         value,
       ]),
     );
-    const server = await serve({ JETBRIDGE_DATA: join(place.path, 'data'), ...chosen });
+    const server = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'data'), ...chosen });
     const env = { PATH: process.env['PATH'] ?? '', ...chosen, JETBRIDGE: server.url };
     const session = await promisify(execFile)(
       'bash',
@@ -88,20 +88,20 @@ describe('README', () => {
       'travelService',
     ];
     expect(Object.keys(settingsSchema.shape)).toEqual(top);
-    const { out } = await jetbridge(['--help']);
+    const { out } = await runJetbridge(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z]+) (?!.*\[command\])/gm)].map(([, name]) => name);
     expect(commands).toContain('serve');
     for (const name of commands) expect(named.map((text) => text.split(' ')[0])).toContain(name);
   });
 
   it('its mapping has no fault', () => {
-    const [mapping] = blocksOf(readme).filter(({ text }) => text.includes('scimUserMapping'));
+    const [mapping] = fencedBlocks(readme).filter(({ text }) => text.includes('scimUserMapping'));
     expect(parseMapping(JSON.parse(mapping?.text ?? ''))).toHaveProperty('mapping');
   });
 
   it('shows the demo as it is', async () => {
-    const { out } = await jetbridge(['demo']);
-    const shown = blocksOf(readme).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
+    const { out } = await runJetbridge(['demo']);
+    const shown = fencedBlocks(readme).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
     for (const line of shown.trimEnd().split('\n')) expect(out.split('\n')).toContain(line);
   }, 60_000);
 });
@@ -125,19 +125,19 @@ describe('docs/mappings.md', () => {
   });
 
   it('has a row for every transform, and for every field of travelers', () => {
-    const schema = JSON.parse(document('config/mapping.schema.json'));
+    const schema = JSON.parse(readDocument('config/mapping.schema.json'));
     const { anyOf } = schema.properties.scimUserMapping.items.properties.transforms.items;
     const known = [...anyOf[0].enum, ...Object.keys(anyOf[1].properties)];
-    const shown = rowsUnder(mappings, 'Transforms').map(([, transforms = '']) => transforms);
+    const shown = tableRowsUnder(mappings, 'Transforms').map(([, transforms = '']) => transforms);
     for (const name of known) expect(shown.filter((cell) => cell.includes(`"${name}"`))).not.toEqual([]);
-    const fields = rowsUnder(mappings, 'Default rules').flatMap(([names]) => codesIn(names ?? ''));
+    const fields = tableRowsUnder(mappings, 'Default rules').flatMap(([names]) => codesIn(names ?? ''));
     expect(fields.toSorted()).toEqual([...plainFields, 'archived', 'roles'].toSorted());
-    const targets = rowsUnder(mappings, 'Rules of your own').flatMap(([, text]) => codesIn(text ?? ''));
+    const targets = tableRowsUnder(mappings, 'Rules of your own').flatMap(([, text]) => codesIn(text ?? ''));
     expect(targets).toEqual([...plainFields]);
   });
 
   it('explains every finding that a mapping makes', () => {
-    const told = rowsUnder(mappings, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
+    const told = tableRowsUnder(mappings, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
     // Drift is seen, not made.
     expect(told).toEqual(
       codesInSources('src/translator')
@@ -149,30 +149,30 @@ describe('docs/mappings.md', () => {
 
 describe('docs/operations.md', () => {
   it('explains every finding and every state', () => {
-    const told = rowsUnder(operations, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
+    const told = tableRowsUnder(operations, 'Findings').flatMap(([code]) => codesIn(code ?? ''));
     expect(told.filter((code, index) => told.indexOf(code) !== index)).toEqual([]);
     expect(
       codesInSources('src/translator', 'src/provisioning').filter((code) => !told.includes(code)),
     ).toEqual([]);
-    const states = rowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
+    const states = tableRowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
     expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
   });
 
   it('says of every table of the database what is kept there, and for how long', async () => {
-    const place = folder();
+    const place = temporaryFolder();
     const { db, close } = await openEmbedded(place.path, false);
     const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
     await close();
     place.remove();
-    const rows = rowsUnder(operations, 'What is kept, and for how long');
+    const rows = tableRowsUnder(operations, 'What is kept, and for how long');
     for (const [, what = '', long = ''] of rows) expect([what, long]).not.toContain('');
     const told = new Set(rows.flatMap(([names = '']) => codesIn(names)));
     expect([...told].toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
   });
 
   it('names only measurements that there are', async () => {
-    const place = folder();
-    const server = await serve({ JETBRIDGE_DATA: place.path });
+    const place = temporaryFolder();
+    const server = await serveJetbridge({ JETBRIDGE_DATA: place.path });
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     await server.stop();
     place.remove();
@@ -198,17 +198,17 @@ describe('docs/architecture.md', () => {
   it('has every section that code and tests cite', () => {
     const headings = [...architecture.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const cited = ['src', 'test', 'scripts'].flatMap((name) =>
-      filesBelow(name).flatMap((file) => citationsIn(document(file))),
+      filesBelow(name).flatMap((file) => citationsIn(readDocument(file))),
     );
     expect(cited.length).toBeGreaterThan(10);
     expect(cited.filter((text) => !headings.some((heading) => text.startsWith(heading)))).toEqual([]);
   });
 
   it('has the states that docs/operations.md explains', () => {
-    const explained = rowsUnder(architecture, 'States of an identity').flatMap(([state = '']) =>
+    const explained = tableRowsUnder(architecture, 'States of an identity').flatMap(([state = '']) =>
       codesIn(state),
     );
-    const known = rowsUnder(operations, 'States').flatMap(([state = '']) => codesIn(state));
+    const known = tableRowsUnder(operations, 'States').flatMap(([state = '']) => codesIn(state));
     expect(explained.toSorted()).toEqual(known.toSorted());
   });
 });
@@ -219,12 +219,12 @@ it.each([
     .filter((f) => f.endsWith('.md'))
     .map((f) => `docs/${f}`),
 ])('every link in %s leads somewhere', (file) => {
-  const links = [...document(file).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(
+  const links = [...readDocument(file).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(
     ([, to = '']) => to,
   );
   for (const to of links) expect(existsSync(join(home, dirname(file), to)) ? '' : to).toBe('');
-  for (const [, to = '', anchor = ''] of document(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)) {
-    const headings = document(to === '' ? file : join(dirname(file), to)).matchAll(/^#+ (.+)$/gm);
+  for (const [, to = '', anchor = ''] of readDocument(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)) {
+    const headings = readDocument(to === '' ? file : join(dirname(file), to)).matchAll(/^#+ (.+)$/gm);
     expect([...headings].map(([, heading = '']) => anchorOf(heading))).toContain(anchor);
   }
 });
@@ -250,7 +250,7 @@ function examplesIn(text: string): Example[] {
   const examples: Example[] = [];
   let mapping: JsonObject = {};
   let user: ScimResource = {};
-  for (const block of blocksOf(text).filter(({ info }) => info.startsWith('json '))) {
+  for (const block of fencedBlocks(text).filter(({ info }) => info.startsWith('json '))) {
     const json = JSON.parse(block.text);
     if (block.info === 'json mapping') mapping = json;
     if (block.info === 'json user') user = json;

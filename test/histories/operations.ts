@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../fixtures/seeded.ts';
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
 
 /** The attributes that an update may set, with the values that it chooses from. Undefined removes the value. */
 export const pools = {
@@ -96,7 +96,7 @@ export function operationAt(
   people: number,
   without: readonly Omitted[],
 ): Operation {
-  const random = seeded(Math.imul(seed, 1_000_003) + place * 7_919);
+  const random = seededRandom(Math.imul(seed, 1_000_003) + place * 7_919);
   random.below(2);
   const kinds = (Object.keys(weights) as Kind[]).filter((kind) => !without.includes(kind)); // The keys are the kinds.
   let left = random.below(kinds.reduce((sum, kind) => sum + weights[kind], 0));

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { seeded } from '../fixtures/seeded.ts';
+import { seededRandom } from '../fixtures/seeded.ts';
 import { execute, executeCalm, type Stage } from './execute.ts';
 import { type Idps, idps, NoAnswer, newPerson, type Person, type Write } from './idp.ts';
 import { type Omitted, type Operation, operationAt, shownOperation } from './operations.ts';
@@ -82,7 +82,7 @@ async function play(
       ),
   });
   const stage: Stage = { world, idps: client, ledger, people, note, calm: [] };
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   let rests = 0;
   for (let place = 0; place < operations; ) {
     const end = Math.min(operations, place + STRETCH);

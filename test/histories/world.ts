@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { type Fate, type FaultyProxy, faultyProxy } from '../fixtures/faulty-proxy.ts';
-import { type Doom, type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { type FaultyProxy, faultyProxy, type ProxyAction } from '../fixtures/faulty-proxy.ts';
+import { type CrashPoint, type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { type ConnectionName, connections } from './idp.ts';
 import type { Trouble } from './operations.ts';
 import { otherTravelService } from './other-travel-service.ts';
@@ -52,7 +52,7 @@ export interface World {
   /** Adds to what becomes of the next calls. */
   disturb(next: readonly (Trouble | 'pass')[]): void;
   jump(ms: number): void;
-  arm(doom: Doom): Promise<void>;
+  arm(doom: CrashPoint): Promise<void>;
   kill(): Promise<void>;
   /** True once the bridge has died. */
   isDead(): boolean;
@@ -144,7 +144,7 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
     },
     arm: (doom) =>
       running()
-        .arm(doom)
+        .crashAt(doom)
         .catch(() => undefined),
     isDead: () => isDead,
     diesSoon: async () => {
@@ -253,7 +253,7 @@ function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => v
   };
 }
 
-function fateOf(trouble: Trouble | 'pass', method: string): Fate {
+function fateOf(trouble: Trouble | 'pass', method: string): ProxyAction {
   switch (trouble) {
     case 'late':
       // A read that is carried out late has no effect.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../fixtures/eventually.ts';
-import { type Random, seeded } from '../fixtures/seeded.ts';
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { bodies } from './cases/bodies.ts';
 import { filters } from './cases/filters.ts';
@@ -65,7 +65,7 @@ test(`after ${REQUESTS} hostile requests nothing is stored but what was answered
     }
     wire.close();
   };
-  const attacks = Array.from({ length: CONNECTIONS }, (_, n) => attack(seeded(n + 1)));
+  const attacks = Array.from({ length: CONNECTIONS }, (_, n) => attack(seededRandom(n + 1)));
   await Promise.all(attacks).catch(async (error: unknown) => {
     // Had it died, what it said would be the reason.
     throw new Error(JSON.stringify(await Promise.race([server.exited, delay(2000)])), { cause: error });

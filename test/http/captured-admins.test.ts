@@ -2,11 +2,11 @@ import { readSettings } from '../../src/config/settings.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type Service, start } from '../../src/server/start.ts';
 import type { TravelUser } from '../../src/translator/snapshot.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { AUDIENCE, type OpenidProvider, openidProvider } from '../fixtures/openid-provider.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /**
  * An attack: a SCIM token tries to give a traveler who administers the travel service an address that the attacker
@@ -22,8 +22,8 @@ const tokens = {
 };
 
 let provider: OpenidProvider;
-let settings: ReturnType<typeof settingsFile>;
-let data: ReturnType<typeof folder>;
+let settings: ReturnType<typeof writeSettingsFile>;
+let data: ReturnType<typeof temporaryFolder>;
 let service: Service;
 let scim: ScimClient;
 let other: ScimClient;
@@ -41,10 +41,10 @@ async function startAgain(): Promise<void> {
 
 beforeAll(async () => {
   provider = await openidProvider();
-  data = folder();
+  data = temporaryFolder();
   const travelService = { openid: { issuer: provider.issuer, audience: AUDIENCE } };
   const policies = { reclaimEmail: true };
-  settings = settingsFile(
+  settings = writeSettingsFile(
     { travelService },
     {
       default: { policies },
@@ -74,9 +74,9 @@ async function travel(method: string, path: string, body?: object): Promise<Trav
 async function settle(): Promise<void> {
   for (const connection of ['default', 'other']) {
     await service.importTravelers(connection, () => {});
-    await service.people(connection);
+    await service.identities(connection);
   }
-  await service.people('default');
+  await service.identities('default');
 }
 
 async function signsIn(email: string): Promise<boolean> {

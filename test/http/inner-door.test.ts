@@ -1,7 +1,7 @@
 import express from 'express';
 import { newLog } from '../../src/http/log.ts';
 import { httpMetrics } from '../../src/http/monitoring.ts';
-import { openInnerDoor } from '../../src/server/http-server.ts';
+import { openLoopbackServer } from '../../src/server/http-server.ts';
 import { ask } from '../fixtures/plain-and-tls.ts';
 
 test('the inner door is on loopback, in plain, and leads to /api and nowhere else', async () => {
@@ -9,7 +9,12 @@ test('the inner door is on loopback, in plain, and leads to /api and nowhere els
     response.json({ path: request.path });
   });
   const log = newLog('silent');
-  const inner = await openInnerDoor(travel, { log, metrics: httpMetrics(), newId: () => 'r', now: () => 0 });
+  const inner = await openLoopbackServer(travel, {
+    log,
+    metrics: httpMetrics(),
+    newId: () => 'r',
+    now: () => 0,
+  });
   try {
     expect(inner.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await ask(`${inner.url}/api/users`)).toMatchObject({ status: 200, body: { path: '/users' } });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 
@@ -17,7 +17,7 @@ const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 
 let server: ServerProcess;
 let log = '';
-const place = folder();
+const place = temporaryFolder();
 beforeAll(async () => {
   const data = { JETBRIDGE_DATA: join(place.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY };
   const onLog = (text: string) => {

@@ -1,4 +1,4 @@
-import { fill, type Variables } from '../../src/replay/player.ts';
+import { substitute, type Variables } from '../../src/replay/player.ts';
 import type { Scenario, Step } from '../../src/replay/scenario.ts';
 import type { TravelService } from './travel-service.ts';
 
@@ -62,7 +62,7 @@ export function wantedBy(
 ): Hint | undefined {
   if (travel === undefined) return undefined;
   const wanted: Hint = {};
-  for (const [field, value] of Object.entries(fill(travel, variables) as Hint)) {
+  for (const [field, value] of Object.entries(substitute(travel, variables) as Hint)) {
     const other = /^<travel id of (\w+)>$/.exec(String(value))?.[1];
     if (typeof value === 'string' && rulings[value]) Object.assign(wanted, rulings[value]);
     else wanted[field] = other === undefined ? value : travelIdOf(other);

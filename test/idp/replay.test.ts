@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readAt } from '../../src/replay/matchers.ts';
-import { play, type Variables, type Wire, wire } from '../../src/replay/player.ts';
+import { readPath } from '../../src/replay/matchers.ts';
+import { playSteps, type RawClient, rawClient, type Variables } from '../../src/replay/player.ts';
 import { replay } from '../../src/replay/report.ts';
 import { readScenarios, type Scenario, type Step } from '../../src/replay/scenario.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
@@ -19,16 +19,16 @@ const READINGS = 200;
 interface Fixture {
   service: RunningService;
   travel: TravelService;
-  line: Wire;
+  line: RawClient;
   variables: Variables;
 }
 
 describe('recorded exchanges of identity providers, played against the service', () => {
   let service: RunningService;
-  let line: Wire;
+  let line: RawClient;
   beforeEach(async () => {
     service = await startService();
-    line = wire();
+    line = rawClient();
   });
   afterEach(async () => {
     line.close();
@@ -108,7 +108,7 @@ async function playIn({ service, travel, line, variables }: Fixture, scenario: S
     if (!isDeepStrictEqual(actual, hint))
       differences.push({ step: index + 1, at: 'traveler', expected: hint, actual });
   };
-  const played = await play(scenario, variables, { url: scim, wire: line, now: Date.now, afterStep });
+  const played = await playSteps(scenario, variables, { url: scim, wire: line, now: Date.now, afterStep });
   for (const { index, method, target, mismatches } of played)
     for (const mismatch of mismatches)
       differences.push({ step: index + 1, request: `${method} ${target}`, ...mismatch });
@@ -123,13 +123,13 @@ function personOf({ request, capture }: Step): string | undefined {
 }
 
 async function travelIdOf(
-  { url, line, token }: { url: string; line: Wire; token: string },
+  { url, line, token }: { url: string; line: RawClient; token: string },
   id: string,
 ): Promise<string | undefined> {
   const { origin, pathname } = new URL(url);
   const request = { method: 'GET', headers: { Authorization: `Bearer ${token}` }, body: undefined };
   const { status, body } = await line.send(origin, `${pathname}/Users/${encodeURIComponent(id)}`, request);
-  const found = status === 200 ? readAt(JSON.parse(body), `["${extensionUrn}"].travelUserId`) : undefined;
+  const found = status === 200 ? readPath(JSON.parse(body), `["${extensionUrn}"].travelUserId`) : undefined;
   return typeof found === 'string' ? found : undefined;
 }
 

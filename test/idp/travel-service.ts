@@ -1,4 +1,4 @@
-import { readAt } from '../../src/replay/matchers.ts';
+import { readPath } from '../../src/replay/matchers.ts';
 import type { RunningService } from '../fixtures/service.ts';
 
 /** The travel service as an admin sees it, over its own API. */
@@ -17,7 +17,7 @@ export function travelService({ url, travelApiKey }: RunningService): TravelServ
       const response = await fetch(`${url}/api${path}`, { headers });
       if (response.status === 404) return undefined;
       if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
-      return readAt(JSON.parse(await response.text()), 'data');
+      return readPath(JSON.parse(await response.text()), 'data');
     },
     make: async (path, data) => {
       const response = await fetch(`${url}/api${path}`, {
@@ -27,7 +27,7 @@ export function travelService({ url, travelApiKey }: RunningService): TravelServ
       });
       const answer = await response.text();
       if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${answer}`);
-      return String(readAt(JSON.parse(answer), 'data.id'));
+      return String(readPath(JSON.parse(answer), 'data.id'));
     },
   };
 }

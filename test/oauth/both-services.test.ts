@@ -2,11 +2,11 @@ import { listClients, revokeClient } from '../../src/cli/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
-import { shellOf } from '../fixtures/shell.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { recordedShell } from '../fixtures/shell.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let service: RunningService;
@@ -21,7 +21,8 @@ const statuses = async (token: string) => ({
   scim: await statusOf('/scim/v2/Users', token),
   travel: await statusOf('/api/whoami', token),
 });
-const revoke = ({ id }: RegisteredClient) => revokeClient(shellOf({ JETBRIDGE_DATA: service.data }), id);
+const revoke = ({ id }: RegisteredClient) =>
+  revokeClient(recordedShell({ JETBRIDGE_DATA: service.data }), id);
 
 test('a token of a connection’s client opens SCIM, and nothing of the travel service', async () => {
   const client = await oauthClient(service, { connection: 'default' });
@@ -41,7 +42,7 @@ test('a token of an admin’s client opens the travel service as that admin, and
   const who = await fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${token}` } });
   expect(await who.json()).toMatchObject({ data: { id, email: 'Ada@corp.example' } });
 
-  const shell = shellOf({ JETBRIDGE_DATA: service.data });
+  const shell = recordedShell({ JETBRIDGE_DATA: service.data });
   expect(await listClients(shell)).toBe(0);
   expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
 });
@@ -67,7 +68,7 @@ test('archiving the admin or taking the role away disables their clients at once
 });
 
 test('tokens and clients outlive the process', async () => {
-  const place = folder();
+  const place = temporaryFolder();
   const environment = { JETBRIDGE_DATA: place.path };
   const first = await startService(environment, { background: false });
   const client = await oauthClient(first, { connection: 'default' });
@@ -81,8 +82,8 @@ test('tokens and clients outlive the process', async () => {
 });
 
 test('a client of a connection that the settings have no more opens nothing', async () => {
-  const place = folder();
-  const both = settingsFile({}, { default: {}, acme: {} });
+  const place = temporaryFolder();
+  const both = writeSettingsFile({}, { default: {}, acme: {} });
   const data = { JETBRIDGE_DATA: place.path };
   const first = await startService({ ...data, JETBRIDGE_CONFIG: both.path }, { background: false });
   const client = await oauthClient(first, { connection: 'acme' }, { JETBRIDGE_CONFIG: both.path });

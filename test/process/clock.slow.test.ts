@@ -1,7 +1,7 @@
 import { eventually } from '../fixtures/eventually.ts';
-import { inProcessFixture, kill, type ProcessFixture, type RunningBridge } from '../fixtures/process.ts';
+import { kill, type ProcessFixture, type RunningBridge, withProcessFixture } from '../fixtures/process.ts';
 import { type Person, stranger, wishFor } from '../fixtures/remembering-idp.ts';
-import { type ShiftedClock, shiftedClock } from '../fixtures/shifted-clock.ts';
+import { createShiftedClock, type ShiftedClock } from '../fixtures/shifted-clock.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -12,7 +12,7 @@ const SOON_MS = 25_000;
 
 let clock: ShiftedClock;
 beforeEach(() => {
-  clock = shiftedClock();
+  clock = createShiftedClock();
 });
 afterEach(() => clock.remove());
 
@@ -23,14 +23,14 @@ const shifts = [
 
 describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
   it('while the bridge runs and the travel API is down, people are provisioned soon after it is back', () =>
-    inProcessFixture(
+    withProcessFixture(
       'split',
       async (fixture) => {
         const people = ['ada', 'bob', 'eve', 'joe'].map(stranger);
         const [ada, bob, eve, joe] = people as [Person, Person, Person, Person];
         const bridge = await fixture.startBridge();
         await hire(bridge, ada, bob);
-        await fixture.agree(bridge, [ada, bob]);
+        await fixture.expectAgreement(bridge, [ada, bob]);
         await fixture.proxy.shut();
         await bridge.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) });
         await bridge.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
@@ -47,14 +47,14 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
     ));
 
   it('between two runs of the bridge, what had to wait in the first is done soon in the second', () =>
-    inProcessFixture(
+    withProcessFixture(
       'split',
       async (fixture) => {
         const people = ['ada', 'bob'].map(stranger);
         const [ada, bob] = people as [Person, Person];
         const first = await fixture.startBridge();
         await hire(first, ada);
-        await fixture.agree(first, [ada]);
+        await fixture.expectAgreement(first, [ada]);
         await fixture.proxy.shut();
         await first.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { active: false }) });
         await hire(first, bob);
@@ -70,7 +70,7 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
 });
 
 it('times that IdPs read follow the wall clock', () =>
-  inProcessFixture(
+  withProcessFixture(
     'embedded',
     async (fixture) => {
       const [ada, bob] = [stranger('ada'), stranger('bob')];
@@ -93,7 +93,7 @@ async function hire(bridge: RunningBridge, ...people: Person[]): Promise<void> {
 
 async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people: Person[]): Promise<void> {
   const begun = performance.now();
-  await fixture.agree(bridge, people);
+  await fixture.expectAgreement(bridge, people);
   expect(performance.now() - begun).toBeLessThan(SOON_MS);
 }
 

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Checkpoint } from '../../src/provisioning/runtime-ports.ts';
 import {
   type Arrangement,
-  inProcessFixture,
   type ProcessFixture,
   type RunningBridge,
-  restOrDeath,
+  waitUntilSyncedOrDead,
+  withProcessFixture,
 } from '../fixtures/process.ts';
 import { stranger, type Write, wishFor } from '../fixtures/remembering-idp.ts';
 
@@ -20,11 +20,11 @@ const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'befor
  */
 export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
   it.each(chosen)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
-    inProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
+    withProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
   );
 
   it('killed again and again while it recovers, it loses nothing and makes nobody twice', () =>
-    inProcessFixture(arrangement, async (fixture) => {
+    withProcessFixture(arrangement, async (fixture) => {
       const ada = stranger('ada');
       const hire: Write = { verb: 'hire', person: ada, wish: wishFor(ada) };
       await dieAt('beforeSend', await fixture.startBridge(), hire);
@@ -32,7 +32,7 @@ export function describeCrashPoints(arrangement: Arrangement, chosen: readonly C
         // What was on its way is taken up again, whoever asks for it.
         await deathOf(await fixture.startBridge({ point, passings: 1 }));
       }
-      await fixture.agree(await fixture.startBridge(), [ada]);
+      await fixture.expectAgreement(await fixture.startBridge(), [ada]);
     }));
 }
 
@@ -49,25 +49,25 @@ async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Prom
   let bridge = await fixture.startBridge();
   await bridge.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob, { department: 'Sales' }) });
   for (const write of writes) {
-    await fixture.agree(bridge, [ada, bob]);
+    await fixture.expectAgreement(bridge, [ada, bob]);
     await dieAt(point, bridge, write);
     bridge = await fixture.startBridge();
-    await fixture.agree(bridge, [ada, bob]);
+    await fixture.expectAgreement(bridge, [ada, bob]);
     // An identity provider repeats what was not answered and is not there.
     if (!isDeepStrictEqual(write.person.sure, write.wish)) await bridge.idp.send(write);
   }
-  await fixture.agree(bridge, [ada, bob]);
+  await fixture.expectAgreement(bridge, [ada, bob]);
 }
 
 async function dieAt(point: Checkpoint, bridge: RunningBridge, write: Write): Promise<void> {
-  await bridge.arm({ point, passings: 1 });
+  await bridge.crashAt({ point, passings: 1 });
   await bridge.idp.send(write);
   await deathOf(bridge);
 }
 
 /** Dead by its own hand; one that has nothing left to do and lives has missed its point. */
 async function deathOf(bridge: RunningBridge): Promise<void> {
-  await restOrDeath(bridge);
+  await waitUntilSyncedOrDead(bridge);
   bridge.kill('SIGTERM');
   expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });
 }

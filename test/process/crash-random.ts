@@ -1,14 +1,14 @@
 import {
   type Arrangement,
-  inProcessFixture,
   kill,
   type ProcessFixture,
   type RunningBridge,
-  restOrDeath,
+  waitUntilSyncedOrDead,
+  withProcessFixture,
 } from '../fixtures/process.ts';
 import { type Person, stranger, type Wish, type Write, wishFor } from '../fixtures/remembering-idp.ts';
-import { type Random, seeded } from '../fixtures/seeded.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /** More of them on demand: JETBRIDGE_CRASH_ROUNDS, and JETBRIDGE_CRASH_SEED for others. */
 const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
@@ -25,17 +25,17 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
     `killed at ${rounds} random instants (seed ${SEED}), it loses nothing and makes nobody twice`,
     () =>
       withoutSafetyValve((environment) =>
-        inProcessFixture(
+        withProcessFixture(
           arrangement,
           async (fixture) => {
-            const random = seeded(SEED);
+            const random = seededRandom(SEED);
             const people = Array.from({ length: PEOPLE }, (_, index) => stranger(`p${index}`));
             for (let round = 0; round < rounds; round += 1) {
               const bridge = await survivor(fixture, random);
               for (const person of people) await bridge.idp.recall(person);
               await dieAmongWrites(bridge, random, people);
             }
-            await fixture.agree(await fixture.startBridge(), people);
+            await fixture.expectAgreement(await fixture.startBridge(), people);
           },
           environment,
         ),
@@ -46,7 +46,7 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
 
 /** More than half of the people leave at some time: here nobody is to be held for that. */
 async function withoutSafetyValve(story: (environment: Record<string, string>) => Promise<void>) {
-  const settings = settingsFile({}, { default: { policies: { safetyValve: false } } });
+  const settings = writeSettingsFile({}, { default: { policies: { safetyValve: false } } });
   try {
     await story({ JETBRIDGE_CONFIG: settings.path });
   } finally {
@@ -58,7 +58,7 @@ async function withoutSafetyValve(story: (environment: Record<string, string>) =
 async function survivor(fixture: ProcessFixture, random: Random): Promise<RunningBridge> {
   if (random.below(4) > 0) return fixture.startBridge();
   const doomed = await fixture.startBridge({ point: 'any', passings: 1 + random.below(10) });
-  await restOrDeath(doomed);
+  await waitUntilSyncedOrDead(doomed);
   await kill(doomed);
   return fixture.startBridge();
 }
@@ -67,7 +67,7 @@ async function survivor(fixture: ProcessFixture, random: Random): Promise<Runnin
 async function dieAmongWrites(bridge: RunningBridge, random: Random, people: Person[]): Promise<void> {
   const writers = random.some(people, 10 + random.below(21));
   if (random.below(2) === 0)
-    await bridge.arm({ point: 'any', passings: 1 + random.below(4 * writers.length) });
+    await bridge.crashAt({ point: 'any', passings: 1 + random.below(4 * writers.length) });
   let left = random.below(writers.length);
   const answered = () => {
     if (left === 0) bridge.kill('SIGKILL');

@@ -5,7 +5,7 @@ import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLogQuery } from '../../src/travel/ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, type Served, serve } from '../fixtures/jetbridge.ts';
+import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The promise is five seconds. A machine that has much to do may take longer; an import would come after an hour. */
@@ -29,13 +29,13 @@ function asker(url: string, token: string, type: string): Asked {
 }
 
 describe('what is done by hand in the embedded travel service is seen in SCIM soon after', () => {
-  let place: ReturnType<typeof folder>;
-  let server: Served;
+  let place: ReturnType<typeof temporaryFolder>;
+  let server: JetbridgeServer;
   let scim: Asked;
   let travel: Asked;
   beforeEach(async () => {
-    place = folder();
-    server = await serve({ JETBRIDGE_DATA: join(place.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY });
+    place = temporaryFolder();
+    server = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY });
     scim = asker(`${server.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
     travel = asker(`${server.url}/api`, TRAVEL_API_KEY, 'application/json');
   });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../fixtures/eventually.ts';
 import { faultyProxy } from '../fixtures/faulty-proxy.ts';
 import { limitFileSize } from '../fixtures/file-size-limit.ts';
-import { jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { kill } from '../fixtures/process.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -133,9 +133,12 @@ describe('on a full disk', () => {
   it('every write is answered 503 in the form of its area, and every read goes on; later everything goes on', async () => {
     const server = await serve();
     const { url } = server;
-    const made = await jetbridge(['oauth-clients', 'create', '--connection', 'default', '--name', 'entra'], {
-      JETBRIDGE_DATA: server.data,
-    });
+    const made = await runJetbridge(
+      ['oauth-clients', 'create', '--connection', 'default', '--name', 'entra'],
+      {
+        JETBRIDGE_DATA: server.data,
+      },
+    );
     const [, client = ''] = /client_id=(\S+)/.exec(made.out) ?? [];
     const [, secret = ''] = /client_secret=(\S+)/.exec(made.out) ?? [];
     const form = { grant_type: 'client_credentials', client_id: client, client_secret: secret };

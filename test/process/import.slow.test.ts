@@ -1,6 +1,6 @@
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, serve } from '../fixtures/jetbridge.ts';
+import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
 /** A small travel API without totals, with a number of people, that a process imports. */
 async function travelApi(): Promise<{ server: TravelServer; setPeople(count: number): void }> {
@@ -25,7 +25,7 @@ async function travelApi(): Promise<{ server: TravelServer; setPeople(count: num
   };
 }
 
-const data = folder();
+const data = temporaryFolder();
 let api: Awaited<ReturnType<typeof travelApi>>;
 let environment: Record<string, string>;
 
@@ -47,30 +47,30 @@ afterAll(async () => {
 test('an import that sees too few says so with 1, until an admin accepts that the others are gone', async () => {
   const unread = 'default: 1 traveler without a readable email passed over.\n';
   api.setPeople(121);
-  expect(await jetbridge(['import'], environment)).toEqual({
+  expect(await runJetbridge(['import'], environment)).toEqual({
     code: 0,
     out: 'default: 121 travelers read\n',
     err: unread,
   });
   api.setPeople(4);
-  const doubted = await jetbridge(['import'], environment);
+  const doubted = await runJetbridge(['import'], environment);
   expect(doubted).toMatchObject({ code: 1, out: 'default: 4 travelers read\n' });
   expect(doubted.err).toContain('only 3 of 120 known travelers were seen');
   expect(doubted.err).toContain('jetbridge import --accept-missing');
 
-  const server = await serve(environment);
+  const server = await serveJetbridge(environment);
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
   const incomplete = /jetbridge_import_incomplete\{connection="default"\} (\d)/;
   await eventually(async () => expect(incomplete.exec(await metrics())?.[1]).toBe('1'));
   expect(await shown(server.url)).toBe(120);
   await server.stop();
 
-  expect(await jetbridge(['import', '--accept-missing'], environment)).toEqual({
+  expect(await runJetbridge(['import', '--accept-missing'], environment)).toEqual({
     code: 0,
     out: 'default: 4 travelers read\n',
     err: unread,
   });
-  const again = await serve(environment);
+  const again = await serveJetbridge(environment);
   await eventually(async () => {
     const text = await (await fetch(`${again.url}/metrics`)).text();
     expect(incomplete.exec(text)?.[1]).toBe('0');

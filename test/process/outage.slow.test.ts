@@ -1,6 +1,6 @@
 import { eventually } from '../fixtures/eventually.ts';
-import type { Fate, FaultyProxy } from '../fixtures/faulty-proxy.ts';
-import { inProcessFixture, kill } from '../fixtures/process.ts';
+import type { FaultyProxy, ProxyAction } from '../fixtures/faulty-proxy.ts';
+import { kill, withProcessFixture } from '../fixtures/process.ts';
 import { type Person, type RememberingIdp, stranger, wishFor } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
@@ -12,7 +12,7 @@ interface Trouble {
   end(proxy: FaultyProxy): unknown;
 }
 
-function every(fate: Fate): Trouble {
+function every(fate: ProxyAction): Trouble {
   return { begin: (proxy) => proxy.decide(() => fate), end: (proxy) => proxy.decide(() => 'pass') };
 }
 
@@ -44,7 +44,7 @@ const troubles: [string, Trouble[]][] = [
 
 describe('a travel API that', () => {
   it.each(troubles)('%s delays what is written, and loses and doubles nothing', (_, several) =>
-    inProcessFixture('split', async (fixture) => {
+    withProcessFixture('split', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: Person[] = [];
       for (const [index, trouble] of several.entries()) {
@@ -55,13 +55,13 @@ describe('a travel API that', () => {
         ] as const;
         people.push(...newcomers);
         await live(fixture.proxy, bridge.idp, { trouble, newcomers });
-        await fixture.agree(bridge, people);
+        await fixture.expectAgreement(bridge, people);
       }
     }),
   );
 
   it('is of another kind, and fails in several ways, delays what is written, and loses and doubles nothing', () =>
-    inProcessFixture('other', async (fixture) => {
+    withProcessFixture('other', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: Person[] = [];
       for (const [index, trouble] of [every('loseAnswer'), every({ status: 503 })].entries()) {
@@ -72,18 +72,18 @@ describe('a travel API that', () => {
         ] as const;
         people.push(...newcomers);
         await live(fixture.proxy, bridge.idp, { trouble, newcomers });
-        await fixture.agree(bridge, people);
+        await fixture.expectAgreement(bridge, people);
       }
       const { startAgain } = await fixture.killTravel();
       const late = stranger('late');
       people.push(late);
       await bridge.idp.send({ verb: 'hire', person: late, wish: wishFor(late, { department: 'Sales' }) });
       await startAgain();
-      await fixture.agree(bridge, people);
+      await fixture.expectAgreement(bridge, people);
     }));
 
   it('loses the answer to a create is asked who has the address, and gets no second create', () =>
-    inProcessFixture('split', async (fixture) => {
+    withProcessFixture('split', async (fixture) => {
       const ada = stranger('ada');
       const bridge = await fixture.startBridge();
       let creates = 0;
@@ -93,12 +93,12 @@ describe('a travel API that', () => {
         return 'loseAnswer';
       });
       await bridge.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
-      await fixture.agree(bridge, [ada]);
+      await fixture.expectAgreement(bridge, [ada]);
       expect(creates).toBe(1);
     }));
 
   it('hangs keeps none of 25 writers waiting', () =>
-    inProcessFixture('split', async (fixture) => {
+    withProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 25 }, (_, index) => stranger(`p${index}`));
       const bridge = await fixture.startBridge();
       fixture.proxy.decide(() => 'hang');
@@ -107,11 +107,11 @@ describe('a travel API that', () => {
       );
       expect(new Set(answers)).toEqual(new Set(['acknowledged']));
       await hanging.end(fixture.proxy);
-      await fixture.agree(bridge, people);
+      await fixture.expectAgreement(bridge, people);
     }));
 
   it('is killed under writes, and comes back, has everybody once', () =>
-    inProcessFixture('split', async (fixture) => {
+    withProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 12 }, (_, index) => stranger(`p${index}`));
       const bridge = await fixture.startBridge();
       let creates = 0;
@@ -127,12 +127,12 @@ describe('a travel API that', () => {
       const { startAgain } = await fixture.killTravel();
       expect(new Set(await Promise.all(writes))).toEqual(new Set(['acknowledged']));
       await startAgain();
-      await fixture.agree(bridge, people);
+      await fixture.expectAgreement(bridge, people);
     }));
 });
 
 it('a bridge that starts, is killed and starts again, all in an outage, has every write and delivers it once', () =>
-  inProcessFixture('split', async (fixture) => {
+  withProcessFixture('split', async (fixture) => {
     const people = [stranger('ada'), stranger('bob'), stranger('eve')] as const;
     const [ada, bob, eve] = people;
     await fixture.proxy.shut();
@@ -145,11 +145,11 @@ it('a bridge that starts, is killed and starts again, all in an outage, has ever
     await second.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
     await second.idp.send({ verb: 'hire', person: eve, wish: wishFor(eve) });
     await fixture.proxy.open();
-    await fixture.agree(second, people);
+    await fixture.expectAgreement(second, people);
   }));
 
 it('on SIGTERM a running request is answered, the process ends with 0, and the next finds everything', () =>
-  inProcessFixture('split', async (fixture) => {
+  withProcessFixture('split', async (fixture) => {
     const ada = stranger('ada');
     const bridge = await fixture.serveBridge();
     fixture.proxy.decide(({ method }) => (method === 'GET' ? 'pass' : 'hang'));
@@ -159,7 +159,7 @@ it('on SIGTERM a running request is answered, the process ends with 0, and the n
     expect(await answer).toBe('acknowledged');
     expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
     fixture.proxy.decide(() => 'pass');
-    await fixture.agree(await fixture.serveBridge(), [ada]);
+    await fixture.expectAgreement(await fixture.serveBridge(), [ada]);
   }));
 
 /** Somebody is changed, somebody leaves and somebody joins while there is trouble; all of it is acknowledged. */

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { eventually } from '../fixtures/eventually.ts';
-import { folder, jetbridge, type Served, serve } from '../fixtures/jetbridge.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -11,13 +16,13 @@ const BOUND = 25;
 const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 
-let place: ReturnType<typeof folder>;
+let place: ReturnType<typeof temporaryFolder>;
 let environment: Record<string, string>;
-let server: Served;
+let server: JetbridgeServer;
 let scim: ScimClient;
 let travel: TravelAdmin;
 beforeEach(async () => {
-  place = folder();
+  place = temporaryFolder();
   environment = { TRAVEL_API_KEY, SCIM_TOKEN, LOG_LEVEL: 'error', JETBRIDGE_DATA: join(place.path, 'data') };
   await begin();
 });
@@ -27,12 +32,12 @@ afterEach(async () => {
 });
 
 async function begin(): Promise<void> {
-  server = await serve(environment);
+  server = await serveJetbridge(environment);
   scim = scimClient(server.url, SCIM_TOKEN);
   travel = travelAdmin(server.url, TRAVEL_API_KEY);
 }
 
-const holds = (...args: string[]) => jetbridge(['holds', ...args], environment);
+const holds = (...args: string[]) => runJetbridge(['holds', ...args], environment);
 
 /** Sends so many requests, ten at a time, and answers their bodies; each must have the status. */
 async function each(

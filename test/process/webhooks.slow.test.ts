@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { jetbridge } from '../fixtures/jetbridge.ts';
+import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { kill } from '../fixtures/process.ts';
-import { seeded } from '../fixtures/seeded.ts';
+import { seededRandom } from '../fixtures/seeded.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { openReceiver } from '../travel/webhooks/receiver.ts';
 
 /** Starting processes takes long on a busy machine. */
@@ -28,7 +28,7 @@ afterEach(async () => {
 function ground(environment: Record<string, string> = {}) {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-webhooks-'));
   closing.push(() => rmSync(data, { recursive: true }));
-  const settings = settingsFile({ travelService: { webhooks: { allowPrivate: true } } });
+  const settings = writeSettingsFile({ travelService: { webhooks: { allowPrivate: true } } });
   closing.push(settings.remove);
   return {
     data,
@@ -56,7 +56,7 @@ async function call({ url }: ServerProcess, method: string, path: string, data?:
 it('a process that is killed in the middle of deliveries, again and again, loses none, and mixes up none', async () => {
   const { data, start } = ground();
   // Of each round, one request after so many gets no answer.
-  const random = seeded(Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1));
+  const random = seededRandom(Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1));
   const receiver = await openReceiver();
   closing.push(receiver.close);
   let server = await start();
@@ -102,7 +102,7 @@ it('https is spoken with a receiver whose authority the machine trusts, and the 
   const kinds = receiver.received.map(({ event }) => event.kind).sort();
   expect(kinds).toEqual(['webhook.created', 'webhook.updated']);
   const log = await eventually(async () => {
-    const { out } = await jetbridge(['requests', '--json'], { JETBRIDGE_DATA: data });
+    const { out } = await runJetbridge(['requests', '--json'], { JETBRIDGE_DATA: data });
     expect(out).toContain(`/webhooks/${id}/test`);
     return out;
   });

@@ -1,5 +1,5 @@
 import type { ScimResource } from '../../src/schema/resource.ts';
-import { atEveryCall, type Stage, type Story } from '../fixtures/every-call.ts';
+import { type EveryCallContext, type EveryCallScenario, failEveryCall } from '../fixtures/every-call.ts';
 import { addressOf, emailsOf, person } from '../fixtures/provisioning.ts';
 
 const names = ['Ada', 'Bob', 'Cy', 'Di'];
@@ -12,10 +12,10 @@ const userNames: Record<string, (name: string) => ScimResource> = {
 };
 
 /** The people take each other's addresses round about. */
-function rotation(count: number, naming: string): Story {
+function rotation(count: number, naming: string): EveryCallScenario {
   const people = names.slice(0, count);
   return {
-    play: async (stage) => {
+    run: async (stage) => {
       const { fixture } = stage;
       const { id: connection } = fixture.connection;
       const ids: string[] = [];
@@ -32,7 +32,7 @@ function rotation(count: number, naming: string): Story {
   };
 }
 
-async function expectAllAsWanted({ fixture }: Stage, ids: string[]): Promise<void> {
+async function expectAllAsWanted({ fixture }: EveryCallContext, ids: string[]): Promise<void> {
   const ends = await Promise.all(
     ids.map(async (id) => {
       const { state, findings, desired } = await fixture.identity(id);
@@ -54,7 +54,7 @@ describe.each(Object.keys(userNames))('with userNames that are %s', (naming) => 
   test.each([2, 3, 4])(
     'the addresses of %d people rotate, whichever call fails',
     async (count) => {
-      expect(await atEveryCall(rotation(count, naming))).toBeGreaterThan(8 * count);
+      expect(await failEveryCall(rotation(count, naming))).toBeGreaterThan(8 * count);
     },
     120_000,
   );

@@ -1,4 +1,4 @@
-import { holdingFirst } from '../fixtures/holding-first.ts';
+import { holdFirstCall } from '../fixtures/holding-first.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -12,7 +12,7 @@ async function importedDuringAttempt(
   const { id } = await bridge.users.create(users, person('Ada'));
   const { travelId = '' } = await fixture.identity(id);
   clock.advance(60_000);
-  const { held, reached, release } = holdingFirst(store.leases.finish);
+  const { held, reached, release } = holdFirstCall(store.leases.finish);
   store.leases.finish = held;
   await store.reconcileQueue.markDirty(users, [id], clock.now());
   const attempt = bridge.settleDue();

@@ -1,5 +1,5 @@
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
-import { atEveryCall, type Stage } from '../fixtures/every-call.ts';
+import { type EveryCallContext, failEveryCall } from '../fixtures/every-call.ts';
 import {
   addressOf,
   emailsOf,
@@ -32,7 +32,10 @@ const former: ScimResource = {
 };
 
 /** How somebody else under the same userName and address takes the place of a leaver. */
-const ways: Record<string, (fixture: ProvisioningFixture, write: Stage['write']) => Promise<string>> = {
+const ways: Record<
+  string,
+  (fixture: ProvisioningFixture, write: EveryCallContext['write']) => Promise<string>
+> = {
   'a POST after a DELETE': async (fixture, write) => {
     const { id: connection } = fixture.connection;
     const ada = await fixture.bridge.users.create(
@@ -113,8 +116,8 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
   if (!takePlace) throw new Error('there is no such way');
 
   test('leaves nothing of the leaver at the traveler, whichever call fails', async () => {
-    const plays = await atEveryCall({
-      play: async (stage) => {
+    const plays = await failEveryCall({
+      run: async (stage) => {
         const { fixture } = stage;
         const id = await takePlace(fixture, (write) => {
           stage.begin();
@@ -138,9 +141,9 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
   }, 60_000);
 
   test('gets a traveler of their own where the policy says so, whichever call fails', async () => {
-    await atEveryCall({
+    await failEveryCall({
       options: { policies: { onReturn: 'separate' } },
-      play: async (stage) => {
+      run: async (stage) => {
         const { fixture } = stage;
         const id = await takePlace(fixture, (write) => {
           stage.begin();
@@ -168,9 +171,9 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
   }, 60_000);
 
   test('is held where the policy says so, until an approval, whichever call fails', async () => {
-    await atEveryCall({
+    await failEveryCall({
       options: { policies: { onReturn: 'hold' } },
-      play: async (stage) => {
+      run: async (stage) => {
         const { fixture } = stage;
         const { id: connection } = fixture.connection;
         const id = await takePlace(fixture, (write) => {

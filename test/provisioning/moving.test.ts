@@ -1,5 +1,5 @@
-import { atEveryCall } from '../fixtures/every-call.ts';
-import { holdingFirst } from '../fixtures/holding-first.ts';
+import { failEveryCall } from '../fixtures/every-call.ts';
+import { holdFirstCall } from '../fixtures/holding-first.ts';
 import {
   addressOf,
   emailsOf,
@@ -20,23 +20,23 @@ async function rest(fixture: ProvisioningFixture, rounds = 4): Promise<void> {
 
 const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise<void>; release(): void }> = {
   'before its commit': ({ store }) => {
-    const { held, ...rest } = holdingFirst(store.identities.commit);
+    const { held, ...rest } = holdFirstCall(store.identities.commit);
     store.identities.commit = held;
     return rest;
   },
   'before its lease': ({ store }) => {
-    const { held, ...rest } = holdingFirst(store.leases.take);
+    const { held, ...rest } = holdFirstCall(store.leases.take);
     store.leases.take = held;
     return rest;
   },
   'before its create is announced': ({ store }) => {
-    const { held, ...rest } = holdingFirst(store.leases.announce);
+    const { held, ...rest } = holdFirstCall(store.leases.announce);
     store.leases.announce = held;
     return rest;
   },
   'before its create': ({ travel }) => travel.hold('create'),
   'before its outcome is kept': ({ store }) => {
-    const { held, ...rest } = holdingFirst(store.leases.finish);
+    const { held, ...rest } = holdFirstCall(store.leases.finish);
     store.leases.finish = held;
     return rest;
   },
@@ -86,9 +86,9 @@ test('an address that was reserved for a create which failed for good is free fo
   }, more));
 
 test('a person who moves is the same traveler, and both connections are told, whichever call fails', async () => {
-  const plays = await atEveryCall({
+  const plays = await failEveryCall({
     hasOther: true,
-    play: async (stage) => {
+    run: async (stage) => {
       const { fixture } = stage;
       const { id: connection } = fixture.connection;
       const other = `${connection}-other`;
@@ -161,9 +161,9 @@ test('an administrator who moves is held', () =>
   }, more));
 
 test('people of two connections swap their addresses, whichever call fails', async () => {
-  const plays = await atEveryCall({
+  const plays = await failEveryCall({
     hasOther: true,
-    play: async (stage) => {
+    run: async (stage) => {
       const { fixture } = stage;
       const { id: connection } = fixture.connection;
       const other = `${connection}-other`;

@@ -1,4 +1,4 @@
-import { isPath, readAt } from '../../src/replay/matchers.ts';
+import { isPath, readPath } from '../../src/replay/matchers.ts';
 
 const body = {
   a: { b: 1, none: null },
@@ -34,20 +34,20 @@ describe('paths into the body of an answer', () => {
     ['__proto__', undefined],
   ])('%s', (path, value) => {
     expect(isPath(path)).toBe(true);
-    expect(readAt(body, path)).toEqual(value);
+    expect(readPath(body, path)).toEqual(value);
   });
 
   test('an item of the body itself', () => {
-    expect(readAt([{ a: 1 }], '[0].a')).toBe(1);
+    expect(readPath([{ a: 1 }], '[0].a')).toBe(1);
   });
 
   test('nothing is at any path of nothing', () => {
-    expect(readAt(undefined, 'a.b[0]')).toBeUndefined();
-    expect(readAt(undefined, '$nulls')).toBe(0);
+    expect(readPath(undefined, 'a.b[0]')).toBeUndefined();
+    expect(readPath(undefined, '$nulls')).toBe(0);
   });
 
   test.each(['a[', 'a[x]', 'a..b', 'a[?(b)]', 'a]'])('%s is no path', (path) => {
     expect(isPath(path)).toBe(false);
-    expect(() => readAt(body, path)).toThrow('is no path');
+    expect(() => readPath(body, path)).toThrow('is no path');
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type Replay, type Replayed, replay } from '../../src/replay/report.ts';
+import { type ReplayOptions, type ReplayResult, replay } from '../../src/replay/report.ts';
 
 interface Recorded {
   line: string;
@@ -66,8 +66,8 @@ describe('replaying scenarios', () => {
   async function playSteps(
     url: string,
     steps: unknown[],
-    more: Partial<Replay> & { tags?: string[] } = {},
-  ): Promise<Replayed & { lines: string[] }> {
+    more: Partial<ReplayOptions> & { tags?: string[] } = {},
+  ): Promise<ReplayResult & { lines: string[] }> {
     serial += 1;
     const lines: string[] = [];
     const { tags = [], ...settings } = more;

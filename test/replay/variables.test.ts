@@ -1,48 +1,50 @@
 import fc from 'fast-check';
-import { fill, fillPath, fillText, namesIn } from '../../src/replay/player.ts';
+import { substitute, substitutePath, substituteText, variableNames } from '../../src/replay/player.ts';
 
 describe('variables of a scenario', () => {
   const variables = { id: 'a/b c', total: 3, tokenEndpoint: 'http://h/oauth/token?x=1', urn: 'urn:x' };
 
   test('are percent-encoded in a path, whose own encoding stays', () => {
-    expect(fillPath('/Users?filter=userName+eq+%22{{id}}%22&n={{total}}', variables)).toBe(
+    expect(substitutePath('/Users?filter=userName+eq+%22{{id}}%22&n={{total}}', variables)).toBe(
       '/Users?filter=userName+eq+%22a%2Fb%20c%22&n=3',
     );
   });
 
   test('the token endpoint is a URL and goes into a path as it is', () => {
-    expect(fillPath('{{tokenEndpoint}}', variables)).toBe('http://h/oauth/token?x=1');
+    expect(substitutePath('{{tokenEndpoint}}', variables)).toBe('http://h/oauth/token?x=1');
   });
 
   test('are plain text in headers', () => {
-    expect(fillText('Bearer {{id}} {{total}}', variables)).toBe('Bearer a/b c 3');
+    expect(substituteText('Bearer {{id}} {{total}}', variables)).toBe('Bearer a/b c 3');
   });
 
   test('fill strings and names of a body, and keep their type when they stand alone', () => {
-    expect(fill({ '{{urn}}': [{ n: '{{total}}', s: 'n{{total}}', t: true, z: null }] }, variables)).toEqual({
+    expect(
+      substitute({ '{{urn}}': [{ n: '{{total}}', s: 'n{{total}}', t: true, z: null }] }, variables),
+    ).toEqual({
       'urn:x': [{ n: 3, s: 'n3', t: true, z: null }],
     });
   });
 
   test('that are not known are told as missing', () => {
-    expect(fillPath('/Users/{{gone}}', variables)).toBe('/Users/missing-gone');
-    expect(fill('{{toString}}', variables)).toBe('missing-toString');
+    expect(substitutePath('/Users/{{gone}}', variables)).toBe('/Users/missing-gone');
+    expect(substitute('{{toString}}', variables)).toBe('missing-toString');
   });
 
   test('a recorded __proto__ stays a member', () => {
-    const filled = fill(JSON.parse('{"__proto__": {"admin": "{{total}}"}}'), variables);
+    const filled = substitute(JSON.parse('{"__proto__": {"admin": "{{total}}"}}'), variables);
     expect(JSON.stringify(filled)).toBe('{"__proto__":{"admin":3}}');
   });
 
   test('are named wherever they stand', () => {
-    expect(namesIn([{ '{{a}}': 'x{{b}}y{{c}}' }, 1])).toEqual(new Set(['a', 'b', 'c']));
+    expect(variableNames([{ '{{a}}': 'x{{b}}y{{c}}' }, 1])).toEqual(new Set(['a', 'b', 'c']));
   });
 
   test('a body without any is unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!JSON.stringify(value).includes('{{'));
-        expect(JSON.stringify(fill(value, variables))).toBe(JSON.stringify(value));
+        expect(JSON.stringify(substitute(value, variables))).toBe(JSON.stringify(value));
       }),
     );
   });

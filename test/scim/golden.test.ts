@@ -6,7 +6,7 @@ import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.
 import { patchOp, scimFixture } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /**
  * Answers byte for byte, as a socket sees them: status line, headers in their order, body. What differs from run to run is
@@ -150,7 +150,7 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
 
 test.each(goldens)('%s', async (file, ask) => {
   // Long enough that every write waits for the travel service: the traveler is then in the answer.
-  const settings = settingsFile({ writeBudgetMs: 10_000 });
+  const settings = writeSettingsFile({ writeBudgetMs: 10_000 });
   const service = await startService(
     { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: settings.path },
     { background: false },

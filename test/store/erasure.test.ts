@@ -5,7 +5,7 @@ import { travelResources } from '../../src/store/travel-resources.ts';
 import { keysOf } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const ada = mentions({ unique: ['ada@corp.example', '7d4e7f0a-52b1'], whole: ['ada', 'Ada Lovelace', '42'] });
 
@@ -76,7 +76,7 @@ describe('the mentions of a person', () => {
 });
 
 test('the address of whoever leaves a long list is not kept as the beginning of a block', async () => {
-  const place = folder();
+  const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
   const store = travelResources(database);
   const resource = (number: number) => ({

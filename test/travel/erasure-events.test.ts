@@ -5,10 +5,10 @@ import { travelResources } from '../../src/store/travel-resources.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
 import { keysOf } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
-import { folder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
 test('one look takes the name and an address elsewhere out of an event of a trip with several travelers', async () => {
-  const place = folder();
+  const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
   const store = travelResources(database);
   const data = {

@@ -8,7 +8,7 @@ import {
   type SomeClaims,
 } from '../fixtures/openid-provider.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { settingsFile } from '../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 const EMAIL = 'ada@corp.example';
@@ -355,11 +355,11 @@ describe('a provider that is not there', () => {
 });
 
 describe('in the running service', () => {
-  let settings: ReturnType<typeof settingsFile>;
+  let settings: ReturnType<typeof writeSettingsFile>;
   let service: RunningService;
   beforeEach(async () => {
     const openid = { issuer: provider.issuer, audience: AUDIENCE };
-    settings = settingsFile({ travelService: { openid } });
+    settings = writeSettingsFile({ travelService: { openid } });
     service = await startService({ JETBRIDGE_CONFIG: settings.path }, { background: false });
   });
   afterEach(async () => {

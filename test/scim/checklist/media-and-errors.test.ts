@@ -1,7 +1,7 @@
 import { readSettings } from '../../../src/config/settings.ts';
 import { ProvisioningError } from '../../../src/provisioning/provisioning-error.ts';
 import { urns } from '../../../src/schema/resource.ts';
-import { folder } from '../../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../../fixtures/jetbridge.ts';
 import { patchOp, scimFixture } from '../../fixtures/scim.ts';
 import type { ScimAnswer } from '../../fixtures/scim-client.ts';
 import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
@@ -165,7 +165,7 @@ test('9. TLS is required for bearer tokens, and tokens are never accepted from t
   }
   // This process serves plain HTTP, so it listens on the loopback unless told otherwise: TLS ends in front of it.
   const home = `${__dirname}/../../..`;
-  const data = folder();
+  const data = temporaryFolder();
   expect(readSettings({ JETBRIDGE_DATA: data.path }, home).host).toBe('127.0.0.1');
   expect(() => readSettings({ JETBRIDGE_DATA: data.path, TLS_CERT: 'x', TLS_KEY: 'y' }, home)).toThrow();
   data.remove();

@@ -2,7 +2,7 @@ import { urns } from '../../../src/schema/resource.ts';
 import { patchOp } from '../../fixtures/scim.ts';
 import { scimClient } from '../../fixtures/scim-client.ts';
 import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
-import { settingsFile } from '../../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../../fixtures/settings-file.ts';
 
 let scim: ScimService;
 beforeEach(async () => {
@@ -281,7 +281,7 @@ test('65. /Bulk and /Me are 501 with an error body; POST /.search works', async 
 });
 
 test('67. the token fixes the tenant; ids and uniqueness are per tenant, and nothing leaks: 404, not 403', async () => {
-  const settings = settingsFile({}, { default: {}, second: { scimTokenEnv: 'SECOND_TOKEN' } });
+  const settings = writeSettingsFile({}, { default: {}, second: { scimTokenEnv: 'SECOND_TOKEN' } });
   const tokens = { SCIM_TOKEN: 'a-token-of-the-first', SECOND_TOKEN: 'a-token-of-the-second' };
   const both = await scimService({ ...tokens, JETBRIDGE_CONFIG: settings.path });
   const one = scimClient(both.service.url, tokens.SCIM_TOKEN);

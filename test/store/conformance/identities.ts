@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { fixture, imported, linked, NOW, type Open, person, traveler } from '../../fixtures/store.ts';
-import { areSameWithoutCase, twoSpellings } from '../../fixtures/unicode.ts';
+import { areSameWithoutCase, wordPairs } from '../../fixtures/unicode.ts';
 
 /** How identities are read, on any database. */
 export function describeIdentities(open: Open): void {
@@ -75,7 +75,7 @@ export function describeIdentities(open: Open): void {
       const { identities, leases, add } = await fixture(open);
       let count = 0;
       await fc.assert(
-        fc.asyncProperty(twoSpellings, async ([one, other]) => {
+        fc.asyncProperty(wordPairs, async ([one, other]) => {
           count += 1;
           const [kept, asked] = [`${one}@${count}`, `${other}@${count}`];
           const expected = areSameWithoutCase(kept, asked) ? 1 : 0;

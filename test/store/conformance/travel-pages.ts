@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { travelResources } from '../../../src/store/travel-resources.ts';
 import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
-import { seeded } from '../../fixtures/seeded.ts';
+import { seededRandom } from '../../fixtures/seeded.ts';
 import { NOW, type Open } from '../../fixtures/store.ts';
 
 const bare: Keys = { archived: false, unique: [], index: [], references: [] };
@@ -167,7 +167,7 @@ export function describeTravelPages(open: Open): void {
 
     it('is found in a long list as it is in a short one, whatever came, went or was archived', async () => {
       const store = await opened();
-      const { below } = seeded(7);
+      const { below } = seededRandom(7);
       let made = 0;
       const keys = ({ name, archived }: Model[number]): Keys => ({
         ...bare,

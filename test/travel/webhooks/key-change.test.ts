@@ -5,22 +5,22 @@ import { Webhook } from 'standardwebhooks';
 import { newLog } from '../../../src/http/log.ts';
 import type { JsonObject } from '../../../src/schema/resource.ts';
 import { linesTo } from '../../fixtures/http.ts';
-import { folder, jetbridge } from '../../fixtures/jetbridge.ts';
+import { runJetbridge, temporaryFolder } from '../../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../../fixtures/service.ts';
-import { settingsFile } from '../../fixtures/settings-file.ts';
+import { writeSettingsFile } from '../../fixtures/settings-file.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 const TRAVEL_API_KEY = 'travel-key-of-the-tests';
 const newKey = () => randomBytes(32).toString('hex');
 
 let receiver: Receiver;
-let data: ReturnType<typeof folder>;
-let settings: ReturnType<typeof settingsFile>;
+let data: ReturnType<typeof temporaryFolder>;
+let settings: ReturnType<typeof writeSettingsFile>;
 let lines: JsonObject[];
 beforeEach(async () => {
   receiver = await openReceiver();
-  data = folder();
-  settings = settingsFile({ travelService: { webhooks: { allowPrivate: true } } });
+  data = temporaryFolder();
+  settings = writeSettingsFile({ travelService: { webhooks: { allowPrivate: true } } });
   lines = [];
 });
 afterEach(async () => {
@@ -138,7 +138,7 @@ it('a wrong previous key stops the start with one line, and changes nothing', as
     'environment JETBRIDGE_KEY_PREVIOUS: does not open the secret of a webhook, and neither does the present key. Set it to the key they were encrypted with; if that is lost, unset it, start, and make new secrets.';
   const mistaken = { JETBRIDGE_KEY: next, JETBRIDGE_KEY_PREVIOUS: wrong };
   await expect(withKeys(mistaken, async () => {})).rejects.toThrow(line);
-  const ran = await jetbridge(['serve'], { ...environmentWith(mistaken), PORT: '0' });
+  const ran = await runJetbridge(['serve'], { ...environmentWith(mistaken), PORT: '0' });
   expect([ran.code, ran.err]).toEqual([1, `${line}\n`]);
   expect(ran.out + ran.err).not.toContain(wrong);
   expect(await withKeys({ JETBRIDGE_KEY: right }, (service) => isSigned(service, webhook))).toBe(true);

@@ -10,7 +10,7 @@ import { travelResources } from '../../src/store/travel-resources.ts';
 import { isObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { dumpOf } from './dump.ts';
+import { dumpOf } from '../travel/dump.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const DAY = 86_400_000;

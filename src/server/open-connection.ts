@@ -7,7 +7,7 @@ import type { Connection } from '../provisioning/connection.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 
 /** A connection with its way to the travel API. */
-export interface Connected {
+export interface OpenConnection {
   connection: Connection;
   /** The parts of the lookups that serve as they were read earlier (`CachedLookups`). */
   staleLookups(): string[];
@@ -15,20 +15,20 @@ export interface Connected {
 }
 
 /** Where the embedded travel service is reached, and by which key. */
-export interface Embedding {
+export interface EmbeddedAddress {
   url: string;
   key: string;
 }
 
 /** What all connections have in common. */
-export type Common = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
+export type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
 
 /** Connects one connection of the settings to its travel API; the adapter cannot tell the embedded one from a real one. */
-export function connect(
+export function openConnection(
   settings: ConnectionSettings,
-  { embedding, common }: { embedding: Embedding; common: Common },
+  { embedding, common }: { embedding: EmbeddedAddress; common: CommonSettings },
   runtime: Runtime,
-): Connected {
+): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
   const { parkingDomain, minimumShare, tombstoneDays } = common;
   const { lateMs } = travelApi;
@@ -43,7 +43,7 @@ export function connect(
     // Our own service, in this process, needs no sparing.
     perSecond: isEmbedded ? undefined : travelApi.perSecond,
   });
-  const paths = { ...defaultPaths, ...defined(travelApi.paths) };
+  const paths = { ...defaultPaths, ...omitUndefined(travelApi.paths) };
   const { now, log } = runtime;
   const lookups = travelLookups({ client, paths, now, log, connection: id });
   return {
@@ -58,7 +58,7 @@ export function connect(
 }
 
 /** Without the entries that are undefined, which would hide a default. */
-function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
