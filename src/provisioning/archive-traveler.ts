@@ -1,20 +1,17 @@
 import { drift, emptyPlan, keep, type Plan } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/snapshot.ts';
-import { announceCall, announcedPatch, leaseLost } from './announced-calls.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, mayLeave, refuseOwnUser } from './guard.ts';
-import { removeLateTravelers } from './late-creates.ts';
-import { findOwnCreate } from './link-existing.ts';
 import {
-  correctingDrift,
   isLateCheckDue,
   lateAfter,
-  readTraveler,
+  removeLateTravelers,
   withLateDoubts,
-  withObserved,
   withoutLateCalls,
-} from './observation.ts';
+} from './late-calls.ts';
+import { findOwnCreate } from './link-traveler.ts';
+import { correctingDrift } from './ownership.ts';
 import {
   type Draft,
   endInFailure,
@@ -26,8 +23,9 @@ import {
   withFinding,
   withHold,
   withKnownOutcome,
-} from './task.ts';
+} from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { announceCall, announcedPatch, leaseLost, readTraveler, withObserved } from './traveler-calls.ts';
 
 /** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
 export async function archiveTraveler(task: Task, begun: Draft): Promise<ReconcileResult> {

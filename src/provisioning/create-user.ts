@@ -4,12 +4,12 @@ import type { Connection } from './connection.ts';
 import { addressKey, claimantOf, isParkingAddress } from './email-conflicts.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
-import { isGivenUp, isSomebodyElse } from './link-existing.ts';
 import { isResetPending } from './ownership.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityMatch } from './store-ports.ts';
+import { isGivenUp, isSomebodyElse } from './takeover.ts';
 
 /** What deciding about a POST needs. */
 export interface CreateUserDeps {

@@ -5,8 +5,8 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged } from './guard.ts';
 import type { Identity } from './identity.ts';
+import { type Draft, type Fields, type Task, withFinding } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
-import { type Draft, type Fields, type Task, withFinding } from './task.ts';
 
 /** How far a chain of people who wait for each other's addresses is followed. */
 const LONGEST_CHAIN = 50;

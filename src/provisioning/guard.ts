@@ -12,7 +12,7 @@ import {
   type Task,
   withFinding,
   withHold,
-} from './task.ts';
+} from './reconcile-context.ts';
 
 /** Roles that administer the travel service. */
 const privilegedRoles = ['admin', 'authAdmin'];

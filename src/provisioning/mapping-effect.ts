@@ -8,15 +8,12 @@ import type { Snapshot } from '../translator/snapshot.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import { canonicalJson, same } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
+import { chooseAddress, withEmail } from './create-traveler.ts';
 import { withFreeAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { passGates, refuseOwnUser } from './guard.ts';
 import type { Identity } from './identity.ts';
-import { chooseAddress, withEmail } from './link-or-create.ts';
 import { withBaseline } from './ownership.ts';
-import { type Resolved, resolveReferences } from './references.ts';
-import type { RulesSnapshot } from './rules-snapshot.ts';
-import type { Identities, References } from './store-ports.ts';
 import {
   type Draft,
   draftOf,
@@ -25,7 +22,10 @@ import {
   isHeldBefore,
   type Task,
   withFinding,
-} from './task.ts';
+} from './reconcile-context.ts';
+import { type Resolved, resolveReferences } from './references.ts';
+import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Identities, References } from './store-ports.ts';
 
 /** What the next reconciliation of one identity would come to, as far as that can be told without a call. */
 export interface PreviewedTraveler {

@@ -1,6 +1,12 @@
 import type { Json, JsonObject } from '../schema/resource.ts';
 import { ownableKeys, readField } from '../translator/fields.ts';
-import { type Plan, type RefusedPatch, type Unsendable, unsendableValues } from '../translator/plan.ts';
+import {
+  drift,
+  type Plan,
+  type RefusedPatch,
+  type Unsendable,
+  unsendableValues,
+} from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding, Wanted } from '../translator/result.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
 import { same } from '../translator/values.ts';
@@ -8,7 +14,7 @@ import type { WithAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isPrivilegedRole } from './guard.ts';
 import type { Identity } from './identity.ts';
-import { type Draft, type Fields, isApproved, type Task, withFinding } from './task.ts';
+import { type Draft, type Fields, isApproved, type Task, withFinding } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
@@ -151,4 +157,37 @@ export function lostBefore({ identity }: Task, draft: Draft): Finding[] {
     const isTold = draft.findings.some((finding) => finding.code === code && finding.field === field);
     return code === 'customFieldLost' && !hasValue && !isTold;
   });
+}
+
+/** How often drift of one field is corrected within an hour. */
+const CORRECTIONS = 3;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * The draft in which fields that drifted are sent again, where the connection corrects drift; a field that comes back again
+ * and again is left as it is for the rest of the hour.
+ */
+export function correctingDrift(task: Task, draft: Draft): Draft {
+  if (task.connection.policies.drift !== 'correct' || !draft.observed) return draft;
+  const now = task.now();
+  const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
+  const applied: Applied = { ...draft.applied };
+  for (const { field } of drift(draft.applied, draft.observed)) {
+    const entry = applied[field];
+    const times = corrections[field] ?? [];
+    if (!entry || times.length >= CORRECTIONS) continue;
+    applied[field] = { ...entry, unsure: true };
+    corrections[field] = [...times, now];
+  }
+  const { corrections: _, ...progress } = draft.progress;
+  const isAny = Object.keys(corrections).length > 0;
+  return { ...draft, applied, progress: isAny ? { ...progress, corrections } : progress };
+}
+
+function recentCorrections(all: Record<string, number[]>, now: number): Record<string, number[]> {
+  const recent = Object.entries(all).map(
+    ([field, times]) => [field, times.filter((time) => time > now - HOUR_MS && time <= now)] as const,
+  );
+  return Object.fromEntries(recent.filter(([, times]) => times.length > 0));
 }

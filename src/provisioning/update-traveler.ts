@@ -3,7 +3,6 @@ import type { JsonObject } from '../schema/resource.ts';
 import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan } from '../translator/plan.ts';
 import type { Applied, FieldKey, Finding } from '../translator/result.ts';
 import type { CustomFieldValue } from '../translator/snapshot.ts';
-import { announcedPatch } from './announced-calls.ts';
 import {
   addressKey,
   identityOf,
@@ -16,15 +15,9 @@ import {
 } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
-import { removeLateTravelers } from './late-creates.ts';
+import { isLateCheckDue, removeLateTravelers, withLateDoubts, withoutLateCalls } from './late-calls.ts';
 import {
   correctingDrift,
-  isLateCheckDue,
-  readTraveler,
-  withLateDoubts,
-  withoutLateCalls,
-} from './observation.ts';
-import {
   isResetPending,
   lostBefore,
   lostValues,
@@ -46,8 +39,9 @@ import {
   withHold,
   withKnownOutcome,
   withRefusals,
-} from './task.ts';
+} from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { announcedPatch, readTraveler } from './traveler-calls.ts';
 
 /** Each round sends what the last one left over; a sane travel API ends it in two or three. */
 const ROUNDS = 6;

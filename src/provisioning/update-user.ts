@@ -4,9 +4,9 @@ import { withNextVersion } from './create-user.ts';
 import { isInactive } from './email-conflicts.ts';
 import { isPrivileged } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
-import { leaverExternalId } from './link-existing.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
+import { leaverExternalId } from './takeover.ts';
 
 /** A write of an IdP to a known identity. */
 export interface UserWrite {

@@ -1,8 +1,15 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { announcedOf } from '../translator/announced.ts';
+import { announcedOf, resolveAnnounced } from '../translator/announced.ts';
 import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
-import type { CustomFieldValue } from '../translator/snapshot.ts';
-import { type Draft, type Task, withKnownOutcome } from './task.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
+import { lateAfter, withLateDoubts } from './late-calls.ts';
+import {
+  type Draft,
+  endInFailure,
+  type ReconcileResult,
+  type Task,
+  withKnownOutcome,
+} from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /** Why a call was not made: another attempt may have begun. */
@@ -49,4 +56,25 @@ export async function announcedPatch(
   if (answer.kind !== 'ok') return { draft: told, failure: answer, body };
   const applied = keep(draft.applied, plan, answer.value);
   return { draft: withKnownOutcome({ ...told, applied, observed: answer.value }) };
+}
+
+/** Reads the linked traveler; `gone` when it no longer exists. */
+export async function readTraveler(
+  task: Task,
+  draft: Draft,
+  travelId: string,
+): Promise<Draft | ReconcileResult | 'gone'> {
+  const answer = await task.connection.travel.read(travelId);
+  if (answer.kind === 'ok') return withObserved(task, draft, answer.value);
+  return answer.kind === 'notFound' ? 'gone' : endInFailure(draft, answer);
+}
+
+/** The draft with a traveler that was just read; what calls without a known outcome came to is judged by it. */
+export function withObserved(task: Task, draft: Draft, observed: TravelUser): Draft {
+  const { announced, ...progress } = draft.progress;
+  const seen = { observed, rules: task.basis.rules };
+  if (!announced) return withLateDoubts(task, { ...draft, observed });
+  const late = lateAfter(task, draft.progress.late, { announced, applied: draft.applied });
+  const applied = resolveAnnounced(draft.applied, announced, seen);
+  return withLateDoubts(task, { ...draft, observed, applied, progress: { ...progress, late } });
 }

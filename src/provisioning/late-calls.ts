@@ -1,8 +1,10 @@
-import { type Announced, hasAll } from '../translator/announced.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Announced, doubtLate, hasAll, withSent } from '../translator/announced.ts';
+import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/snapshot.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { Reservation } from './identity.ts';
-import type { Draft, Task } from './task.ts';
+import type { LateCalls, Reservation } from './identity.ts';
+import type { Draft, Task } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
@@ -70,4 +72,60 @@ export function isOwnCreate(task: Task, traveler: TravelUser, { reservation, fie
   // NaN is not before nor after anything.
   const isNew = reservedAt !== undefined && createdAt >= reservedAt - TOLERANCE_MS;
   return isNew && hasAll(traveler, fields, task.basis.rules);
+}
+
+/** The draft in which fields are doubted that an earlier call may have changed after the last answer. */
+export function withLateDoubts(task: Task, draft: Draft): Draft {
+  const { observed, progress } = draft;
+  if (!observed || !progress.late) return draft;
+  const applied = doubtLate(draft.applied, progress.late.sent, { observed, rules: task.basis.rules });
+  return { ...draft, applied };
+}
+
+/** A call without a known outcome. */
+interface LateCall {
+  announced: Announced;
+  /** What was applied before it. */
+  applied?: Applied;
+  /** Of a create. */
+  reservation?: Reservation;
+}
+
+/** The late calls with one more, which may be carried out from now on until the travel API has surely forgotten it. */
+export function lateAfter(
+  { now, connection }: Task,
+  before: LateCalls | undefined,
+  { announced, applied = {}, reservation }: LateCall,
+): LateCalls {
+  const creates = before?.creates ?? [];
+  return {
+    checkAt: now() + connection.lateMs,
+    sent: withSent(before?.sent ?? {}, announced, applied),
+    creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
+  };
+}
+
+/** A create that was repeated is one: it may have been carried out since it was first announced. */
+function withCreate(creates: OpenCreate[], create: OpenCreate): OpenCreate[] {
+  const before = creates.find((one) => isSameCreate(one, create));
+  if (!before) return [...creates, create];
+  const wasFree = before.reservation.wasFree || create.reservation.wasFree;
+  const once = { ...before, reservation: { ...before.reservation, wasFree } };
+  return creates.map((one) => (one === before ? once : one));
+}
+
+/** True when two creates would make the same traveler. */
+export function isSameCreate(one: OpenCreate, other: OpenCreate): boolean {
+  return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
+}
+
+/** True when the time has come to look once more for calls that were carried out late. */
+export function isLateCheckDue({ now }: Task, { progress: { late } }: Draft): boolean {
+  return late !== undefined && late.checkAt <= now();
+}
+
+/** The draft once the last look for late calls is over. */
+export function withoutLateCalls(draft: Draft): Draft {
+  const { late: _, ...progress } = draft.progress;
+  return { ...draft, progress };
 }

@@ -1,17 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { foldCase } from '../schema/case-fold.ts';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { Applied } from '../translator/result.ts';
 import type { TravelUser } from '../translator/snapshot.ts';
-import { leaseLost } from './announced-calls.ts';
 import { withWaiting, withWaitingForHolder } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved } from './guard.ts';
 import type { Identity, LateCalls } from './identity.ts';
-import { isOwnCreate, type OpenCreate } from './late-creates.ts';
-import { isSameCreate, lateAfter } from './observation.ts';
+import { isOwnCreate, isSameCreate, lateAfter, type OpenCreate } from './late-calls.ts';
 import { isResetPending } from './ownership.ts';
-import type { IdentityChange } from './store-ports.ts';
 import {
   type Draft,
   endInFailure,
@@ -21,8 +17,11 @@ import {
   withFinding,
   withHold,
   withTraveler,
-} from './task.ts';
+} from './reconcile-context.ts';
+import type { IdentityChange } from './store-ports.ts';
+import { isGivenUp, isNeverGivenTo, isSomebodyElse, mustSeparate } from './takeover.ts';
 import type { TravelAnswer } from './travel-ports.ts';
+import { leaseLost } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** Whether a traveler that has the wanted address can become this identity's. */
@@ -109,15 +108,6 @@ export async function findOwnCreate(
   return { kind: 'ok', value: undefined };
 }
 
-/**
- * A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead, which an
- * administrator's never does.
- */
-export function isGivenUp({ deletedAt, observed, origin }: Identity): boolean {
-  if (deletedAt === undefined) return false;
-  return !origin.givesEmailUp || (observed !== undefined && isPrivileged(observed));
-}
-
 async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
   const self = await task.connection.lookups.self();
   if (self.kind !== 'ok') return self;
@@ -182,16 +172,6 @@ function withLateSent(draft: Draft, sent: LateCalls['sent']): Draft {
   return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent } } } : draft;
 }
 
-/** True where two people had one address at the same time: the second waits until the leaver's traveler gives it up. */
-export function isNeverGivenTo(task: Task, tombstone: Identity): boolean {
-  if (mustSeparate(task) || isTakeoverApproved(task.identity)) return false;
-  return areTwoWithOneAddress(tombstone, task.identity);
-}
-
-function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {
-  return policies.onReturn === 'separate' && parkingDomain !== undefined;
-}
-
 /** The tombstone's traveler gives its address up, and this identity waits for it. */
 async function giveUpTombstoneEmail(task: Task, draft: Draft, tombstone: Identity): Promise<ReconcileResult> {
   const { connection, id } = tombstone;
@@ -234,50 +214,4 @@ function releaseOf(task: Task, tombstone: Identity): Release | undefined {
   if (leasedUntil !== undefined && leasedUntil > task.now()) return undefined;
   const movedTo = connection === task.connection.id ? {} : { movedTo: task.connection.id };
   return { kind: 'release', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
-}
-
-/** A person who may get the traveler of a tombstone. */
-type Person = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
-type Tombstone = Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection' | 'observed'>;
-
-/**
- * True when a person is not the one who left the tombstone. Two externalIds decide; without them, two who were live at
- * the same time are two people. `isNew`: the person is just being created, whatever the wall clock says.
- */
-export function isSomebodyElse(
-  tombstone: Tombstone,
-  person: Person,
-  { isNew }: { isNew: boolean } = { isNew: false },
-): boolean {
-  return haveTwoExternalIds(tombstone, person) ?? (!isNew && wereLiveTogether(tombstone, person));
-}
-
-/** True for two people with one address, of whom the second never gets the traveler of the first. */
-export function areTwoWithOneAddress(tombstone: Tombstone, person: Person): boolean {
-  return haveTwoExternalIds(tombstone, person) !== false && wereLiveTogether(tombstone, person);
-}
-
-/** Undefined where the externalIds do not tell: one belongs to one IdP. */
-function haveTwoExternalIds(tombstone: Tombstone, { connection, desired }: Person): boolean | undefined {
-  const left = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
-  const { externalId } = desired;
-  return left === undefined || typeof externalId !== 'string' ? undefined : left !== externalId;
-}
-
-/** By the wall clock; it may have been set back, but nobody waits for an address before they are there. */
-function wereLiveTogether(
-  { deletedAt = 0, observed }: Tombstone,
-  { createdAt, waitingFor }: Person,
-): boolean {
-  const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
-  return hasWaited || createdAt < deletedAt;
-}
-
-/** The externalId that a leaver had when they left. */
-export function leaverExternalId({
-  desired,
-  origin,
-}: Pick<Identity, 'desired' | 'origin'>): string | undefined {
-  if (origin.leftAs !== undefined) return origin.leftAs;
-  return typeof desired.externalId === 'string' ? desired.externalId : undefined;
 }

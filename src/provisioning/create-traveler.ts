@@ -2,7 +2,6 @@ import type { JsonObject } from '../schema/resource.ts';
 import { announcedOf } from '../translator/announced.ts';
 import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
 import type { Finding } from '../translator/result.ts';
-import { leaseLost } from './announced-calls.ts';
 import {
   addressKey,
   claimantOf,
@@ -13,8 +12,8 @@ import {
 } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
-import { isGivenUp, isNeverGivenTo, linkExistingTraveler, linkOwnCreate } from './link-existing.ts';
-import { isLateCheckDue, withoutLateCalls } from './observation.ts';
+import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import {
   type Draft,
   endInFailure,
@@ -27,8 +26,10 @@ import {
   withKnownOutcome,
   withRefusals,
   withTraveler,
-} from './task.ts';
+} from './reconcile-context.ts';
+import { isGivenUp, isNeverGivenTo } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { leaseLost } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 const ROUNDS = 6;
