@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { urns } from '../dist/schema/resource.js';
-import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/schemas.js';
+import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/resource-types.js';
 import { defaultRules } from '../dist/translator/default-rules.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';

@@ -5,7 +5,7 @@ import { readMapping, readSettings } from '../config/settings.ts';
 import type { Example, MappingPreview } from '../provisioning/preview-mapping.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
-import { userType } from '../schema/schemas.ts';
+import { userType } from '../schema/resource-types.ts';
 import { previewMapping, readLookups, readManagers } from '../server/offline.ts';
 import { previewText } from '../translator/preview.ts';
 import type { Finding } from '../translator/result.ts';

@@ -1,6 +1,14 @@
-import type { NameParts } from './filter-expression.ts';
 import type { JsonObject } from './resource.ts';
-import { groupType, resolve, userType } from './schemas.ts';
+import { groupType, resolve, userType } from './resource-types.ts';
+
+/** The parts of a qualified attribute name, as written. */
+export interface NameParts {
+  /** The schema URN in front, when there was one. */
+  urn: string | undefined;
+  /** Undefined when the name is a URN and nothing else. */
+  attribute: string | undefined;
+  sub: string | undefined;
+}
 
 /** A qualified attribute name in its parts. */
 export interface QualifiedName extends NameParts {

@@ -1,6 +1,6 @@
 import type { Attribute } from './attributes.ts';
 import { foldCase } from './case-fold.ts';
-import type { Comparison, Operand } from './filter-expression.ts';
+import type { Comparison, Operand } from './filter-parser.ts';
 import type { Json } from './resource.ts';
 
 /** What values are compared with, in every form that comparing takes; made once for a filter. */

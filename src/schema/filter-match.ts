@@ -2,9 +2,9 @@ import { readingIn, urnsOf } from './attribute-names.ts';
 import { type Attribute, findAttribute } from './attributes.ts';
 import { foldCase } from './case-fold.ts';
 import { type Comparand, comparandOf, compare, costOf, type Value } from './compare.ts';
-import type { AttributePath, Comparison, Filter } from './filter-expression.ts';
-import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
-import { type ResourceType, resolve } from './schemas.ts';
+import type { AttributePath, Comparison, Filter } from './filter-parser.ts';
+import { isObject, type Json, type JsonObject, ownValue, type ScimResource } from './resource.ts';
+import { type ResourceType, resolve, userType } from './resource-types.ts';
 
 /** An evaluation that can pause: each `yield` ends a step of a few milliseconds. */
 export type Steps<T> = Generator<void, T, void>;
@@ -88,6 +88,14 @@ export function valuesAt(type: ResourceType, written: AttributePath, resource: J
     ? selectedRows(table, filter, foldCase).map((row) => table.rows[row] ?? null)
     : table.rows;
   return selected.flatMap((row) => partOf(row, sub));
+}
+
+/**
+ * The values that a path leads to in a user: one for a single value, all those selected for a multi-valued attribute,
+ * none when it is unassigned. Names, URNs and values compare as their attribute says (RFC 7643 §2.2).
+ */
+export function readPath(resource: ScimResource, path: AttributePath): Json[] {
+  return valuesAt(userType, path, resource);
 }
 
 /** Evaluates to the end, awaiting `pause` between the steps. */

@@ -1,15 +1,30 @@
-import { type QualifiedName, splitName } from './attribute-names.ts';
-import type {
-  AttributePath,
-  Comparison,
-  Filter,
-  NameParts,
-  Operand,
-  PathFault,
-} from './filter-expression.ts';
-import { valuesAt } from './filter-match.ts';
-import type { Json, ScimResource } from './resource.ts';
-import { userType } from './schemas.ts';
+import { type NameParts, type QualifiedName, splitName } from './attribute-names.ts';
+
+/** The ten comparisons of RFC 7644 §3.4.2.2, without `pr`. */
+export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
+
+/** A value to compare with. */
+export type Operand = string | number | boolean | null;
+
+/** A filter as a tree (RFC 7644 §3.4.2.2). A value path is a `pr` whose path has a filter. */
+export type Filter =
+  | { op: 'and' | 'or'; operands: Filter[] }
+  | { op: 'not'; operand: Filter }
+  | { op: 'pr'; path: AttributePath }
+  | { op: Comparison; path: AttributePath; value: Operand };
+
+/** Where in a resource: `urn:attribute[filter].sub`; names as written (RFC 7644 §3.5.2, figure 7). */
+export interface AttributePath extends NameParts {
+  filter: Filter | undefined;
+  /** All ways to divide the name, where it has several (`QualifiedName` in names.ts). */
+  readings?: readonly NameParts[];
+}
+
+/** Why a path or a filter cannot be read, and at which character, from 0. */
+export interface PathFault {
+  fault: string;
+  position: number;
+}
 
 /** Deeper nesting than any client needs; bounds the recursion. */
 const MAX_DEPTH = 50;
@@ -286,8 +301,6 @@ export function orFault<T>(read: () => T): T | PathFault {
   }
 }
 
-export type { AttributePath, PathFault } from './filter-expression.ts';
-
 /** Longer than any path of use. */
 const MAX_PATH_LENGTH = 4096;
 
@@ -300,12 +313,4 @@ export function parsePath(text: string): AttributePath | PathFault {
     parser.end();
     return path;
   });
-}
-
-/**
- * The values that a path leads to in a user: one for a single value, all those selected for a multi-valued attribute,
- * none when it is unassigned. Names, URNs and values compare as their attribute says (RFC 7643 §2.2).
- */
-export function readPath(resource: ScimResource, path: AttributePath): Json[] {
-  return valuesAt(userType, path, resource);
 }

@@ -10,7 +10,7 @@ import {
   SchemaFault,
   type ScimResource,
 } from './resource.ts';
-import { type Resolved, type ResourceType, resolve } from './schemas.ts';
+import { type Resolved, type ResourceType, resolve } from './resource-types.ts';
 import { checkedName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
 const MAX_NAMES = 2000;

@@ -17,6 +17,15 @@ export const urns = {
   travel: 'urn:ietf:params:scim:schemas:extension:travel:2.0:User',
 } as const;
 
+/** The URNs of all base schemas, those of the discovery endpoints included (RFC 7643 §10.3.1). */
+export const coreUrns: readonly string[] = [
+  urns.user,
+  urns.group,
+  'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig',
+  'urn:ietf:params:scim:schemas:core:2.0:ResourceType',
+  'urn:ietf:params:scim:schemas:core:2.0:Schema',
+];
+
 const MAX_NAMES = 500;
 
 /** An own property, never what every object inherits; an exact name first, then one that differs by case only. */

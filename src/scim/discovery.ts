@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express';
 import type { Attribute, Schema } from '../schema/attributes.ts';
-import { discoverySchemas } from '../schema/discovery-schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../schema/schemas.ts';
+import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import type { ScimContext } from './context.ts';
+import { discoverySchemas } from './discovery-schemas.ts';
 import { ScimError, sendScim } from './errors.ts';
 import { shortList } from './list-response.ts';
 import { MAX_COUNT } from './pagination.ts';

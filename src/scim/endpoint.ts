@@ -5,7 +5,7 @@ import {
   type ResourceType,
   travelSchema,
   userSchema,
-} from '../schema/schemas.ts';
+} from '../schema/resource-types.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { JsonText } from './json-text.ts';
 

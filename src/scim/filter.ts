@@ -1,9 +1,8 @@
 import type { GroupField, Relation, UserField, Where } from '../provisioning/list-ports.ts';
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
 import { momentOf } from '../schema/compare.ts';
-import type { AttributePath, Filter, Operand } from '../schema/filter-expression.ts';
-import { parseFilter } from '../schema/filter-parser.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
+import { type AttributePath, type Filter, type Operand, parseFilter } from '../schema/filter-parser.ts';
+import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
 import { badRequest, type ScimError } from './errors.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Member, MemberChange } from '../provisioning/group-ports.ts';
 import { splitName } from '../schema/attribute-names.ts';
 import { findAttribute, subAttribute } from '../schema/attributes.ts';
-import type { AttributePath, Filter } from '../schema/filter-expression.ts';
+import type { AttributePath, Filter } from '../schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from '../schema/resource.ts';
-import { groupType, resolve } from '../schema/schemas.ts';
+import { groupType, resolve } from '../schema/resource-types.ts';
 import { checkedText, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 import { type Operation, pathOf } from './patch.ts';

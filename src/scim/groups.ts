@@ -1,10 +1,10 @@
 import type { MemberChange } from '../provisioning/group-ports.ts';
 import type { GroupOnPage, GroupQuery, GroupView } from '../provisioning/groups.ts';
-import type { Filter } from '../schema/filter-expression.ts';
 import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
+import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
-import { groupType } from '../schema/schemas.ts';
+import { groupType } from '../schema/resource-types.ts';
 import { closeSignal, type ScimContext } from './context.ts';
 import { type Endpoint, noteDropped } from './endpoint.ts';
 import { readFilter, toGroupQuestion } from './filter.ts';

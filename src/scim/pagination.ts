@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { GroupOrder, Key, Listed, UserOrder } from '../provisioning/list-ports.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import { splitName } from '../schema/attribute-names.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
+import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
 import type { Query } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
 import { badRequest, type ScimError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, subAttribute } from '../schema/attributes.ts';
-import type { Filter } from '../schema/filter-expression.ts';
 import { matchingElements } from '../schema/filter-match.ts';
+import type { Filter } from '../schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import {
   isUnassigned,

@@ -1,8 +1,7 @@
 import { containerUrn, isUrn, readingIn, splitName } from '../schema/attribute-names.ts';
 import { type Attribute, undeclared } from '../schema/attributes.ts';
 import { rememberingFold } from '../schema/case-fold.ts';
-import type { AttributePath, Filter } from '../schema/filter-expression.ts';
-import { parsePath } from '../schema/filter-parser.ts';
+import { type AttributePath, type Filter, parsePath } from '../schema/filter-parser.ts';
 import { checkRequired, isWritable, lists } from '../schema/normalize.ts';
 import {
   checkRoom,
@@ -13,7 +12,7 @@ import {
   ownValue,
   type ScimResource,
 } from '../schema/resource.ts';
-import { type ResourceType, resolve } from '../schema/schemas.ts';
+import { type ResourceType, resolve } from '../schema/resource-types.ts';
 import { checkedName, checkSize, isSafeName, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';

@@ -3,7 +3,7 @@ import SCIMMY from 'scimmy';
 import { SCIMMYRouters } from 'scimmy-routers';
 import { REVALIDATE } from '../http/app.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../schema/schemas.ts';
+import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query, type ScimContext } from './context.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 import { ScimError, sendsScim, toLoggedScimError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import { lists } from '../schema/normalize.ts';
 import { type Json, type JsonObject, ownValue } from '../schema/resource.ts';
-import { groupType, userType } from '../schema/schemas.ts';
+import { groupType, userType } from '../schema/resource-types.ts';
 import { isUnassigned } from '../schema/values.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';

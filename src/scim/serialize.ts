@@ -4,7 +4,7 @@ import type { GroupView } from '../provisioning/groups.ts';
 import type { UserView } from '../provisioning/list-users.ts';
 import { type QualifiedName, readingIn, splitName, urnsOf } from '../schema/attribute-names.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/schemas.ts';
+import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query } from './context.ts';
 import type { Answer } from './endpoint.ts';
 import { badRequest } from './errors.ts';

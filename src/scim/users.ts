@@ -1,9 +1,9 @@
 import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
-import type { Filter } from '../schema/filter-expression.ts';
 import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
+import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { userType } from '../schema/schemas.ts';
+import { userType } from '../schema/resource-types.ts';
 import type { ScimContext } from './context.ts';
 import { type Endpoint, noteDropped } from './endpoint.ts';
 import { readFilter, toUserQuestion } from './filter.ts';

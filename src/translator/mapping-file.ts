@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
-import { resolve, userType } from '../schema/schemas.ts';
+import { resolve, userType } from '../schema/resource-types.ts';
 import { plainFields } from './fields.ts';
 import { faultsOf, faultText, type MappingFault } from './mapping-faults.ts';
 import { travelRoles } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import { readPath } from '../schema/filter-parser.ts';
+import { readPath } from '../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
 import type { Candidate } from './decide.ts';
 import { defaultRules } from './default-rules.ts';

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
-import { resolve, userType } from '../schema/schemas.ts';
+import { resolve, userType } from '../schema/resource-types.ts';
 import { findField } from './custom-fields.ts';
 import { defaultRules } from './default-rules.ts';
 import { plainFields, readField } from './fields.ts';

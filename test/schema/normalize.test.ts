@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, SchemaFault, urns } from '../../src/schema/resource.ts';
-import { groupType, userType } from '../../src/schema/schemas.ts';
+import { groupType, userType } from '../../src/schema/resource-types.ts';
 
 const ENT = urns.enterprise;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { parsePath, readPath } from '../../src/schema/filter-parser.ts';
+import { readPath } from '../../src/schema/filter-match.ts';
+import { parsePath } from '../../src/schema/filter-parser.ts';
 import { normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import { projectionOf } from '../../src/scim/serialize.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';

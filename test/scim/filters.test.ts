@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import type { Filter } from '../../src/schema/filter-expression.ts';
 import { matches } from '../../src/schema/filter-match.ts';
-import { parseFilter } from '../../src/schema/filter-parser.ts';
+import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../../src/schema/schemas.ts';
+import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 let fixture: ScimFixture;

@@ -1,5 +1,5 @@
 import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { ScimError } from '../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';

@@ -8,7 +8,7 @@ import {
   type ScimResource,
   urns,
 } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { ScimError } from '../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import { patchOp } from '../fixtures/scim.ts';

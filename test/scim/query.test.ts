@@ -1,4 +1,4 @@
-import { groupType, userType } from '../../src/schema/schemas.ts';
+import { groupType, userType } from '../../src/schema/resource-types.ts';
 import { readFilter, toGroupQuestion, toUserQuestion } from '../../src/scim/filter.ts';
 
 const has = (field: string, value: string | boolean = 'x') => ({ field, is: 'eq', value });

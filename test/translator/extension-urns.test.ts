@@ -1,5 +1,5 @@
 import { normalize } from '../../src/schema/normalize.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';

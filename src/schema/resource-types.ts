@@ -1,7 +1,5 @@
 import { type Attribute, attribute, complex, findAttribute, type Schema } from './attributes.ts';
-import { discoverySchemas } from './discovery-schemas.ts';
-import type { AttributePath } from './filter-expression.ts';
-import { urns } from './resource.ts';
+import { coreUrns, urns } from './resource.ts';
 
 const fixed = { mutability: 'readOnly' } as const;
 
@@ -278,7 +276,7 @@ export interface Resolved {
 /** Finds what a name means in a resource type; names and URNs compare without case (RFC 7643 §2.1, §3.3). */
 export function resolve(
   type: ResourceType,
-  { urn, attribute: name }: Pick<AttributePath, 'urn' | 'attribute'>,
+  { urn, attribute: name }: { urn: string | undefined; attribute: string | undefined },
 ): Resolved {
   const folded = urn?.toLowerCase();
   if (folded === undefined || folded === type.schema.id.toLowerCase()) return resolveCore(type, name);
@@ -291,7 +289,7 @@ export function resolve(
 }
 
 /** The base schemas of all resource types, in lower case. */
-const baseSchemas = new Set([userSchema, groupSchema, ...discoverySchemas].map(({ id }) => id.toLowerCase()));
+const baseSchemas = new Set(coreUrns.map((urn) => urn.toLowerCase()));
 
 function resolveCore(type: ResourceType, name: string | undefined): Resolved {
   if (name === undefined) return { urn: undefined, attribute: undefined, name };

@@ -1,8 +1,8 @@
 import { type Attribute, findAttribute } from '../../src/schema/attributes.ts';
 import { momentOf } from '../../src/schema/compare.ts';
-import type { AttributePath, Filter, Operand } from '../../src/schema/filter-expression.ts';
+import type { AttributePath, Filter, Operand } from '../../src/schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from '../../src/schema/resource.ts';
-import { type ResourceType, resolve } from '../../src/schema/schemas.ts';
+import { type ResourceType, resolve } from '../../src/schema/resource-types.ts';
 
 interface Place {
   value: Json | undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { foldCase, rememberingFold } from '../../src/schema/case-fold.ts';
 import { matches } from '../../src/schema/filter-match.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
-import { userType } from '../../src/schema/schemas.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { areSameWithoutCase, specialWord, wordPairs } from '../fixtures/unicode.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { type Attribute, attribute, complex, type Schema } from './attributes.ts';
+import { type Attribute, attribute, complex, type Schema } from '../schema/attributes.ts';
 
 type Traits = NonNullable<Parameters<typeof attribute>[2]>;
 

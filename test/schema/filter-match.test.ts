@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import type { Filter } from '../../src/schema/filter-expression.ts';
 import { evaluate, matches, prepare } from '../../src/schema/filter-match.ts';
-import { parseFilter } from '../../src/schema/filter-parser.ts';
+import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../../src/schema/schemas.ts';
-import { simplyMatches } from './simple-evaluation.ts';
+import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
+import { simplyMatches } from './reference-evaluation.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
