@@ -52,7 +52,7 @@ export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
   order: { by: By; descending: boolean };
   /** After so many rows, or after the row that had this key. */
-  place: { offset: number } | { after: Key };
+  start: { offset: number } | { after: Key };
   limit: number;
 }
 

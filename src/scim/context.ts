@@ -15,7 +15,7 @@ export interface ScimContext {
   groups: GroupService;
   scope: { log: Log };
   response: Response;
-  conditions: Conditions;
+  preconditions: Preconditions;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
 }
@@ -32,7 +32,7 @@ export function closeSignal(response: Response): AbortSignal {
 }
 
 /** What a request demands of a resource's version (RFC 7644 §3.14, RFC 9110 §13.1). */
-export interface Conditions {
+export interface Preconditions {
   /** 412 when the resource is not at a version that the request asks for, or is at one that it rules out. */
   check(version: number): void;
   /** Whether the client has this version: a read is then answered by 304. Throws 412 like `check`. */
@@ -45,10 +45,10 @@ export function etagOf(version: number): string {
 }
 
 /** Reads If-Match and If-None-Match; tags are compared weakly. */
-export function conditionsOf({
+export function parsePreconditions({
   'if-match': ifMatch,
   'if-none-match': ifNoneMatch,
-}: IncomingHttpHeaders): Conditions {
+}: IncomingHttpHeaders): Preconditions {
   const isWanted = (version: number) => ifMatch === undefined || names(ifMatch, version);
   const isNamed = (version: number) => ifNoneMatch !== undefined && names(ifNoneMatch, version);
   return {

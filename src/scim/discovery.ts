@@ -5,7 +5,7 @@ import { groupType, type ResourceType, userType } from '../schema/resource-types
 import type { ScimContext } from './context.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
 import { ScimError, sendScim } from './errors.ts';
-import { shortList } from './list-response.ts';
+import { bufferedListResponse } from './list-response.ts';
 import { MAX_COUNT } from './pagination.ts';
 
 const types = [userType, groupType];
@@ -52,7 +52,7 @@ function schemasAt(base: string): Described[] {
 
 function sendAll(response: Response, bodies: JsonObject[]): void {
   const resources = bodies.map((body) => JSON.stringify(body));
-  sendScim(response, shortList({ total: bodies.length, startIndex: 1 }, resources));
+  sendScim(response, bufferedListResponse({ total: bodies.length, startIndex: 1 }, resources));
 }
 
 /** meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1) */

@@ -7,10 +7,10 @@ import {
   userSchema,
 } from '../schema/resource-types.ts';
 import type { Query, ScimContext } from './context.ts';
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './list-response.ts';
 
 /** One resource as it is answered. */
-export interface Answer {
+export interface ResourceResponse {
   /** Where it is: `meta.location`. */
   location: string;
   version: number;
@@ -40,12 +40,20 @@ export interface Page {
 
 /** One kind of resource as HTTP sees it: what each method answers. */
 export interface Endpoint {
-  read(context: ScimContext, id: string, query: Query): Promise<Answer>;
+  read(context: ScimContext, id: string, query: Query): Promise<ResourceResponse>;
   /** `among`: the types that are searched together, where it is not this one alone. */
   list(context: ScimContext, query: Query, among?: readonly ResourceType[]): Promise<Page>;
-  create(context: ScimContext, body: JsonObject, query: Query): Promise<Answer>;
-  replace(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
-  patch(context: ScimContext, id: string, request: { body: JsonObject; query: Query }): Promise<Answer>;
+  create(context: ScimContext, body: JsonObject, query: Query): Promise<ResourceResponse>;
+  replace(
+    context: ScimContext,
+    id: string,
+    request: { body: JsonObject; query: Query },
+  ): Promise<ResourceResponse>;
+  patch(
+    context: ScimContext,
+    id: string,
+    request: { body: JsonObject; query: Query },
+  ): Promise<ResourceResponse>;
   remove(context: ScimContext, id: string): Promise<void>;
 }
 
@@ -57,7 +65,7 @@ const known = new Set(
 );
 
 /** Tells the log that no schema knows some names of a body: a mapping of the IdP leads nowhere. Unknown names may be anything, so they are counted only. */
-export function noteDropped({ scope }: ScimContext, dropped: string[]): void {
+export function logDroppedAttributes({ scope }: ScimContext, dropped: string[]): void {
   if (dropped.length === 0) return;
   const names = [...new Set(dropped.map((name) => (known.has(name) ? name : '*')))];
   scope.log.info({ dropped: names, count: dropped.length }, 'attributes that no schema knows were left out');

@@ -8,7 +8,7 @@ import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
 import { SchemaFault } from '../schema/resource.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import type { LongText } from './json-text.ts';
+import type { StreamedText } from './list-response.ts';
 
 /** The error as the client is told; what is our own fault goes to the log, with its cause, and stays there. */
 export function toLoggedScimError(error: unknown, log: Log): ScimError {
@@ -238,7 +238,7 @@ export function sendScim(response: Response, json: string | undefined): void {
 }
 
 /** Sends JSON text as a SCIM answer, a long one in pieces, as fast as the client takes them. */
-export function sendText(response: Response, json: string | LongText | undefined): void {
+export function sendText(response: Response, json: string | StreamedText | undefined): void {
   if (typeof json !== 'object') sendScim(response, json);
   else void sendLong(response, json);
 }
@@ -248,7 +248,7 @@ export function sendText(response: Response, json: string | LongText | undefined
  * look for a type, an ETag and a length that are known.
  */
 export function sendsScim(response: Response): void {
-  response.send = (json?: string | LongText) => {
+  response.send = (json?: string | StreamedText) => {
     sendText(response, json);
     return response;
   };
@@ -258,7 +258,7 @@ export function sendsScim(response: Response): void {
 const CHUNK = 65_536;
 
 /** The length is not known before the end, so the answer is chunked, and HEAD is answered without a length. */
-async function sendLong(response: Response, { pieces, release }: LongText): Promise<void> {
+async function sendLong(response: Response, { pieces, release }: StreamedText): Promise<void> {
   response.setHeader('Content-Type', MEDIA_TYPE);
   try {
     if (response.req.method === 'HEAD') await pieces.return(undefined);

@@ -9,7 +9,7 @@ import { badRequest, type ScimError } from './errors.ts';
  * Reads the `filter` parameter; what cannot be answered is 400 invalidFilter, never a silent match (RFC 7644 §3.4.2.2).
  * `among` are the types that are searched together: an attribute that another one has is one without a value here (§3.4.2.1).
  */
-export function readFilter(
+export function parseFilterParameter(
   type: ResourceType,
   parameter: unknown,
   among: readonly ResourceType[] = [type],
@@ -148,16 +148,16 @@ const MAX_COMPARISONS = 200;
 const everything = { all: [] };
 
 /** What a filter on users asks of the bridge. */
-export function toUserQuestion(filter: Filter | undefined): FilterQuery<UserField> {
-  return toQuestion(userColumns, filter);
+export function toUserFilterQuery(filter: Filter | undefined): FilterQuery<UserField> {
+  return toFilterQuery(userColumns, filter);
 }
 
 /** What a filter on groups asks of the bridge. */
-export function toGroupQuestion(filter: Filter | undefined): FilterQuery<GroupField> {
-  return toQuestion(groupColumns, filter);
+export function toGroupFilterQuery(filter: Filter | undefined): FilterQuery<GroupField> {
+  return toFilterQuery(groupColumns, filter);
 }
 
-function toQuestion<Field extends string>(
+function toFilterQuery<Field extends string>(
   columns: Columns<Field>,
   filter: Filter | undefined,
 ): FilterQuery<Field> {

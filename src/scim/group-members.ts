@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject, ownValue } from '../schema/resour
 import { groupType, resolve } from '../schema/resource-types.ts';
 import { checkedText, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
-import { type Operation, pathOf } from './patch.ts';
+import { type PatchOperation, parsePatchPath } from './patch.ts';
 
 /** A group's body in two: its members, which are rows, and the rest. */
 export function splitMembers(body: JsonObject): { members: Json | undefined; rest: JsonObject } {
@@ -21,7 +21,7 @@ export function splitMembers(body: JsonObject): { members: Json | undefined; res
 }
 
 /** Members as they are kept (RFC 7643 §4.2); `$ref` is made when answering. */
-export function toMembers(value: Json | undefined): Member[] {
+export function parseMembers(value: Json | undefined): Member[] {
   if (value === undefined || isUnassigned(value)) return [];
   return (Array.isArray(value) ? value : [value]).flatMap((member) =>
     member === null ? [] : [toMember(member)],
@@ -29,19 +29,19 @@ export function toMembers(value: Json | undefined): Member[] {
 }
 
 /** A group's PATCH in two: the steps on its members, and the operations on the rest (RFC 7644 §3.5.2). */
-export function splitGroupPatch(operations: Operation[]): {
-  operations: Operation[];
+export function splitGroupPatch(operations: PatchOperation[]): {
+  operations: PatchOperation[];
   members: MemberChange[];
 } {
-  const rest: Operation[] = [];
-  const members: MemberStep[] = [];
+  const rest: PatchOperation[] = [];
+  const members: MemberPatchStep[] = [];
   for (const operation of operations) {
-    const path = operation.path === undefined ? undefined : pathOf(operation.path);
+    const path = operation.path === undefined ? undefined : parsePatchPath(operation.path);
     if (path && isMembers(path)) members.push(...stepsAt(path, operation));
     else if (path && !isCoreUrn(path)) rest.push(operation);
     else rest.push(withoutMembers(operation, members));
   }
-  return { operations: rest, members: netChanges(members) };
+  return { operations: rest, members: netMemberChanges(members) };
 }
 
 type Name = Pick<AttributePath, 'urn' | 'attribute'>;
@@ -64,19 +64,19 @@ function flatEntries(body: JsonObject): [string, Json][] {
 }
 
 /** Keys of a path-less value are paths themselves. */
-function withoutMembers(operation: Operation, steps: MemberStep[]): Operation {
+function withoutMembers(operation: PatchOperation, steps: MemberPatchStep[]): PatchOperation {
   if (!isObject(operation.value)) return operation;
   const rest: [string, Json][] = [];
   for (const [key, value] of flatEntries(operation.value)) {
     const isPath = splitName(key) !== undefined || key.includes('[');
-    const path = isPath ? pathOf(key) : undefined;
+    const path = isPath ? parsePatchPath(key) : undefined;
     if (path && isMembers(path)) steps.push(...stepsAt(path, { ...operation, value }));
     else rest.push([key, value]);
   }
   return { ...operation, value: Object.fromEntries(rest) };
 }
 
-function stepsAt({ filter, sub }: AttributePath, { op, value }: Operation): MemberStep[] {
+function stepsAt({ filter, sub }: AttributePath, { op, value }: PatchOperation): MemberPatchStep[] {
   if (sub !== undefined) throw partFault(sub);
   if (!filter) return stepsOfAll(op, value);
   const values = valuesOf(filter);
@@ -126,13 +126,13 @@ function isNameless(element: Json): element is JsonObject {
   return isObject(element) && isUnassigned(ownValue(element, 'value'));
 }
 
-function stepsOfAll(op: Operation['op'], value: Json | undefined): MemberStep[] {
-  if (op === 'add') return [{ kind: 'add', members: toMembers(value) }];
+function stepsOfAll(op: PatchOperation['op'], value: Json | undefined): MemberPatchStep[] {
+  if (op === 'add') return [{ kind: 'add', members: parseMembers(value) }];
   if (op === 'replace' || value === undefined || value === null)
-    return [{ kind: 'replace', members: toMembers(op === 'replace' ? value : undefined) }];
+    return [{ kind: 'replace', members: parseMembers(op === 'replace' ? value : undefined) }];
   // With a value only those listed go (Entra); Salesforce puts the list into an object once more.
   const listed = isObject(value) ? (ownValue(value, 'members') ?? value) : value;
-  return [{ kind: 'remove', values: toMembers(listed).map((member) => member.value) }];
+  return [{ kind: 'remove', values: parseMembers(listed).map((member) => member.value) }];
 }
 
 /** The ids in `members[value eq "a" or value eq "b"]`; members are not read, so no other filter can be answered. */
@@ -165,7 +165,7 @@ function textIn(member: JsonObject, name: string): string | undefined {
  * One step of a PATCH on members. `substitute` puts the given members in the place of those with the values; at least one
  * of these must be a member (RFC 7644 §3.5.2.3).
  */
-export type MemberStep =
+export type MemberPatchStep =
   | Exclude<MemberChange, { kind: 'require' }>
   | { kind: 'substitute'; values: string[]; members: Member[] };
 
@@ -183,7 +183,7 @@ interface Net {
  * What any number of steps on members come to, in at most three: some clients send an operation for every member, and
  * each step costs the store a statement or more.
  */
-export function netChanges(steps: MemberStep[]): MemberChange[] {
+export function netMemberChanges(steps: MemberPatchStep[]): MemberChange[] {
   const net: Net = { required: [], isAll: false, cleared: new Set(), added: new Map() };
   for (const step of steps) take(net, step);
   const members = [...net.added.values()];
@@ -197,7 +197,7 @@ export function netChanges(steps: MemberStep[]): MemberChange[] {
   ];
 }
 
-function take(net: Net, step: MemberStep): void {
+function take(net: Net, step: MemberPatchStep): void {
   switch (step.kind) {
     case 'add':
       for (const member of step.members) {

@@ -6,54 +6,59 @@ import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-types.ts';
 import { closeSignal, type ScimContext } from './context.ts';
-import { type Endpoint, noteDropped } from './endpoint.ts';
-import { readFilter, toGroupQuestion } from './filter.ts';
-import { splitGroupPatch, splitMembers, toMembers } from './group-members.ts';
-import { groupOrderOf, partOf, resourcesOf } from './pagination.ts';
+import { type Endpoint, logDroppedAttributes } from './endpoint.ts';
+import { parseFilterParameter, toGroupFilterQuery } from './filter.ts';
+import { parseMembers, splitGroupPatch, splitMembers } from './group-members.ts';
+import { parseGroupOrder, parsePageRequest, toPageResources } from './pagination.ts';
 import { applyPatch, parsePatch } from './patch.ts';
-import { answerGroup, groupJson, presentGroupInSteps, projectionOf } from './serialize.ts';
+import { groupResponse, parseProjection, serializeGroup, toGroupResourceInSteps } from './serialize.ts';
 
 /** /Groups (RFC 7644 §3.3 to §3.6). Members are rows: a PATCH says what changes, and none is read for it. */
 export const groupsEndpoint: Endpoint = {
   read: async ({ groups, connection, base }, id, query) => {
-    const projection = projectionOf(groupType, query);
+    const projection = parseProjection(groupType, query);
     const view = await groups.read(connection, id, projection.includes('members'));
-    return answerGroup(view, base, projection);
+    return groupResponse(view, base, projection);
   },
 
   list: async ({ groups, connection, base }, query, among) => {
-    const projection = projectionOf(groupType, query);
-    const filter = readFilter(groupType, query['filter'], among);
-    const order = groupOrderOf(query);
-    const part = partOf(query, { connection, resourceType: groupType.name, filter: query['filter'], order });
-    const { where, residual } = toGroupQuestion(filter);
+    const projection = parseProjection(groupType, query);
+    const filter = parseFilterParameter(groupType, query['filter'], among);
+    const order = parseGroupOrder(query);
+    const part = parsePageRequest(query, {
+      connection,
+      resourceType: groupType.name,
+      filter: query['filter'],
+      order,
+    });
+    const { where, residual } = toGroupFilterQuery(filter);
     const withMembers = projection.includes('members');
     const { total, next, ...found } = await groups.list(connection, {
-      ...{ where, order, place: part.place, limit: part.limit },
+      ...{ where, order, start: part.place, limit: part.limit },
       residual: residual && residualOf(residual, base),
       withMembers,
     });
-    const resources = resourcesOf(found, {
+    const resources = toPageResources(found, {
       part,
       viewOf: (group) => (isWhole(group, withMembers) ? group : undefined),
       read: (id) => groups.read(connection, id, withMembers),
-      json: (view) => groupJson(view, base, projection),
+      json: (view) => serializeGroup(view, base, projection),
     });
     return { total, ...part.told(next), resources };
   },
 
   create: async (context, body, query) => {
-    const projection = projectionOf(groupType, query);
+    const projection = parseProjection(groupType, query);
     const { attributes, members } = groupIn(context, body);
     const { groups, connection, base } = context;
-    return answerGroup(await groups.create(connection, attributes, members), base, projection);
+    return groupResponse(await groups.create(connection, attributes, members), base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
-    const projection = projectionOf(groupType, query);
+    const projection = parseProjection(groupType, query);
     const { attributes, members } = groupIn(context, body);
     const steps: MemberChange[] = [{ kind: 'replace', members }];
-    const { groups, connection, base, conditions, response } = context;
+    const { groups, connection, base, preconditions: conditions, response } = context;
     const change = {
       signal: closeSignal(response),
       attributes: (_current: ScimResource, version: number) => {
@@ -63,25 +68,25 @@ export const groupsEndpoint: Endpoint = {
       members: steps,
     };
     const view = await groups.change(connection, id, change, projection.includes('members'));
-    return answerGroup(view, base, projection);
+    return groupResponse(view, base, projection);
   },
 
-  patch: async ({ groups, connection, base, conditions, response }, id, { body, query }) => {
-    const projection = projectionOf(groupType, query);
+  patch: async ({ groups, connection, base, preconditions: conditions, response }, id, { body, query }) => {
+    const projection = parseProjection(groupType, query);
     const { operations, members } = splitGroupPatch(parsePatch(body));
     const attributes = (current: ScimResource, version: number) => {
       conditions.check(version);
       return applyPatch(groupType, current, operations);
     };
-    const withMembers = projection.isAsked && projection.includes('members');
+    const withMembers = projection.isExplicit && projection.includes('members');
     const change = { attributes, members, signal: closeSignal(response) };
     const view = await groups.change(connection, id, change, withMembers);
     // Entra advises 204; "attributes" asks for the resource (RFC 7644 §3.5.2).
-    const answer = answerGroup(view, base, projection);
-    return projection.isAsked ? answer : { ...answer, json: undefined };
+    const answer = groupResponse(view, base, projection);
+    return projection.isExplicit ? answer : { ...answer, json: undefined };
   },
 
-  remove: ({ groups, connection, conditions, response }, id) =>
+  remove: ({ groups, connection, preconditions: conditions, response }, id) =>
     groups.remove(connection, id, conditions.check, closeSignal(response)),
 };
 
@@ -93,7 +98,7 @@ function residualOf(filter: Filter, base: string): GroupQuery['residual'] {
   const condition = prepare(filter);
   return {
     matches: async (view, step) =>
-      inSteps(evaluate(groupType, condition, await presentGroupInSteps(view, base, step)), step),
+      inSteps(evaluate(groupType, condition, await toGroupResourceInSteps(view, base, step)), step),
     needsMembers: mentions(groupType, filter, ['members']),
   };
 }
@@ -101,6 +106,6 @@ function residualOf(filter: Filter, base: string): GroupQuery['residual'] {
 function groupIn(context: ScimContext, body: JsonObject) {
   const { members, rest } = splitMembers(body);
   const { resource, dropped } = normalize(groupType, rest);
-  noteDropped(context, dropped);
-  return { attributes: resource, members: toMembers(members) };
+  logDroppedAttributes(context, dropped);
+  return { attributes: resource, members: parseMembers(members) };
 }

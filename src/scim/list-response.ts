@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Page } from './endpoint.ts';
-import { following, LONGEST_WHOLE, type LongText } from './json-text.ts';
 
 /** A page by cursor ends behind the resource that makes it longer than this, in bytes. */
 const LONGEST_PAGE = 4_194_304;
@@ -25,17 +24,17 @@ interface Progress {
  * the last page (RFC 9865 §2). Of a long page the resources are made while the client takes them, and both stand behind
  * them. A page by cursor may have fewer resources than were asked for ("the service provider MAY return fewer", §2).
  */
-export async function listResponse(page: Page, now: Now): Promise<string | LongText> {
+export async function listResponse(page: Page, now: Now): Promise<string | StreamedText> {
   const progress: Progress = { itemsPerPage: 0, nextCursor: page.nextCursor };
   const resources = piecesOf(page, progress, now);
   let text = '';
-  while (text.length <= LONGEST_WHOLE) {
+  while (text.length <= MAX_BUFFERED) {
     const next = await resources.next();
     if (next.done) return whole(page, progress, text);
     text += next.value;
   }
   return {
-    pieces: streamed(page, progress, following(text, resources)),
+    pieces: streamed(page, progress, prepend(text, resources)),
     release: () => {
       for (const resource of page.resources) resource.release();
     },
@@ -43,7 +42,7 @@ export async function listResponse(page: Page, now: Now): Promise<string | LongT
 }
 
 /** The same of resources that are at hand. */
-export function shortList(page: Head, resources: string[]): string {
+export function bufferedListResponse(page: Head, resources: string[]): string {
   return whole(page, { itemsPerPage: resources.length, nextCursor: undefined }, resources.join(','));
 }
 
@@ -94,4 +93,39 @@ async function* piecesOf({ resources }: Page, progress: Progress, now: Now): Asy
 function opening({ total, startIndex }: Head, progress?: Progress): string {
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
   return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
+}
+
+/** JSON text: a whole one, or pieces that are made while the client takes them. */
+export type JsonText = string | AsyncIterable<string>;
+
+/** JSON text that is too long to be held in memory. */
+export interface StreamedText {
+  pieces: AsyncGenerator<string>;
+  /** Frees what is held in memory for the pieces that are still to come. */
+  release(): void;
+}
+
+/** The longest text that is sent at once, with its length, in characters. */
+export const MAX_BUFFERED = 262_144;
+
+/**
+ * Makes the beginning of a text, so that a fault found in it can still be answered as an error; a text that is not long
+ * is then whole.
+ */
+export async function bufferStart(json: JsonText): Promise<string | StreamedText> {
+  if (typeof json === 'string') return json;
+  const rest = json[Symbol.asyncIterator]();
+  let text = '';
+  while (text.length <= MAX_BUFFERED) {
+    const next = await rest.next();
+    if (next.done) return text;
+    text += next.value;
+  }
+  return { pieces: prepend(text, { [Symbol.asyncIterator]: () => rest }), release: () => {} };
+}
+
+/** A text and what follows it. */
+export async function* prepend(text: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield text;
+  yield* rest;
 }

@@ -6,13 +6,13 @@ import { groupType, type ResourceType, resolve, userType } from '../schema/resou
 import type { Query } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
 import { badRequest, type ScimError } from './errors.ts';
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './list-response.ts';
 
 /** The largest page; ServiceProviderConfig says the same of filters. */
 export const MAX_COUNT = 200;
 
 /** Which part of a list is wanted; `startIndex` counts from 1. */
-export interface Paging {
+export interface IndexPage {
   startIndex: number;
   count: number;
 }
@@ -21,7 +21,7 @@ export interface Paging {
  * Reads startIndex and count (RFC 7644 §3.4.2.4): "A value less than 1 SHALL be interpreted as 1", "A negative value
  * SHALL be interpreted as "0"".
  */
-export function pagingOf({ startIndex, count }: Query): Paging {
+export function parseIndexPage({ startIndex, count }: Query): IndexPage {
   return {
     startIndex: Math.max(1, integerIn('startIndex', startIndex) ?? 1),
     count: Math.min(MAX_COUNT, Math.max(0, integerIn('count', count) ?? MAX_COUNT)),
@@ -29,7 +29,7 @@ export function pagingOf({ startIndex, count }: Query): Paging {
 }
 
 /** The part of a list that a client asks for, by index or by cursor, and how it is told that it got it. */
-export interface Part {
+export interface PageRequest {
   place: { offset: number } | { after: Key };
   limit: number;
   /** What the page says of its own place, and of what follows it. */
@@ -40,7 +40,7 @@ export interface Part {
 
 /** How the rows of a page become its resources. */
 interface Making<Row, View> {
-  part: Part;
+  part: PageRequest;
   /** What is known of a row already; undefined: it must be read. */
   viewOf(row: Row): View | undefined;
   read(id: string): Promise<View>;
@@ -48,7 +48,7 @@ interface Making<Row, View> {
 }
 
 /** The resources of a page, each made when it is written. */
-export function resourcesOf<Row extends { id: string }, View>(
+export function toPageResources<Row extends { id: string }, View>(
   { rows, keys }: Pick<Listed<Row>, 'rows' | 'keys'>,
   { part: { cursorAt }, viewOf, read, json }: Making<Row, View>,
 ): PageResource[] {
@@ -71,9 +71,9 @@ function unlessGone(error: unknown): undefined {
 }
 
 /** Reads the parameters of both ways of paging; cursors belong to `of`. */
-export function partOf(query: Query, of: CursorOf): Part {
+export function parsePageRequest(query: Query, of: CursorScope): PageRequest {
   if (query['cursor'] !== undefined) return partAtCursor(query, of);
-  const { startIndex, count } = pagingOf(query);
+  const { startIndex, count } = parseIndexPage(query);
   return {
     place: { offset: startIndex - 1 },
     limit: count,
@@ -83,16 +83,16 @@ export function partOf(query: Query, of: CursorOf): Part {
 }
 
 /** "cursor: … If this parameter is empty, it means that the client is requesting the first page" (RFC 9865 §2). */
-function partAtCursor({ cursor, startIndex, count }: Query, of: CursorOf): Part {
+function partAtCursor({ cursor, startIndex, count }: Query, of: CursorScope): PageRequest {
   if (typeof cursor !== 'string') throw badRequest('invalidCursor', 'There must be one cursor.');
   if (startIndex !== undefined) {
     throw badRequest('invalidValue', 'startIndex and cursor cannot be used together.');
   }
   return {
-    place: cursor === '' ? { offset: 0 } : { after: keyIn(cursor, of) },
+    place: cursor === '' ? { offset: 0 } : { after: decodeCursor(cursor, of) },
     limit: sizeIn(count),
-    told: (next) => ({ nextCursor: next && cursorAt(next, of) }),
-    cursorAt: (key) => cursorAt(key, of),
+    told: (next) => ({ nextCursor: next && encodeCursor(next, of) }),
+    cursorAt: (key) => encodeCursor(key, of),
   };
 }
 
@@ -120,7 +120,7 @@ function integerOf(parameter: unknown): number | undefined {
 }
 
 /** What a cursor belongs to: it leads on in the same list only (RFC 9865 §2). */
-export interface CursorOf {
+export interface CursorScope {
   connection: string;
   resourceType: string;
   /** The filter as it was written. */
@@ -132,17 +132,17 @@ export interface CursorOf {
 const MAX_LENGTH = 8192;
 
 /** A place in a list as a client carries it: opaque, and fit for a URL. */
-export function cursorAt({ value, position }: Key, of: CursorOf): string {
+export function encodeCursor({ value, position }: Key, of: CursorScope): string {
   const place = JSON.stringify([value, position]);
   return `${sealOf(place, of)}${Buffer.from(place).toString('base64url')}`;
 }
 
 /** The place that a cursor stands for; whatever is not a cursor of that list is 400 invalidCursor. */
-export function keyIn(cursor: string, of: CursorOf): Key {
-  if (cursor.length > MAX_LENGTH) throw invalidCursor();
+export function decodeCursor(cursor: string, of: CursorScope): Key {
+  if (cursor.length > MAX_LENGTH) throw invalidCursorError();
   const place = Buffer.from(cursor.slice(SEAL), 'base64url').toString();
   const key = readKey(place);
-  if (!key || !isOf(key, of.order.by) || cursor !== cursorAt(key, of)) throw invalidCursor();
+  if (!key || !isOf(key, of.order.by) || cursor !== encodeCursor(key, of)) throw invalidCursorError();
   return key;
 }
 
@@ -170,14 +170,14 @@ const SEAL = 16;
  * Binds a place to its list. It needs no secret: who makes one up gets no further than the place it names, in a list of
  * their own.
  */
-function sealOf(place: string, { connection, resourceType, filter, order }: CursorOf): string {
+function sealOf(place: string, { connection, resourceType, filter, order }: CursorScope): string {
   const { by, descending } = order;
   const text = JSON.stringify([place, connection, resourceType, filter, by, descending]);
   return createHash('sha256').update(text).digest('base64url').slice(0, SEAL);
 }
 
 /** A cursor that leads nowhere in the list that it came with. */
-export function invalidCursor(): ScimError {
+export function invalidCursorError(): ScimError {
   const detail = 'The cursor does not belong to this query; leave it empty to begin with the first page.';
   return badRequest('invalidCursor', detail);
 }
@@ -203,12 +203,12 @@ const userOrders: Orders<UserOrder> = { ...common, username: 'userName' };
 const groupOrders: Orders<GroupOrder> = common;
 
 /** The order of users that sortBy and sortOrder ask for. */
-export function userOrderOf(query: Query): Order<UserOrder> {
+export function parseUserOrder(query: Query): Order<UserOrder> {
   return orderOf<UserOrder>(userType, userOrders, query);
 }
 
 /** The order of groups that sortBy and sortOrder ask for. */
-export function groupOrderOf(query: Query): Order<GroupOrder> {
+export function parseGroupOrder(query: Query): Order<GroupOrder> {
   return orderOf<GroupOrder>(groupType, groupOrders, query);
 }
 

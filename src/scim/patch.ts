@@ -24,7 +24,7 @@ import { changeValue, type ValueChange } from './patch-values.ts';
 export function applyPatch(
   type: ResourceType,
   resource: ScimResource,
-  operations: Operation[],
+  operations: PatchOperation[],
 ): ScimResource {
   const draft = draftOf(resource);
   const shared = { spend: workMeter(), fold: rememberingFold(), urnKeys: urnKeysOf(draft) };
@@ -64,7 +64,7 @@ interface Shared extends Pick<ValueChange, 'fold'> {
   urnKeys: UrnKeys;
 }
 
-type Counted = Step & Shared;
+type Counted = PatchStep & Shared;
 
 function apply(type: ResourceType, draft: ScimResource, counted: Counted): void {
   const step = { ...counted, path: placeIn(counted) };
@@ -117,7 +117,7 @@ function applyToAll(
 }
 
 /** An `id` named in a path is told; what else is read-only or secret is passed over (RFC 7643 §2.2). */
-function isOpenTo({ op, isExplicit }: Step, attribute: Attribute): boolean {
+function isOpenTo({ op, isExplicit }: PatchStep, attribute: Attribute): boolean {
   if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
   // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).
   if (op === 'remove' && attribute.required && attribute.type !== 'complex') {
@@ -152,8 +152,8 @@ function set(container: JsonObject, key: string, value: Json | undefined): void 
 }
 
 /** What one operation, or one key of a path-less one, does at one place. */
-export interface Step {
-  op: Operation['op'];
+export interface PatchStep {
+  op: PatchOperation['op'];
   path: AttributePath;
   value: Json | undefined;
   /** Whether the client named the place in `path`; keys of a path-less value are forgiven more. */
@@ -164,7 +164,7 @@ export interface Step {
 const MAX_WEIGHT = 1500;
 
 /** The steps of all operations, in order; a PATCH that asks for too much at once is refused. */
-export function boundedSteps(operations: Operation[]): Step[] {
+export function boundedSteps(operations: PatchOperation[]): PatchStep[] {
   const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
   if (weight > MAX_WEIGHT)
     throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
@@ -172,14 +172,14 @@ export function boundedSteps(operations: Operation[]): Step[] {
 }
 
 /** Every value is compared with those there are, and a filter with each of them, so both count. */
-function operationWeight({ path = '', value }: Operation): number {
+function operationWeight({ path = '', value }: PatchOperation): number {
   const inner = isObject(value) ? Object.values(value) : [value ?? null];
   const values = inner.map((one) => (typeof one === 'object' && one !== null ? Object.keys(one).length : 1));
   return values.reduce((sum, count) => sum + count, 1 + path.length / 20);
 }
 
 /** The path of an operation, or 400 invalidPath. */
-export function pathOf(text: string): AttributePath {
+export function parsePatchPath(text: string): AttributePath {
   const path = parsePath(text);
   if ('fault' in path) {
     throw badRequest(
@@ -190,13 +190,17 @@ export function pathOf(text: string): AttributePath {
   return path;
 }
 
-function stepsOf({ op, path, value }: Operation): Step[] {
-  if (path !== undefined) return [{ op, path: pathOf(path), value, isExplicit: true }];
+function stepsOf({ op, path, value }: PatchOperation): PatchStep[] {
+  if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isExplicit: true }];
   return isObject(value) ? stepsOfKeys(op, value, undefined) : [];
 }
 
 /** Keys of a path-less value are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
-export function stepsOfKeys(op: Operation['op'], value: JsonObject, urn: string | undefined): Step[] {
+export function stepsOfKeys(
+  op: PatchOperation['op'],
+  value: JsonObject,
+  urn: string | undefined,
+): PatchStep[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const path = pathOfKey(key, inner, urn);
     return path ? [{ op, path, value: inner, isExplicit: false }] : [];
@@ -210,7 +214,7 @@ function pathOfKey(key: string, value: Json, urn: string | undefined): Attribute
   if (isUrn(key) && isObject(value))
     return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
   if (key.includes('[')) {
-    const path = pathOf(key);
+    const path = parsePatchPath(key);
     return { ...path, urn: path.urn ?? urn };
   }
   // An extension that no schema declares is kept as sent, whatever its names are.
@@ -221,7 +225,7 @@ function pathOfKey(key: string, value: Json, urn: string | undefined): Attribute
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** One operation of a PATCH (RFC 7644 §3.5.2). */
-export interface Operation {
+export interface PatchOperation {
   op: 'add' | 'remove' | 'replace';
   path: string | undefined;
   /** Undefined when there was none. */
@@ -233,7 +237,7 @@ export interface Operation {
  * that of all names is forgiven, and so are missing `schemas`, which legacy clients leave out. An empty list of operations
  * changes nothing: Microsoft's validator sends one.
  */
-export function parsePatch(body: JsonObject): Operation[] {
+export function parsePatch(body: JsonObject): PatchOperation[] {
   checkSchemas(ownValue(body, 'schemas'));
   const operations = ownValue(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations must be an array.');
@@ -245,7 +249,7 @@ function checkSchemas(schemas: Json | undefined): void {
   throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
 }
 
-function parseOperation(operation: Json, index: number): Operation {
+function parseOperation(operation: Json, index: number): PatchOperation {
   const where = `Operation ${index + 1}`;
   if (!isObject(operation)) throw badRequest('invalidSyntax', `${where} must be an object.`);
   const op = toOp(ownValue(operation, 'op'), where);
@@ -263,7 +267,7 @@ function parseOperation(operation: Json, index: number): Operation {
   return { op, path, value };
 }
 
-function toOp(op: Json | undefined, where: string): Operation['op'] {
+function toOp(op: Json | undefined, where: string): PatchOperation['op'] {
   const folded = typeof op === 'string' ? op.toLowerCase() : undefined;
   if (folded === 'add' || folded === 'remove' || folded === 'replace') return folded;
   throw badRequest('invalidSyntax', `${where} must have an op: add, remove or replace.`);

@@ -5,11 +5,10 @@ import { REVALIDATE } from '../http/app.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query, type ScimContext } from './context.ts';
-import type { Answer, Endpoint } from './endpoint.ts';
+import type { Endpoint, ResourceResponse } from './endpoint.ts';
 import { ScimError, sendsScim, toLoggedScimError } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
-import { begin, type LongText } from './json-text.ts';
-import { listResponse } from './list-response.ts';
+import { bufferStart, listResponse, type StreamedText } from './list-response.ts';
 import { usersEndpoint } from './users.ts';
 
 /** Longer than any id of ours; what is longer cannot exist. */
@@ -112,18 +111,21 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 }
 
 /** 304 without a body for a version that the client has (RFC 7644 §3.14). */
-async function known(context: ScimContext, answer: Answer): Promise<Sent> {
-  if (!context.conditions.has(answer.version)) return shown(context, answer);
+async function known(context: ScimContext, answer: ResourceResponse): Promise<Sent> {
+  if (!context.preconditions.has(answer.version)) return shown(context, answer);
   await shown(context, { ...answer, json: '' });
   context.response.status(304).removeHeader('Location');
   return undefined;
 }
 
 /** What SCIMMYRouters sends; undefined is 204. */
-type Sent = string | LongText | undefined;
+type Sent = string | StreamedText | undefined;
 
-async function shown({ response }: ScimContext, { json, version, location }: Answer): Promise<Sent> {
-  const sent = json === undefined ? undefined : await begin(json);
+async function shown(
+  { response }: ScimContext,
+  { json, version, location }: ResourceResponse,
+): Promise<Sent> {
+  const sent = json === undefined ? undefined : await bufferStart(json);
   response.setHeader('ETag', etagOf(version));
   response.setHeader('Cache-Control', REVALIDATE);
   if (json !== undefined) {

@@ -8,7 +8,7 @@ import type { Page, PageResource } from './endpoint.ts';
 import { badRequest, sendText } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse } from './list-response.ts';
-import { invalidCursor, pagingOf } from './pagination.ts';
+import { invalidCursorError, parseIndexPage } from './pagination.ts';
 import { usersEndpoint } from './users.ts';
 
 /**
@@ -22,13 +22,13 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
       const context = contextOf(request);
       sendText(response, await listResponse(await list(context, queryOf(request)), context.now));
     };
-  const inBody = ({ body }: Request) => queryIn(body);
+  const inBody = ({ body }: Request) => parseSearchRequest(body);
   return Router()
     .get(
       '/',
-      answer(listAll, ({ query }) => query),
+      answer(listUsersAndGroups, ({ query }) => query),
     )
-    .post('/.search', answer(listAll, inBody))
+    .post('/.search', answer(listUsersAndGroups, inBody))
     .post('/Users/.search', answer(usersEndpoint.list, inBody))
     .post('/Groups/.search', answer(groupsEndpoint.list, inBody));
 }
@@ -61,7 +61,7 @@ const members = {
 } as const satisfies Record<string, keyof typeof kinds>;
 
 /** Reads the body of a search as the query that a GET would have; members that RFC 7644 does not know are ignored. */
-export function queryIn(body: JsonObject): Query {
+export function parseSearchRequest(body: JsonObject): Query {
   checkSchemas(ownValue(body, 'schemas'));
   const given = Object.entries(members).flatMap(([name, kind]) => {
     const value = ownValue(body, name);
@@ -90,12 +90,12 @@ function read(
 const among = [userType, groupType];
 
 /** Users and groups as one list (RFC 7644 §3.4.2.1): all users, then all groups, each in the order that was asked for. */
-export function listAll(context: ScimContext, query: Query): Promise<Page> {
+export function listUsersAndGroups(context: ScimContext, query: Query): Promise<Page> {
   return query['cursor'] === undefined ? pageByIndex(context, query) : pageByCursor(context, query);
 }
 
 async function pageByIndex(context: ScimContext, query: Query): Promise<Page> {
-  const { startIndex, count } = pagingOf(query);
+  const { startIndex, count } = parseIndexPage(query);
   const users = await usersEndpoint.list(context, query, among);
   const part = {
     startIndex: String(Math.max(1, startIndex - users.total)),
@@ -128,14 +128,14 @@ async function pageByCursor(context: ScimContext, query: Query): Promise<Page> {
       resources: leading(inGroups, groups.resources),
     };
   }
-  if (cursor !== '' && !cursor.startsWith(inUsers)) throw invalidCursor();
+  if (cursor !== '' && !cursor.startsWith(inUsers)) throw invalidCursorError();
   const users = await usersEndpoint.list(context, { ...query, cursor: cursor.slice(inUsers.length) }, among);
   return withGroups(context, query, users);
 }
 
 /** Groups fill up the last page of users, or begin on the next one. */
 async function withGroups(context: ScimContext, query: Query, users: Page): Promise<Page> {
-  const room = pagingOf({ count: query['count'] }).count - users.resources.length;
+  const room = parseIndexPage({ count: query['count'] }).count - users.resources.length;
   const isLast = users.nextCursor === undefined && room > 0;
   const next = isLast ? { ...query, cursor: '', count: String(room) } : counting(query);
   const groups = await groupsEndpoint.list(context, next, among);

@@ -6,29 +6,29 @@ import { type QualifiedName, readingIn, splitName, urnsOf } from '../schema/attr
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query } from './context.ts';
-import type { Answer } from './endpoint.ts';
+import type { ResourceResponse } from './endpoint.ts';
 import { badRequest } from './errors.ts';
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './list-response.ts';
 
 /** A user as it is answered. */
-export function answerUser(view: UserView, base: string, projection: Projection): Answer {
-  const location = locationOf(userType, view.id, base);
-  return { location, version: view.version, json: userJson(view, base, projection) };
+export function userResponse(view: UserView, base: string, projection: Projection): ResourceResponse {
+  const location = resourceUrl(userType, view.id, base);
+  return { location, version: view.version, json: serializeUser(view, base, projection) };
 }
 
 /** A group as it is answered, with what `attributes` and `excludedAttributes` leave of it. */
-export function answerGroup(view: GroupView, base: string, projection: Projection): Answer {
-  const location = locationOf(groupType, view.id, base);
-  return { location, version: view.version, json: groupJson(view, base, projection) };
+export function groupResponse(view: GroupView, base: string, projection: Projection): ResourceResponse {
+  const location = resourceUrl(groupType, view.id, base);
+  return { location, version: view.version, json: serializeGroup(view, base, projection) };
 }
 
 /**
  * A user as JSON text, with what `attributes` and `excludedAttributes` leave of it. What is kept is text: to parse it in
  * order to print it again would cost most of the answer, so what is ours to say is put around it.
  */
-export function userJson(view: UserView, base: string, projection: Projection): string {
-  const said = projection === everything ? saidOf(view) : undefined;
-  if (!said) return JSON.stringify(projection.apply(presentUser(view, base)));
+export function serializeUser(view: UserView, base: string, projection: Projection): string {
+  const said = projection === fullProjection ? saidOf(view) : undefined;
+  if (!said) return JSON.stringify(projection.apply(toUserResource(view, base)));
   const { groups } = view;
   const membership =
     groups.length === 0 ? '' : `,"groups":[${groups.map((one) => membershipJson(one, base)).join(',')}]`;
@@ -92,18 +92,18 @@ function inner(json: string): string {
 function metaJson({ id, createdAt, lastModified, version }: UserView, base: string): string {
   const created = new Date(createdAt).toISOString();
   const modified = lastModified === createdAt ? created : new Date(lastModified).toISOString();
-  const location = JSON.stringify(locationOf(userType, id, base));
+  const location = JSON.stringify(resourceUrl(userType, id, base));
   const tag = JSON.stringify(etagOf(version));
   return `{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
 }
 
 /** A group as JSON text; members that are many are written in pieces, between which others have their turn. */
-export function groupJson(view: GroupView, base: string, projection: Projection): JsonText {
+export function serializeGroup(view: GroupView, base: string, projection: Projection): JsonText {
   const { members = [], manyMembers = parts(members) } = view;
   if (!view.manyMembers && members.length <= MEMBERS_AT_ONCE) {
-    return JSON.stringify(projection.apply(presentGroup(view, base)));
+    return JSON.stringify(projection.apply(toGroupResource(view, base)));
   }
-  return pieces(manyMembers, (some) => projection.apply(presentGroup({ ...view, members: some }, base)));
+  return pieces(manyMembers, (some) => projection.apply(toGroupResource({ ...view, members: some }, base)));
 }
 
 async function* parts(members: ResolvedMember[]): AsyncGenerator<ResolvedMember[]> {
@@ -129,7 +129,7 @@ async function* pieces(
 }
 
 /** A user as it is answered: the IdP's values, and what is ours to say. */
-export function presentUser({ desired, ...view }: UserView, base: string): JsonObject {
+export function toUserResource({ desired, ...view }: UserView, base: string): JsonObject {
   const resource = JSON.parse(desired) as ScimResource; // The store keeps nothing else.
   const groups = view.groups.map((group) => membershipOf(group, base));
   const travel = resource[urns.travel];
@@ -146,11 +146,11 @@ export function presentUser({ desired, ...view }: UserView, base: string): JsonO
 
 /** A group that a user is a member of (RFC 7643 §4.1.2). */
 export function membershipOf(group: UserView['groups'][number], base: string): JsonObject {
-  return { ...group, $ref: locationOf(groupType, group.value, base), type: 'direct' };
+  return { ...group, $ref: resourceUrl(groupType, group.value, base), type: 'direct' };
 }
 
 /** A group as it is answered; without members when they were not read. */
-export function presentGroup(view: GroupView, base: string): JsonObject {
+export function toGroupResource(view: GroupView, base: string): JsonObject {
   const { id, attributes, members, createdAt, lastModified, version } = view;
   const shown = (members ?? []).map((member) => presentMember(member, base));
   const body = shown.length > 0 ? { ...attributes, members: shown } : attributes;
@@ -168,7 +168,7 @@ function presentMember({ names, value, display, type: told }: ResolvedMember, ba
   const type = names ?? told;
   if (display !== undefined) member['display'] = display;
   if (type !== undefined) member['type'] = type;
-  if (names !== undefined) member['$ref'] = locationOf(memberTypes[names], value, base);
+  if (names !== undefined) member['$ref'] = resourceUrl(memberTypes[names], value, base);
   return member;
 }
 
@@ -176,7 +176,7 @@ function presentMember({ names, value, display, type: told }: ResolvedMember, ba
 export const MEMBERS_AT_ONCE = 1000;
 
 /** The same with pauses, as a group may have any number of members. */
-export async function presentGroupInSteps(
+export async function toGroupResourceInSteps(
   { members = [], ...view }: GroupView,
   base: string,
   pause: () => Promise<void>,
@@ -184,15 +184,15 @@ export async function presentGroupInSteps(
   const shown: Json[] = [];
   for (let start = 0; start < members.length; start += MEMBERS_AT_ONCE) {
     await pause();
-    const piece = presentGroup({ ...view, members: members.slice(start, start + MEMBERS_AT_ONCE) }, base);
+    const piece = toGroupResource({ ...view, members: members.slice(start, start + MEMBERS_AT_ONCE) }, base);
     if (Array.isArray(piece['members'])) shown.push(...piece['members']);
   }
-  const body = presentGroup({ ...view, members: undefined }, base);
+  const body = toGroupResource({ ...view, members: undefined }, base);
   return shown.length > 0 ? { ...body, members: shown } : body;
 }
 
 /** The URL of a resource: `meta.location`, and Location of a 201 (RFC 7644 §3.3). */
-export function locationOf(type: ResourceType, id: string, base: string): string {
+export function resourceUrl(type: ResourceType, id: string, base: string): string {
   return `${base}${type.endpoint}/${encodeURIComponent(id)}`;
 }
 
@@ -211,7 +211,7 @@ function metaOf(type: ResourceType, { id, version, createdAt, lastModified, base
     resourceType: type.name,
     created: new Date(createdAt).toISOString(),
     lastModified: new Date(lastModified).toISOString(),
-    location: locationOf(type, id, base),
+    location: resourceUrl(type, id, base),
     version: etagOf(version),
   };
 }
@@ -236,7 +236,7 @@ export interface Projection {
   /** Whether anything of that core attribute can be in the answer; if not, it need not be read. */
   includes(name: string): boolean;
   /** Whether `attributes` asked for it: a PATCH is then answered with the resource (RFC 7644 §3.5.2). */
-  isAsked: boolean;
+  isExplicit: boolean;
 }
 
 /** More than all schemas have; a search has room for a hundred thousand. */
@@ -246,14 +246,14 @@ const MAX_NAMES = 1000;
 const always = ['schemas', 'id'];
 
 /** Reads `attributes` and `excludedAttributes`; names that do not exist select nothing. */
-export function projectionOf(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
+export function parseProjection(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
   const [only, without] = [namesIn(attributes), namesIn(excludedAttributes)];
   // "mutually exclusive" (RFC 7644 §3.9)
   if (only && without) {
     throw badRequest('invalidValue', 'attributes and excludedAttributes cannot be used together.');
   }
   if (only) return selecting(selectionOf(type, [...only, ...always]));
-  if (!without) return everything;
+  if (!without) return fullProjection;
   return excluding(
     selectionOf(
       type,
@@ -263,7 +263,11 @@ export function projectionOf(type: ResourceType, { attributes, excludedAttribute
 }
 
 /** Without either parameter: all that is returned by default, which is all that is kept. */
-export const everything: Projection = { apply: (resource) => resource, includes: () => true, isAsked: false };
+export const fullProjection: Projection = {
+  apply: (resource) => resource,
+  includes: () => true,
+  isExplicit: false,
+};
 
 /** The names of a request: those that mean the same in every resource, and how the others divide in one resource. */
 interface Selection {
@@ -275,7 +279,7 @@ function selecting({ tree, treeIn }: Selection): Projection {
   return {
     apply: (resource) => toObject(select(resource, treeIn(resource))),
     includes: (name) => tree === true || tree.has(name.toLowerCase()),
-    isAsked: true,
+    isExplicit: true,
   };
 }
 
@@ -283,7 +287,7 @@ function excluding({ tree, treeIn }: Selection): Projection {
   return {
     apply: (resource) => toObject(exclude(resource, treeIn(resource))),
     includes: (name) => tree === true || tree.get(name.toLowerCase()) !== true,
-    isAsked: false,
+    isExplicit: false,
   };
 }
 

@@ -5,67 +5,73 @@ import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import type { ScimContext } from './context.ts';
-import { type Endpoint, noteDropped } from './endpoint.ts';
-import { readFilter, toUserQuestion } from './filter.ts';
-import { partOf, resourcesOf, userOrderOf } from './pagination.ts';
+import { type Endpoint, logDroppedAttributes } from './endpoint.ts';
+import { parseFilterParameter, toUserFilterQuery } from './filter.ts';
+import { parsePageRequest, parseUserOrder, toPageResources } from './pagination.ts';
 import { applyPatch, parsePatch } from './patch.ts';
-import { answerUser, presentUser, projectionOf, userJson } from './serialize.ts';
+import { parseProjection, serializeUser, toUserResource, userResponse } from './serialize.ts';
 
 /** /Users (RFC 7644 §3.3 to §3.6); PUT and PATCH answer with the user, as validators want it. */
 export const usersEndpoint: Endpoint = {
   read: async ({ users, connection, base }, id, query) => {
-    const projection = projectionOf(userType, query);
-    return answerUser(await users.read(connection, id), base, projection);
+    const projection = parseProjection(userType, query);
+    return userResponse(await users.read(connection, id), base, projection);
   },
 
   list: async ({ users, connection, base }, query, among) => {
-    const projection = projectionOf(userType, query);
-    const filter = readFilter(userType, query['filter'], among);
-    const order = userOrderOf(query);
-    const part = partOf(query, { connection, resourceType: userType.name, filter: query['filter'], order });
-    const { where, residual } = toUserQuestion(filter);
+    const projection = parseProjection(userType, query);
+    const filter = parseFilterParameter(userType, query['filter'], among);
+    const order = parseUserOrder(query);
+    const part = parsePageRequest(query, {
+      connection,
+      resourceType: userType.name,
+      filter: query['filter'],
+      order,
+    });
+    const { where, residual } = toUserFilterQuery(filter);
     const { total, next, ...found } = await users.list(connection, {
-      ...{ where, order, place: part.place, limit: part.limit },
+      ...{ where, order, start: part.place, limit: part.limit },
       residual: residual && residualOf(residual, base),
       withGroups: projection.includes('groups'),
     });
-    const resources = resourcesOf(found, {
+    const resources = toPageResources(found, {
       part,
       viewOf: (row) => (isWhole(row) ? row : undefined),
       read: (id) => users.read(connection, id),
-      json: (view) => userJson(view, base, projection),
+      json: (view) => serializeUser(view, base, projection),
     });
     return { total, ...part.told(next), resources };
   },
 
   create: async (context, body, query) => {
-    const projection = projectionOf(userType, query);
+    const projection = parseProjection(userType, query);
     const { users, connection, base } = context;
-    return answerUser(await users.create(connection, desiredIn(context, body)), base, projection);
+    return userResponse(await users.create(connection, desiredIn(context, body)), base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
-    const projection = projectionOf(userType, query);
+    const projection = parseProjection(userType, query);
     const desired = desiredIn(context, body);
-    const { users, connection, base, conditions } = context;
+    const { users, connection, base, preconditions: conditions } = context;
     const change = (_current: ScimResource, version: number) => {
       conditions.check(version);
       return desired;
     };
-    return answerUser(await users.change(connection, id, change, 'replace'), base, projection);
+    return userResponse(await users.change(connection, id, change, 'replace'), base, projection);
   },
 
-  patch: async ({ users, connection, base, conditions }, id, { body, query }) => {
-    const projection = projectionOf(userType, query);
+  patch: async ({ users, connection, base, preconditions: conditions }, id, { body, query }) => {
+    const projection = parseProjection(userType, query);
     const operations = parsePatch(body);
     const change = (current: ScimResource, version: number) => {
       conditions.check(version);
       return applyPatch(userType, current, operations);
     };
-    return answerUser(await users.change(connection, id, change, 'patch'), base, projection);
+    return userResponse(await users.change(connection, id, change, 'patch'), base, projection);
   },
 
-  remove: ({ users, connection, conditions }, id) => users.remove(connection, id, conditions.check),
+  remove: ({ users, connection, preconditions: conditions }, id) =>
+    users.remove(connection, id, conditions.check),
 };
 
 function isWhole(user: ListedUser): user is ListedUser & UserView {
@@ -77,7 +83,7 @@ const ours = ['id', 'schemas', 'meta', 'groups', urns.travel];
 
 function residualOf(filter: Filter, base: string): UserQuery['residual'] {
   const toBody = mentions(userType, filter, ours)
-    ? (view: UserView) => presentUser(view, base)
+    ? (view: UserView) => toUserResource(view, base)
     : ({ desired }: UserView): JsonObject => JSON.parse(desired);
   const condition = prepare(filter);
   return {
@@ -88,6 +94,6 @@ function residualOf(filter: Filter, base: string): UserQuery['residual'] {
 
 function desiredIn(context: ScimContext, body: JsonObject): ScimResource {
   const { resource, dropped } = normalize(userType, body);
-  noteDropped(context, dropped);
+  logDroppedAttributes(context, dropped);
   return resource;
 }

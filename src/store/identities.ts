@@ -121,7 +121,7 @@ async function page(
 ): Promise<IdentityPage> {
   const scan = { step: async () => {}, residual: undefined };
   const order = { by: 'position', descending: false } as const;
-  const query = { where: { all: [] }, order, place: { offset }, limit };
+  const query = { where: { all: [] }, order, start: { offset }, limit };
   const { total, rows } = await list({ shelf: wholeShelf, place: { db, connection }, query, scan });
   return { total, identities: rows };
 }

@@ -112,7 +112,7 @@ test('429 for a page of an import pauses the connection, and an import of a paus
     await fixture.bridge.users.list(users, {
       where: { field: 'email', is: 'eq', value: addressOf('Bob') },
       order: { by: 'position', descending: false },
-      place: { offset: 0 },
+      start: { offset: 0 },
       limit: 10,
       residual: undefined,
       withGroups: true,

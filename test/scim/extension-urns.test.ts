@@ -5,7 +5,7 @@ import { normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import { projectionOf } from '../../src/scim/serialize.ts';
+import { parseProjection } from '../../src/scim/serialize.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
@@ -211,7 +211,7 @@ test('an extension with any URN can be stored, named and changed', () => {
       const path = parsePath(`${odd}:${name}`);
       if ('fault' in path) throw new Error(path.fault);
       expect(readPath(resource, path)).toEqual([name === 'other' ? 1 : 'v']);
-      const selected = projectionOf(userType, { attributes: `${odd}:${name}` }).apply(resource);
+      const selected = parseProjection(userType, { attributes: `${odd}:${name}` }).apply(resource);
       expect(selected).toEqual({ [urn]: { [name]: extension[name] ?? null } });
       const operation = { op: 'replace', path: `${isThere ? odd : urn}:${name}`, value: 'w' };
       const seed = isThere ? resource : { userName: 'ada' };

@@ -237,7 +237,7 @@ describe('a list goes along an index', () => {
   const users = fields.map((where) => ({ name: where.field, where }));
   it.each(users)('to users by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
-    const query = { where, order, place: { offset: 0 }, limit: 10 };
+    const query = { where, order, start: { offset: 0 }, limit: 10 };
     const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
     expect(plans.length).toBeGreaterThan(0);
     expect(lost(plans)).toEqual([]);
@@ -246,7 +246,7 @@ describe('a list goes along an index', () => {
   it.each(users)('to users by any of two values of $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
-    const query = { where: { any }, order, place: { offset: 0 }, limit: 10 };
+    const query = { where: { any }, order, start: { offset: 0 }, limit: 10 };
     const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
     expect(plans.length).toBeGreaterThan(0);
     expect(lost(plans)).toEqual([]);
@@ -255,7 +255,7 @@ describe('a list goes along an index', () => {
   const groups = groupFields.map((where) => ({ name: where.field, where }));
   it.each(groups)('to groups by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
-    const query = { where, order, place: { offset: 0 }, limit: 10 };
+    const query = { where, order, start: { offset: 0 }, limit: 10 };
     const plans = await listPlans((store) => store.groups.list('okta', query, alone));
     expect(plans.length).toBeGreaterThan(0);
     expect(lost(plans)).toEqual([]);
@@ -271,7 +271,7 @@ describe('a list goes along an index', () => {
   ];
   it.each(orders)('behind a key of $by (descending: $descending)', async ({ by, descending, after }) => {
     for (const where of wheres) {
-      const query = { where, order: { by, descending }, place: { after }, limit: 10 };
+      const query = { where, order: { by, descending }, start: { after }, limit: 10 };
       const plans = await listPlans(async ({ identities }) => {
         await identities.list('okta', query, alone);
         await identities.list('okta', query, { ...alone, residual: async (rows) => rows.map(() => true) });
@@ -288,7 +288,7 @@ describe('a list goes along an index', () => {
 
   it('from the first row on', async () => {
     for (const { by, descending } of orders) {
-      const query = { where: { all: [] }, order: { by, descending }, place: { offset: 0 }, limit: 10 };
+      const query = { where: { all: [] }, order: { by, descending }, start: { offset: 0 }, limit: 10 };
       const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
       const [tally, ...others] = plans.filter((plan) => !memberships.test(plan));
       expect(tally).toMatch(/tally/);
@@ -302,7 +302,7 @@ describe('a list goes along an index', () => {
 
   it('far in, by the counts of blocks', async () => {
     const order = { by: 'position', descending: false } as const;
-    const query = { where: { all: [] }, order, place: { offset: 5000 }, limit: 10 };
+    const query = { where: { all: [] }, order, start: { offset: 5000 }, limit: 10 };
     const plans = await listPlans(async ({ identities, imports }) => {
       await imports.saveUnclaimed(
         Array.from({ length: 5100 }, (_, at) => imported(`p${at}`, `i${at}`)),

@@ -75,7 +75,7 @@ async function sifted<Field extends string, By extends string, Row>(
 }
 
 function pageFor<Field extends string, By extends string, Row, Item extends Found<Row>>({
-  query: { place, limit },
+  query: { start, limit },
 }: Task<Field, By, Row>): Gather<Item> {
-  return gathering('offset' in place ? place.offset : 0, limit);
+  return gathering('offset' in start ? start.offset : 0, limit);
 }

@@ -38,15 +38,15 @@ function finder(before: string, after = '') {
 export async function listOne(
   db: Kysely<Tables>,
   connection: string,
-  { where, place, limit }: ListQuery<UserField, UserOrder>,
+  { where, start, limit }: ListQuery<UserField, UserOrder>,
 ): Promise<Listed<ListedIdentity> | undefined> {
-  if (!('field' in where) || where.is !== 'eq' || !('offset' in place)) return undefined;
+  if (!('field' in where) || where.is !== 'eq' || !('offset' in start)) return undefined;
   const { field } = where;
   if (!(field === 'id' || field === 'userName' || field === 'externalId' || field === 'email'))
     return undefined;
   const key = String(userShelf.fields[field].key(where.value));
   const { rows } = await finders[field](db, { connection, key });
   if (rows.length > 1) return undefined;
-  const isOnPage = place.offset === 0 && limit > 0;
+  const isOnPage = start.offset === 0 && limit > 0;
   return { total: rows.length, rows: isOnPage ? rows.map(toShown) : [], keys: [], next: undefined };
 }

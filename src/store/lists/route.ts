@@ -17,7 +17,7 @@ export interface Route {
 export function routeOf<Field extends string, By extends string, Row>({
   shelf,
   place,
-  query: { where, order, place: start },
+  query: { where, order, start },
 }: Task<Field, By, Row>): Route {
   const of = shelf.orders[order.by];
   const comparisons = conjunctsOf(where);

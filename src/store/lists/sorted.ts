@@ -12,8 +12,8 @@ export async function fromFew<Field extends string, By extends string, Row>(
   all: Found<Row>[],
 ): Promise<Listed<Row>> {
   const { query, scan } = task;
-  const part = gathering<Found<Row>>('offset' in query.place ? query.place.offset : 0, query.limit);
-  const isBefore = isBeforePlace(task);
+  const part = gathering<Found<Row>>('offset' in query.start ? query.start.offset : 0, query.limit);
+  const isBefore = isBeforeStart(task);
   let total = 0;
   for (const batch of batches(all, BATCH)) {
     const matching = scan.residual ? await matchingOf(task, batch) : batch;
@@ -27,12 +27,12 @@ export async function fromFew<Field extends string, By extends string, Row>(
   return { total, ...split(rows), next };
 }
 
-function isBeforePlace<Field extends string, By extends string, Row>({
-  query: { place, order },
+function isBeforeStart<Field extends string, By extends string, Row>({
+  query: { start, order },
 }: Task<Field, By, Row>): (one: Found<Row>) => boolean {
-  if (!('after' in place)) return () => false;
+  if (!('after' in start)) return () => false;
   const compare = comparing(order.descending);
-  return ({ key }) => compare(key, place.after) <= 0;
+  return ({ key }) => compare(key, start.after) <= 0;
 }
 
 async function matchingOf<Field extends string, By extends string, Row>(

@@ -73,7 +73,7 @@ export function describeLists(open: Open): void {
           );
           for (const offset of [0, 999, 1000, 1024, expected.length - 3, expected.length + 5]) {
             if (offset < 0) continue;
-            const page = await identities.list('okta', { where, order, place: { offset }, limit: 7 }, alone);
+            const page = await identities.list('okta', { where, order, start: { offset }, limit: 7 }, alone);
             expect(page.total).toBe(expected.length);
             expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 7));
           }
@@ -102,7 +102,7 @@ export function describeLists(open: Open): void {
           return rows.map(isOdd);
         };
         const order = { by: 'position', descending: false } as const;
-        const query = { where, order, place: { offset: 1001 }, limit: 5 };
+        const query = { where, order, start: { offset: 1001 }, limit: 5 };
         const page = await identities.list('okta', query, { step: async () => {}, residual });
         const active = inOrder(
           people.filter((one) => holds(where, one)),
@@ -122,13 +122,13 @@ export function describeLists(open: Open): void {
         const count = async () => {
           steps += 1;
         };
-        await identities.list('okta', { ...query, place: { offset: 0 } }, { ...alone, step: count });
+        await identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, step: count });
         expect(steps).toBeGreaterThanOrEqual(3);
         const fail = async () => {
           throw new Error('too long');
         };
         await expect(
-          identities.list('okta', { ...query, place: { offset: 0 } }, { ...alone, step: fail }),
+          identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, step: fail }),
         ).rejects.toThrow('too long');
       });
 
@@ -144,7 +144,7 @@ export function describeLists(open: Open): void {
         for (const where of [{ all: [] }, eq('active', true), eq('active', false), ...twice]) {
           const order = { by: 'position', descending: false } as const;
           const total = people.filter((one) => holds(where, one)).length;
-          const query = { where, order, place: { offset: total - 1 }, limit: 5 };
+          const query = { where, order, start: { offset: total - 1 }, limit: 5 };
           const page = await identities.list('okta', query, { ...alone, step: fail });
           expect(page).toMatchObject({ total, next: undefined });
           expect(page.rows.map(({ id }) => id)).toEqual(
@@ -163,7 +163,7 @@ export function describeLists(open: Open): void {
         Promise.all(
           [{ all: [] }, eq('active', true), eq('active', false)].map(async (where: Where<UserField>) => {
             const order = { by: 'position', descending: false } as const;
-            const query = { where, order, place: { offset: 0 }, limit: 0 };
+            const query = { where, order, start: { offset: 0 }, limit: 0 };
             return (await identities.list('okta', query, alone)).total;
           }),
         );
@@ -401,12 +401,12 @@ type Scan = Parameters<Identities['list']>[2];
 
 async function pagesByIndex(
   identities: Identities,
-  query: Omit<Query, 'place'>,
+  query: Omit<Query, 'start'>,
   scan: Scan,
 ): Promise<[string[], number]> {
   const ids: string[] = [];
   for (let offset = 0; ; offset += query.limit) {
-    const page = await identities.list('okta', { ...query, place: { offset } }, scan);
+    const page = await identities.list('okta', { ...query, start: { offset } }, scan);
     ids.push(...page.rows.map(({ id }) => id));
     if (offset >= page.total) return [ids, page.total];
   }
@@ -414,14 +414,14 @@ async function pagesByIndex(
 
 async function pagesByCursor(
   identities: Identities,
-  query: Omit<Query, 'place'>,
+  query: Omit<Query, 'start'>,
   scan: Scan,
 ): Promise<[string[], number]> {
   const ids: string[] = [];
   let after: Key | undefined;
   for (;;) {
     const place = after ? { after } : { offset: 0 };
-    const page = await identities.list('okta', { ...query, place }, scan);
+    const page = await identities.list('okta', { ...query, start: place }, scan);
     ids.push(...page.rows.map(({ id }) => id));
     if (!page.next) return [ids, page.total];
     after = page.next;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { normalize } from '../../src/schema/normalize.ts';
-import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-types.ts';
-import { ScimError } from '../../src/scim/errors.ts';
-import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import { patchOp } from '../fixtures/scim.ts';
+import { normalize } from '../../../src/schema/normalize.ts';
+import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../../src/schema/resource.ts';
+import { userType } from '../../../src/schema/resource-types.ts';
+import { ScimError } from '../../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { patchOp } from '../../fixtures/scim.ts';
 
 const ENT = urns.enterprise;
 const OTHER = 'urn:x:y:2.0:User';

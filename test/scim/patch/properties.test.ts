@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { normalize } from '../../src/schema/normalize.ts';
+import { normalize } from '../../../src/schema/normalize.ts';
 import {
   isObject,
   type Json,
@@ -7,11 +7,11 @@ import {
   SchemaFault,
   type ScimResource,
   urns,
-} from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-types.ts';
-import { ScimError } from '../../src/scim/errors.ts';
-import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import { patchOp } from '../fixtures/scim.ts';
+} from '../../../src/schema/resource.ts';
+import { userType } from '../../../src/schema/resource-types.ts';
+import { ScimError } from '../../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { patchOp } from '../../fixtures/scim.ts';
 
 /** What every PATCH obeys, whatever it does: random operations on random users, and two small models beside them. */
 

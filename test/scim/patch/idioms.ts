@@ -1,5 +1,5 @@
-import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { patchOp } from '../fixtures/scim.ts';
+import { type JsonObject, type ScimResource, urns } from '../../../src/schema/resource.ts';
+import { patchOp } from '../../fixtures/scim.ts';
 
 const ENT = urns.enterprise;
 const CORE = urns.user;

@@ -1,5 +1,5 @@
 import { groupType, userType } from '../../src/schema/resource-types.ts';
-import { readFilter, toGroupQuestion, toUserQuestion } from '../../src/scim/filter.ts';
+import { parseFilterParameter, toGroupFilterQuery, toUserFilterQuery } from '../../src/scim/filter.ts';
 
 const has = (field: string, value: string | boolean = 'x') => ({ field, is: 'eq', value });
 const everything = { all: [] };
@@ -51,24 +51,27 @@ describe('a filter on users asks the columns', () => {
     ['externalId eq "\\ufffd"', has('externalId', '\ufffd'), false],
   ];
   test.each(cases)('%s', (text, where, isAnswered) => {
-    const question = toUserQuestion(readFilter(userType, text));
+    const question = toUserFilterQuery(parseFilterParameter(userType, text));
     expect(question.where).toEqual(where);
     expect(question.residual === undefined).toBe(isAnswered);
   });
 });
 
 test('what columns answer is not asked again', () => {
-  const filter = readFilter(userType, 'userName eq "x" and title pr and nickName pr and active eq true');
-  const rest = readFilter(userType, 'title pr and nickName pr');
-  expect(toUserQuestion(filter)).toEqual({
+  const filter = parseFilterParameter(
+    userType,
+    'userName eq "x" and title pr and nickName pr and active eq true',
+  );
+  const rest = parseFilterParameter(userType, 'title pr and nickName pr');
+  expect(toUserFilterQuery(filter)).toEqual({
     where: { all: [has('userName'), has('active', true)] },
     residual: rest,
   });
 });
 
 test('a filter on groups asks for members', () => {
-  const question = toGroupQuestion(
-    readFilter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
+  const question = toGroupFilterQuery(
+    parseFilterParameter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
   );
   expect(question).toEqual({
     where: { all: [has('id'), has('member', 'u'), has('member', 'v')] },
@@ -77,10 +80,16 @@ test('a filter on groups asks for members', () => {
 });
 
 test('more comparisons than a statement takes are left to be looked up one by one', () => {
-  const filter = readFilter(userType, Array.from({ length: 201 }, (_, at) => `id eq "${at}"`).join(' or '));
-  expect(toUserQuestion(filter)).toEqual({ where: everything, residual: filter });
+  const filter = parseFilterParameter(
+    userType,
+    Array.from({ length: 201 }, (_, at) => `id eq "${at}"`).join(' or '),
+  );
+  expect(toUserFilterQuery(filter)).toEqual({ where: everything, residual: filter });
 });
 
 test('no filter asks for everything', () => {
-  expect(toUserQuestion(readFilter(userType, undefined))).toEqual({ where: everything, residual: undefined });
+  expect(toUserFilterQuery(parseFilterParameter(userType, undefined))).toEqual({
+    where: everything,
+    residual: undefined,
+  });
 });

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../src/schema/resource.ts';
-import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
+import type { JsonObject } from '../../../src/schema/resource.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
 
 const EXTENSIONS = 240;
 const KEYS = 1_450;
@@ -66,4 +66,29 @@ describe('a path is divided by the extensions that the operations before it left
     expect(await patch(both, remove, remove)).toEqual({});
     expect(await patch(both, { op: 'remove', path: `${inner}:badge` }, remove)).toEqual({});
   });
+});
+
+test('a PATCH folds each text once, however often its paths compare it', async () => {
+  const emails = Array.from({ length: 100 }, (_, index) => ({
+    value: `Ada.${index}@x.example`,
+    type: 'work',
+  }));
+  const { body } = await fixture.send('POST', '/Users', { userName: 'patched', emails });
+  const operations = Array.from({ length: 100 }, (_, index) => ({
+    op: 'replace',
+    path: `emails[value eq "ada.${index}@X.example"].display`,
+    value: `Address ${index}`,
+  }));
+  const add = {
+    op: 'add',
+    path: 'emails',
+    value: emails.map(({ value }) => ({ value: value.toUpperCase() })),
+  };
+  const normalize = jest.spyOn(String.prototype, 'normalize');
+  const answer = await fixture.send('PATCH', `/Users/${body.id}`, patchOp(...operations, add));
+  expect(answer.status).toBe(200);
+  expect(answer.body.emails).toHaveLength(100);
+  expect(answer.body.emails[99].display).toBe('Address 99');
+  // Addresses, what the paths and the value name, and the keys of the store: hundreds, not ten thousands.
+  expect(normalize.mock.calls.length).toBeLessThan(2_000);
 });

@@ -1,5 +1,5 @@
-import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
+import { type JsonObject, urns } from '../../../src/schema/resource.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
 
 /** RFC 7644 §3.5.2, statement by statement, as a client sees it; titles that cite docs/architecture.md go beyond the RFC. */
 

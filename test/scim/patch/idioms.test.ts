@@ -1,9 +1,9 @@
-import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { userType } from '../../src/schema/resource-types.ts';
-import { ScimError } from '../../src/scim/errors.ts';
-import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
-import { idioms } from './patch-idioms.ts';
+import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../../src/schema/resource.ts';
+import { userType } from '../../../src/schema/resource-types.ts';
+import { ScimError } from '../../../src/scim/errors.ts';
+import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { type RunningService, startService } from '../../fixtures/service.ts';
+import { idioms } from './idioms.ts';
 
 test.each(idioms)('idiom %d: %s', (_number, _title, seed, message, outcome) => {
   const before = structuredClone(seed);
