@@ -1,6 +1,7 @@
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
-import type { CustomField, Lookups, Named, ScimUserMapping, TravelUser } from '../translator/snapshot.ts';
+import type { CustomField, Lookups, Named, ScimUserMapping } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { ofCollection, record, text, texts } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';
 import { all } from './collection.ts';

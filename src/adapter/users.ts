@@ -1,6 +1,6 @@
 import type { TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { list, ofCollection, readable, record, text, texts } from './answers.ts';
 import type { TravelClient } from './client.ts';
 import { page } from './collection.ts';

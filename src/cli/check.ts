@@ -9,7 +9,7 @@ import { readLookups } from '../server/offline.ts';
 import { hasDatabase } from '../store/database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
-import { noLookups } from '../translator/snapshot.ts';
+import { noLookups } from '../translator/translation.ts';
 import { type Shell, travelFailureText } from './output.ts';
 
 /**

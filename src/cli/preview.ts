@@ -8,9 +8,9 @@ import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { previewMapping, readLookups, readManagers } from '../server/offline.ts';
 import { previewText } from '../translator/preview.ts';
-import type { Finding } from '../translator/result.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import type { Finding } from '../translator/translation.ts';
 import { escapeLine, type Shell, startProgressBar, travelFailureText } from './output.ts';
 
 /** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */

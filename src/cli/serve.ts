@@ -12,7 +12,7 @@ import { defaultPolicies } from '../provisioning/policies.ts';
 import { replay } from '../replay/report.ts';
 import type { Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { escapeLine, type Shell } from './output.ts';
 
 /** Serves until SIGTERM or SIGINT; then finishes what runs, and ends with 0. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Policies } from '../provisioning/policies.ts';
-import { faultsOf } from '../translator/mapping-faults.ts';
+import { toMappingFaults } from '../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import {
   type ConnectionCredentials,
@@ -75,7 +75,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const variables = environmentSchema.safeParse(present);
   if (!variables.success) {
-    const found = faultsOf(variables.error, environmentSchema);
+    const found = toMappingFaults(variables.error, environmentSchema);
     faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
   }
   const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
@@ -183,7 +183,7 @@ function readSettingsFile(file: string, faults: Fault[]): z.infer<typeof setting
   }
   const parsed = settingsSchema.safeParse(read.json);
   if (parsed.success) return parsed.data;
-  const found = faultsOf(parsed.error, settingsSchema);
+  const found = toMappingFaults(parsed.error, settingsSchema);
   faults.push(...found.map((fault) => ({ ...fault, file: displayPath(file) })));
   return undefined;
 }

@@ -1,5 +1,5 @@
-import { drift, emptyPlan, keep, type Plan } from '../translator/plan.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { isParkingAddress, mustGiveUp, parkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, mayLeave, refuseOwnUser } from './guard.ts';
@@ -77,7 +77,7 @@ function isArchivedForDeletion(
 
 function settleArchived(task: Task, draft: Draft, travelId: string): Promise<ReconcileResult> {
   const { archived } = draft.applied;
-  const drifted = draft.observed && archived ? drift({ archived }, draft.observed) : [];
+  const drifted = draft.observed && archived ? findDrift({ archived }, draft.observed) : [];
   const done = { ...draft, findings: [...draft.findings, ...drifted] };
   return giveEmailUp(task, endInState(done, 'synced'), { travelId, isFresh: false });
 }
@@ -152,7 +152,7 @@ async function sendArchive(task: Task, draft: Draft, travelId: string): Promise<
       {
         ...withKnownOutcome(draft),
         creating: undefined,
-        applied: keep(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
+        applied: toAppliedFields(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
       },
       'synced',
     );

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { announcedOf } from '../translator/announced.ts';
-import { fieldsOfInvalid, keep, type Plan, plan, toCreate } from '../translator/plan.ts';
-import type { Finding } from '../translator/result.ts';
+import { toAnnouncedFields } from '../translator/announced.ts';
+import type { Plan } from '../translator/plan.ts';
+import { findInvalidFields, makePlan, toAppliedFields, toCreateBody } from '../translator/plan.ts';
+import type { Finding } from '../translator/translation.ts';
 import {
   addressKey,
   claimantOf,
@@ -89,7 +90,7 @@ async function createTraveler(
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
   const wanted = withEmail(task, email);
-  const next = plan({
+  const next = makePlan({
     applied: {},
     refused: addressed.refused,
     wanted,
@@ -103,13 +104,17 @@ async function createTraveler(
     return createTraveler(task, awaitingTaken(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLost);
   task.checkpoint('beforeSend');
-  const body = toCreate(next);
+  const body = toCreateBody(next);
   const answer = await task.connection.travel.create(body);
   task.checkpoint('afterSend');
   if (answer.kind === 'ok')
-    return updateTraveler(task, withTraveler(announced, answer.value, keep({}, next, answer.value)), {
-      isFresh: true,
-    });
+    return updateTraveler(
+      task,
+      withTraveler(announced, answer.value, toAppliedFields({}, next, answer.value)),
+      {
+        isFresh: true,
+      },
+    );
   return afterFailure(task, announced, { email, wanted, failure: answer, rounds, plan: next, body });
 }
 
@@ -120,7 +125,7 @@ function withReservation(
 ): Draft {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
   const reservation = { email, wasFree, reservedAt: task.connection.travel.serverTime() };
-  const progress = { ...draft.progress, announced: announcedOf(next, {}, undefined), reservation };
+  const progress = { ...draft.progress, announced: toAnnouncedFields(next, {}, undefined), reservation };
   return { ...draft, creating: email, progress };
 }
 
@@ -223,7 +228,7 @@ async function afterFailure(
     case 'conflict':
       return afterConflict(task, draft, tried);
     case 'invalid': {
-      const named = fieldsOfInvalid(
+      const named = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried.plan,
         tried.body,

@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/case-fold.ts';
-import type { Finding, Wanted } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { Finding, WantedField } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged } from './guard.ts';
@@ -76,7 +76,7 @@ export async function withoutHeldAddress(
   const waiting = await withWaitingForHolder(task, draft, held);
   const step = await stepAside(task, waiting, held);
   const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
-  const email: Wanted =
+  const email: WantedField =
     step.email === undefined ? { kind: 'kept' } : { kind: 'value', value: step.email, source };
   return { draft: step.draft, fields: { ...fields, email } };
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { markStale, type RecordDeps, recordTravelers } from './record-observed.ts';

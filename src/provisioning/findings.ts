@@ -1,5 +1,5 @@
-import type { Finding } from '../translator/result.ts';
-import type { CustomFieldValue } from '../translator/snapshot.ts';
+import type { Finding } from '../translator/translation.ts';
+import type { CustomFieldValue } from '../translator/traveler.ts';
 
 /** Everything the bridge itself has to tell an admin; the translator has its own. */
 export const findings = {

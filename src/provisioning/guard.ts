@@ -1,5 +1,5 @@
-import type { FieldKey } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { FieldKey } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { findings } from './findings.ts';
 import {
   type Draft,

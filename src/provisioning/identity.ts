@@ -1,7 +1,13 @@
 import type { Json, ScimResource } from '../schema/resource.ts';
-import type { Announced } from '../translator/announced.ts';
-import type { Applied, FieldKey, Finding, Refused, TraceEntry } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { AnnouncedFields } from '../translator/announced.ts';
+import type {
+  AppliedFields,
+  FieldKey,
+  Finding,
+  RefusedFields,
+  TraceEntry,
+} from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 
 /**
  * `synced`: the travel service agrees; `dirty`: it may not yet; `pending`: too little data to make a traveler;
@@ -50,13 +56,13 @@ export interface LateCalls {
   /** By field, every value that such a call was to set. */
   sent: Record<FieldKey, Json[]>;
   /** Creates that may still make a traveler, with the fields that they were to set. */
-  creates: { reservation: Reservation; fields: Announced }[];
+  creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
 /** What the reconciler must know at its next attempt, besides what is applied and observed. */
 export interface Progress {
   /** Committed before each call, and removed with its outcome: it is still there when the outcome is not known. */
-  announced?: Announced;
+  announced?: AnnouncedFields;
   /** Belongs to `creating`; absent while the address is reserved and no create was sent. */
   reservation?: Reservation;
   late?: LateCalls | undefined;
@@ -121,8 +127,8 @@ export interface Identity {
   rulesVersion: string | undefined;
   /** The linked travel user. */
   travelId: string | undefined;
-  applied: Applied;
-  refused: Refused;
+  applied: AppliedFields;
+  refused: RefusedFields;
   /** The travel user as last seen; undefined when it must be read before the next plan. */
   observed: TravelUser | undefined;
   /** The address of a create that was announced and whose outcome is not known. */

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Announced, doubtLate, hasAll, withSent } from '../translator/announced.ts';
-import type { Applied } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import {
+  type AnnouncedFields,
+  addSentValues,
+  hasAnnouncedValues,
+  markLateChanges,
+} from '../translator/announced.ts';
+import type { AppliedFields } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { LateCalls, Reservation } from './identity.ts';
 import type { Draft, Task } from './reconcile-context.ts';
@@ -28,7 +33,7 @@ export async function removeLateTravelers(task: Task, draft: Draft): Promise<Tra
 
 /** Stricter than for a link, as somebody may have made the traveler by hand since: it must have every value that was sent. */
 function isSurelyOwn(task: Task, traveler: TravelUser, create: OpenCreate): boolean {
-  return isOwnCreate(task, traveler, create) && hasAll(traveler, create.fields, task.basis.rules);
+  return isOwnCreate(task, traveler, create) && hasAnnouncedValues(traveler, create.fields, task.basis.rules);
 }
 
 async function isLinked({ connection, store }: Task, { id, email }: TravelUser): Promise<boolean> {
@@ -57,7 +62,7 @@ const TOLERANCE_MS = 2_000;
 /** A create that was sent and whose outcome is not known. */
 export interface OpenCreate {
   reservation: Reservation;
-  fields: Announced;
+  fields: AnnouncedFields;
 }
 
 /**
@@ -71,22 +76,22 @@ export function isOwnCreate(task: Task, traveler: TravelUser, { reservation, fie
   const createdAt = Date.parse(traveler.createdAt);
   // NaN is not before nor after anything.
   const isNew = reservedAt !== undefined && createdAt >= reservedAt - TOLERANCE_MS;
-  return isNew && hasAll(traveler, fields, task.basis.rules);
+  return isNew && hasAnnouncedValues(traveler, fields, task.basis.rules);
 }
 
 /** The draft in which fields are doubted that an earlier call may have changed after the last answer. */
 export function withLateDoubts(task: Task, draft: Draft): Draft {
   const { observed, progress } = draft;
   if (!observed || !progress.late) return draft;
-  const applied = doubtLate(draft.applied, progress.late.sent, { observed, rules: task.basis.rules });
+  const applied = markLateChanges(draft.applied, progress.late.sent, { observed, rules: task.basis.rules });
   return { ...draft, applied };
 }
 
 /** A call without a known outcome. */
 interface LateCall {
-  announced: Announced;
+  announced: AnnouncedFields;
   /** What was applied before it. */
-  applied?: Applied;
+  applied?: AppliedFields;
   /** Of a create. */
   reservation?: Reservation;
 }
@@ -100,7 +105,7 @@ export function lateAfter(
   const creates = before?.creates ?? [];
   return {
     checkAt: now() + connection.lateMs,
-    sent: withSent(before?.sent ?? {}, announced, applied),
+    sent: addSentValues(before?.sent ?? {}, announced, applied),
     creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { resolveAnnounced } from '../translator/announced.ts';
-import type { Applied } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { AppliedFields } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { withWaiting, withWaitingForHolder } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isGuarded, isPrivileged, isTakeoverApproved } from './guard.ts';
@@ -186,7 +186,7 @@ async function giveUpTombstoneEmail(task: Task, draft: Draft, tombstone: Identit
 async function linkTo(
   task: Task,
   draft: Draft,
-  { traveler, applied, from }: { traveler: TravelUser; applied: Applied; from?: Release },
+  { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
 ): Promise<ReconcileResult | TravelerGone | 'taken'> {
   const linked = withTraveler(draft, traveler, applied);
   // Before the first patch: of two who find one traveler at the same moment, one must not write it.

@@ -1,12 +1,10 @@
 import type { Json } from '../schema/resource.ts';
-import { readField } from '../translator/fields.ts';
-import { emptyPlan, type Plan, plan } from '../translator/plan.ts';
-import { referencesOf } from '../translator/references.ts';
-import type { FieldKey, Finding } from '../translator/result.ts';
-import type { Rules } from '../translator/rules.ts';
-import type { Snapshot } from '../translator/snapshot.ts';
+import { emptyPlan, makePlan, type Plan } from '../translator/plan.ts';
+import { findManagerReferences, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import { canonicalJson, same } from '../translator/values.ts';
+import type { FieldKey, Finding, Snapshot } from '../translator/translation.ts';
+import { readField } from '../translator/traveler.ts';
+import { canonicalJson, isEqualJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
 import { chooseAddress, withEmail } from './create-traveler.ts';
 import { withFreeAddress } from './email-conflicts.ts';
@@ -89,7 +87,7 @@ async function unlinkedOutlook(task: Task, draft: Draft): Promise<PreviewedTrave
 
 function planned(task: Task, { applied, refused, observed }: Draft, wanted: Fields): Plan {
   const { version, rules } = task.basis;
-  return plan({ applied, refused, wanted, observed, basis: version, rules });
+  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
 function told(draft: Draft, next: Plan): PreviewedTraveler {
@@ -109,7 +107,7 @@ function resolver(
   const references = unwritten(records.references.of);
   const known = new Map<string, Promise<Resolved>>();
   return async (rules) => {
-    const mark = JSON.stringify(referencesOf(rules, identity.desired));
+    const mark = JSON.stringify(findManagerReferences(rules, identity.desired));
     const resolved = known.get(mark) ?? resolveReferences({ ...records, references }, identity, rules);
     known.set(mark, resolved);
     return (await resolved).references;
@@ -232,10 +230,10 @@ function changesBetween(identity: Identity, before: Plan, after: Plan): Change[]
   const keys = new Set([before, after].flatMap(({ set, remove }) => [...Object.keys(set), ...remove]));
   return [...keys].flatMap((field) => {
     const [old, next] = [moveOf(before, field), moveOf(after, field)];
-    if (same(old, next)) return [];
+    if (isEqualJson(old, next)) return [];
     const there = valueNow(identity, field);
     const refused = identity.refused[field];
-    const isAgain = old === undefined && refused !== undefined && same(refused.value, next);
+    const isAgain = old === undefined && refused !== undefined && isEqualJson(refused.value, next);
     return [
       {
         field,

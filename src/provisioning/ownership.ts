@@ -1,15 +1,14 @@
 import type { Json, JsonObject } from '../schema/resource.ts';
-import { ownableKeys, readField } from '../translator/fields.ts';
 import {
-  drift,
+  findDrift,
+  findUnsendableValues,
   type Plan,
   type RefusedPatch,
   type Unsendable,
-  unsendableValues,
 } from '../translator/plan.ts';
-import type { Applied, FieldKey, Finding, Wanted } from '../translator/result.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
-import { same } from '../translator/values.ts';
+import type { AppliedFields, FieldKey, Finding, WantedField } from '../translator/translation.ts';
+import { type CustomFieldValue, ownableKeys, readField, type TravelUser } from '../translator/traveler.ts';
+import { isEqualJson } from '../translator/values.ts';
 import type { WithAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isPrivilegedRole } from './guard.ts';
@@ -46,11 +45,11 @@ export function withWritten({ translation: { fields }, baseline }: Task, draft: 
   return { ...draft, progress: { ...draft.progress, written: [...written] } };
 }
 
-function isSame(one: Wanted | undefined, other: Wanted | undefined): boolean {
-  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && same(compared(one), compared(other));
+function isSame(one: WantedField | undefined, other: WantedField | undefined): boolean {
+  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && isEqualJson(compared(one), compared(other));
 }
 
-function compared(wanted: Wanted | undefined): Json {
+function compared(wanted: WantedField | undefined): Json {
   if (wanted?.kind === 'value') return [wanted.value, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
@@ -77,10 +76,10 @@ export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Draft
 }
 
 /** Everything that a traveler has, as if it had been sent: what is not wanted is then removed, by whomever it was made. */
-export function resettingApplied({ applied, observed }: Draft): Applied {
+export function resettingApplied({ applied, observed }: Draft): AppliedFields {
   if (!observed) return applied;
   const { email, archived } = applied;
-  const reset: Applied = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
+  const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
   for (const key of ownableKeys(observed)) {
     const value = readField(observed, key) ?? null;
     reset[key] = { sent: value, answered: value, source: null, unsure: true };
@@ -110,7 +109,7 @@ export async function lostValues(
     planned: [...Object.keys(plan.set), ...plan.remove],
     current,
   };
-  const known = unsendableValues({ ...refused, customFields: task.basis.lookups.customFields });
+  const known = findUnsendableValues({ ...refused, customFields: task.basis.lookups.customFields });
   const { values, names } = known.isDoubtful ? await askedAnew(task, refused, known) : known;
   if (values.length === 0) return { lost: [], failure };
   const fields = failure.fields.filter(({ field }) => names.includes(field));
@@ -126,7 +125,7 @@ async function askedAnew(
   lookups.expire();
   const fresh = await lookups.refresh();
   return fresh.kind === 'ok'
-    ? unsendableValues({ ...refused, customFields: fresh.value.customFields })
+    ? findUnsendableValues({ ...refused, customFields: fresh.value.customFields })
     : known;
 }
 
@@ -172,8 +171,8 @@ export function correctingDrift(task: Task, draft: Draft): Draft {
   if (task.connection.policies.drift !== 'correct' || !draft.observed) return draft;
   const now = task.now();
   const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
-  const applied: Applied = { ...draft.applied };
-  for (const { field } of drift(draft.applied, draft.observed)) {
+  const applied: AppliedFields = { ...draft.applied };
+  for (const { field } of findDrift(draft.applied, draft.observed)) {
     const entry = applied[field];
     const times = corrections[field] ?? [];
     if (!entry || times.length >= CORRECTIONS) continue;

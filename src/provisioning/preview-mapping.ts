@@ -1,7 +1,6 @@
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
-import type { FieldKey, Finding } from '../translator/result.ts';
-import type { CustomField } from '../translator/snapshot.ts';
+import type { CustomField, FieldKey, Finding } from '../translator/translation.ts';
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import {

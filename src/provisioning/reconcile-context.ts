@@ -1,5 +1,12 @@
-import type { Applied, FieldKey, Finding, Refused, Translation, Wanted } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type {
+  AppliedFields,
+  FieldKey,
+  Finding,
+  RefusedFields,
+  Translation,
+  WantedField,
+} from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
@@ -44,7 +51,7 @@ export interface ReconcileResult {
 }
 
 /** What is wanted, by field, as a step may narrow it. */
-export type Fields = Record<FieldKey, Wanted>;
+export type Fields = Record<FieldKey, WantedField>;
 
 /** The draft that a reconciliation begins with: findings are found anew each time. */
 export function draftOf(identity: Identity, translation: Translation): Draft {
@@ -100,7 +107,7 @@ export function withKnownOutcome(draft: Draft): Draft {
 }
 
 /** The draft of an identity whose traveler was just made or found, with what is applied to it. */
-export function withTraveler(draft: Draft, traveler: TravelUser, applied: Applied): Draft {
+export function withTraveler(draft: Draft, traveler: TravelUser, applied: AppliedFields): Draft {
   const linked = { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
   return withKnownOutcome(linked);
 }
@@ -117,7 +124,7 @@ export function withRefusals(
   draft: Draft,
   refusals: { key: FieldKey; reason: string; wanted: Fields }[],
 ): Draft {
-  const added: Refused = {};
+  const added: RefusedFields = {};
   for (const { key, reason, wanted } of refusals) {
     const field = wanted[key];
     // A removal that is refused is remembered as null.

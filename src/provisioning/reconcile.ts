@@ -1,5 +1,5 @@
-import type { Translation } from '../translator/result.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import type { Translation } from '../translator/translation.ts';
 import { archiveTraveler } from './archive-traveler.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
@@ -182,7 +182,7 @@ async function settleWith(
       fields: {},
       findings: identity.findings,
       trace: identity.trace,
-      missed: false,
+      needsFreshLookups: false,
     });
     return { settled: endInFailure(unread, translated), basis: identity.rulesVersion, announced: [] };
   }
@@ -369,7 +369,7 @@ export async function translate(
   const basis = await of.current(connection);
   if ('kind' in basis) return basis;
   const first = await translateWith(directory, identity, basis);
-  if (!first.translation.missed) return first;
+  if (!first.translation.needsFreshLookups) return first;
   const fresh = await of.refreshed(connection);
   if ('kind' in fresh || fresh.version === basis.version) return first;
   const again = await translateWith(directory, identity, fresh);

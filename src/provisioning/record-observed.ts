@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TravelUser } from '../translator/snapshot.ts';
 import { toScim } from '../translator/to-scim.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';

@@ -1,7 +1,6 @@
-import { referencesOf } from '../translator/references.ts';
-import type { Rules } from '../translator/rules.ts';
-import type { Reference } from '../translator/snapshot.ts';
-import { textOf } from '../translator/values.ts';
+import { findManagerReferences, type Rules } from '../translator/rules.ts';
+import type { Reference } from '../translator/translation.ts';
+import { toText } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
@@ -30,7 +29,7 @@ export async function resolveReferences(
   const { connection, id } = identity;
   const before = await directory.references.of(connection, id);
   const kept = new Map(before.map((row) => [row.raw, row]));
-  const raws = referencesOf(rules, identity.desired);
+  const raws = findManagerReferences(rules, identity.desired);
   // An unclaimed identity follows its traveler, so its references are never sent and stand in nobody's way.
   const isKept = identity.claimed;
   // Kept before anybody is sought: who appears from now on finds this identity among the referrers.
@@ -96,7 +95,7 @@ async function targetOf(directory: Directory, { identity, raw, kept }: Question)
 
 /** The travel user that was sent for the value: whoever returns inherits what was sent, but no references. */
 function sentFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
-  const isFromRaw = managerId !== undefined && textOf(managerId.source) === raw;
+  const isFromRaw = managerId !== undefined && toText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }
 

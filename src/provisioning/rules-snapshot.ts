@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
-import { type Lookups, noLookups } from '../translator/snapshot.ts';
+import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
 import type { Log } from './runtime-ports.ts';

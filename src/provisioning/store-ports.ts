@@ -1,5 +1,5 @@
-import type { Applied } from '../translator/result.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { AppliedFields } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { Listed, ListQuery, Scan, UserField, UserOrder } from './list-ports.ts';
 import type { SafetyValve } from './policies.ts';
@@ -19,7 +19,7 @@ export type IdentityChange =
       id: string;
       leasedUntil: number | undefined;
       /** As it was inherited. */
-      applied: Applied;
+      applied: AppliedFields;
       origin: Origin;
     }
   /** Lets a tombstone's traveler give its address up, and makes the tombstone dirty. */
@@ -108,7 +108,11 @@ export interface Identities {
  */
 export type Announcement = (
   | { creating: string | undefined }
-  | { travelId: string; applied: Applied; from?: Extract<IdentityChange, { kind: 'release' }> | undefined }
+  | {
+      travelId: string;
+      applied: AppliedFields;
+      from?: Extract<IdentityChange, { kind: 'release' }> | undefined;
+    }
   | object
 ) & {
   progress?: Progress;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../schema/resource.ts';
-import type { Lookups, TravelUser } from '../translator/snapshot.ts';
+import type { Lookups } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 
 /** A field the travel API would not take, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { announcedOf, resolveAnnounced } from '../translator/announced.ts';
-import { keep, type Plan, toMergePatch } from '../translator/plan.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/snapshot.ts';
+import { resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
+import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
+import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { lateAfter, withLateDoubts } from './late-calls.ts';
 import {
   type Draft,
@@ -46,15 +46,15 @@ export async function announcedPatch(
   draft: Draft,
   { travelId, plan, omit = [] }: Patch,
 ): Promise<Patched> {
-  const announced = announcedOf(plan, draft.applied, draft.observed);
+  const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
   const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
-  const body = toMergePatch(plan, draft.observed, omit);
+  const body = toPatchBody(plan, draft.observed, omit);
   if (!(await announceCall(task, told))) return { draft, failure: leaseLost, body };
   task.checkpoint('beforeSend');
   const answer = await task.connection.travel.patch(travelId, body);
   task.checkpoint('afterSend');
   if (answer.kind !== 'ok') return { draft: told, failure: answer, body };
-  const applied = keep(draft.applied, plan, answer.value);
+  const applied = toAppliedFields(draft.applied, plan, answer.value);
   return { draft: withKnownOutcome({ ...told, applied, observed: answer.value }) };
 }
 

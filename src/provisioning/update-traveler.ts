@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
-import { drift, fieldsOfInvalid, isEmpty, keep, type Plan, plan } from '../translator/plan.ts';
-import type { Applied, FieldKey, Finding } from '../translator/result.ts';
-import type { CustomFieldValue } from '../translator/snapshot.ts';
+import type { Plan } from '../translator/plan.ts';
+import { findDrift, findInvalidFields, isEmptyPlan, makePlan, toAppliedFields } from '../translator/plan.ts';
+import type { AppliedFields, FieldKey, Finding } from '../translator/translation.ts';
+import type { CustomFieldValue } from '../translator/traveler.ts';
 import {
   addressKey,
   identityOf,
@@ -163,7 +164,7 @@ async function send(task: Task, sending: Sending, rounds: number): Promise<Recon
   const { travelId } = draft;
   const whole = planFor(task, draft, fields);
   const next = isAlone ? deactivationOf(whole) : whole;
-  if (isEmpty(next) || travelId === undefined) return settleWithoutCalls(task, { draft, fields }, next);
+  if (isEmptyPlan(next) || travelId === undefined) return settleWithoutCalls(task, { draft, fields }, next);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
@@ -214,7 +215,7 @@ function restarted(draft: Draft): Draft {
 function planFor(task: Task, draft: Draft, wanted: Fields): Plan {
   const { applied, refused, observed } = draft;
   const isReset = isResetPending(task.identity, draft);
-  return plan({
+  return makePlan({
     ...{ applied, refused, wanted, observed, isReset },
     ...{ basis: task.basis.version, rules: task.basis.rules },
   });
@@ -251,7 +252,7 @@ async function leftOver(
     }
     case 'invalid': {
       if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
-      const keys = fieldsOfInvalid(
+      const keys = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried,
         body,
@@ -324,7 +325,7 @@ function turnedDown(task: Task, sending: Sending, refusals: Refusal[]): Sending 
 
 /** Nothing left to send. */
 function settleWithoutCalls(task: Task, { draft, fields }: WithAddress, next: Plan): ReconcileResult {
-  const applied = draft.observed ? keep(draft.applied, next, draft.observed) : draft.applied;
+  const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
   const refused = Object.fromEntries(
     Object.entries(draft.refused).filter(
       ([key, { basis }]) => basis === task.basis.version && isWanted(task, { draft, fields }, key),
@@ -334,7 +335,7 @@ function settleWithoutCalls(task: Task, { draft, fields }: WithAddress, next: Pl
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed
-      ? drift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied))
+      ? findDrift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied))
       : []),
     ...lostBefore(task, draft),
   ];
@@ -352,7 +353,7 @@ function settleWithoutCalls(task: Task, { draft, fields }: WithAddress, next: Pl
 }
 
 /** True for an address that differs only because one of the two is a parking address. */
-function isOfParking({ connection }: Task, { field, value }: Finding, { email }: Applied): boolean {
+function isOfParking({ connection }: Task, { field, value }: Finding, { email }: AppliedFields): boolean {
   const emails = [value, email?.answered];
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }

@@ -13,7 +13,7 @@ import { ensureConnection } from '../store/connections.ts';
 import { type Database, hasDatabase, openEmbedded } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Rules } from '../translator/rules.ts';
-import type { Lookups, Reference } from '../translator/snapshot.ts';
+import type { Lookups, Reference } from '../translator/translation.ts';
 import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';

@@ -1,6 +1,6 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
 import type { ScimResource } from '../schema/resource.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { emailKeys, exactKey, keyOf, keyOfAttribute } from './keys.ts';
 import { fromText, toText } from './statements.ts';
 import type { IdentityTable } from './tables.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Imports, KnownTraveler, MissingTraveler, Seen } from '../provisioning/store-ports.ts';
-import type { TravelUser } from '../translator/snapshot.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import { erasedAmong } from './erased-travelers.ts';

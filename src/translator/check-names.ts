@@ -3,10 +3,9 @@ import { customFieldFault, customFieldReader, findField } from './custom-fields.
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
 import { type MappingFault, nearest } from './mapping-faults.ts';
-import { readers } from './readers.ts';
+import { allPhoneCountries, readers } from './readers.ts';
 import type { Rule, Rules } from './rules.ts';
-import type { Lookups } from './snapshot.ts';
-import { allPhoneCountries } from './value-readers.ts';
+import type { Lookups } from './translation.ts';
 import type { Fault, Reader, Reading } from './values.ts';
 
 /** How many of the known names a remedy lists. */
@@ -103,7 +102,7 @@ function faultsOfConstants(constants: Reading[], { read, known, lookups }: Check
 
 /** A fault in words for whoever writes the mapping, with what was likely meant. */
 function unknownNameText(
-  { code, reason, remedy, missed: isUnknown = false }: Fault,
+  { code, reason, remedy, needsFreshLookups: isUnknown = false }: Fault,
   named?: { value: Json; known: string[] },
 ): Pick<NameFault, 'problem' | 'remedy' | 'isUnknown'> {
   if (!named) return { problem: clauseOf(ownReason(reason)), remedy: 'Correct the transforms.', isUnknown };

@@ -1,6 +1,6 @@
 import countries from 'i18n-iso-countries';
 import type { Json } from '../schema/resource.ts';
-import { type Reading, textOf, unusable } from './values.ts';
+import { type Reading, toText, unusable } from './values.ts';
 
 /** Everyday English and French names that the library does not list, as `folded` makes them. */
 const everydayNames = new Map(
@@ -71,7 +71,7 @@ const everydayNames = new Map(
  * UK counts as the United Kingdom, though ISO has GB.
  */
 export function readCountry(raw: Json): Reading {
-  const code = countryCode(textOf(raw) ?? '');
+  const code = countryCode(toText(raw) ?? '');
   if (code) return { value: code };
   return unusable(
     'countryUnknown',

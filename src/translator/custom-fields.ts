@@ -1,21 +1,19 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { type Decision, decide, findingOf, joined, type Part, partOf, withoutRemoval } from './decide.ts';
-import type { AppliedField, TraceEntry, Wanted } from './result.ts';
-import type { Rule, Rules, Target } from './rules.ts';
-import type { CustomField } from './snapshot.ts';
-import { ruleSource } from './sources.ts';
+import { readText } from './readers.ts';
+import { type Rule, type Rules, type Target, toCandidate } from './rules.ts';
 import { compilePattern } from './transforms.ts';
-import { readText } from './value-readers.ts';
+import type { AppliedField, CustomField, TraceEntry, WantedField } from './translation.ts';
 import {
   type Context,
   type Fault,
   faultOfMapping,
-  missed,
+  isEqualJson,
+  notInLookups,
   type Reader,
   type Reading,
-  same,
-  textOf,
+  toText,
   unresolved,
   unusable,
 } from './values.ts';
@@ -60,7 +58,7 @@ function undecided({ applied }: Context, owners: Map<string, Rule>): Part {
     (key) => key.startsWith(keyOf('')) && !owners.has(key.slice(keyOf('').length)),
   );
   const fields = Object.fromEntries(keys.map((key) => [key, { kind: 'kept' } as const]));
-  return { fields, findings: [], trace: [], missed: false };
+  return { fields, findings: [], trace: [], needsFreshLookups: false };
 }
 
 function keyOf(id: string): string {
@@ -75,14 +73,14 @@ interface Case {
 /** A rule whose field is not in the lookups: of no matter to a user who has no value for it. */
 function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Part {
   const fault = faultOfMapping(unknown, rule.targetPath, unknown.remedy);
-  const [raw] = ruleSource(rule, user).raws;
+  const [raw] = toCandidate(rule, user).raws;
   const field = keyOf(target.value);
   const entry = { field, origin: rule.origin, rule: rule.text };
-  const fieldsWith = (wanted: Wanted): Part['fields'] => (target.by === 'id' ? { [field]: wanted } : {});
+  const fieldsWith = (wanted: WantedField): Part['fields'] => (target.by === 'id' ? { [field]: wanted } : {});
   if (raw === undefined) {
     const fields = fieldsWith({ kind: 'absent' });
     const trace: Part['trace'] = [{ ...entry, outcome: 'absent', reason: 'no value' }];
-    return { fields, findings: [], trace, missed: false };
+    return { fields, findings: [], trace, needsFreshLookups: false };
   }
   const { reason, mappingPath } = fault;
   return {
@@ -97,7 +95,7 @@ function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Part 
         ...(mappingPath === undefined ? {} : { mappingPath }),
       },
     ],
-    missed: fault.missed === true,
+    needsFreshLookups: fault.needsFreshLookups === true,
   };
 }
 
@@ -107,13 +105,13 @@ function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Part {
   const trace: Part['trace'] = [
     { field: keyOf(id), origin: rule.origin, rule: rule.text, outcome: 'skipped', reason },
   ];
-  if (owner.origin !== rule.origin) return { fields: {}, findings: [], trace, missed: false };
+  if (owner.origin !== rule.origin) return { fields: {}, findings: [], trace, needsFreshLookups: false };
   const { fault } = unusable(
     'customFieldTwice',
     `Two rules set the custom field "${name}"; that of ${owner.text} is used.`,
     'Keep one of the two rules in the mapping.',
   );
-  return { fields: {}, findings: [findingOf(keyOf(id), rule.text, fault)], trace, missed: false };
+  return { fields: {}, findings: [findingOf(keyOf(id), rule.text, fault)], trace, needsFreshLookups: false };
 }
 
 /** The target of a rule that sets a custom field. */
@@ -131,7 +129,7 @@ export function findField({ by, value }: CustomFieldTarget, fields: CustomField[
   }
   const reason = `The travel service has no custom field ${by === 'id' ? value : `called "${value}"`}.`;
   const remedy = 'Create the custom field for users in the travel service, or correct the mapping.';
-  return missed('customFieldUnknown', reason, remedy).fault;
+  return notInLookups('customFieldUnknown', reason, remedy).fault;
 }
 
 function namesakes(name: string, fields: CustomField[]): CustomField[] {
@@ -147,7 +145,7 @@ export function decideCustomField(
   { user, context }: { user: ScimResource; context: Context },
 ): Decision {
   const key = `customFields.${field.id}`;
-  const source = ruleSource(rule, user);
+  const source = toCandidate(rule, user);
   const read = customFieldReader(field, rule.targetPath);
   if (field.dataType !== 'optionsList' || source.raws.length <= 1)
     return decide(key, [source], { read, context });
@@ -163,7 +161,9 @@ function together(each: Decision[], source: Json[], applied: AppliedField | unde
   const values = each.flatMap(({ wanted }) =>
     wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
   );
-  const distinct = values.filter((value, index) => values.findIndex((other) => same(other, value)) === index);
+  const distinct = values.filter(
+    (value, index) => values.findIndex((other) => isEqualJson(other, value)) === index,
+  );
   const wanted = listWanted({ each, distinct, source, applied });
   const { kind } = wanted;
   const stays = kind === 'unresolved' || kind === 'kept';
@@ -171,7 +171,7 @@ function together(each: Decision[], source: Json[], applied: AppliedField | unde
     wanted,
     findings: each.flatMap(({ findings }) => findings),
     trace: each.flatMap(({ trace }) => (stays ? trace.map((entry) => staying(entry, kind)) : trace)),
-    missed: each.some((decision) => decision.missed),
+    needsFreshLookups: each.some((decision) => decision.needsFreshLookups),
   };
 }
 
@@ -183,11 +183,11 @@ interface List {
   applied: AppliedField | undefined;
 }
 
-function listWanted({ each, distinct, source, applied }: List): Wanted {
+function listWanted({ each, distinct, source, applied }: List): WantedField {
   const isNothing = distinct.length === 0;
-  const has = (kind: Wanted['kind']): boolean => each.some(({ wanted }) => wanted.kind === kind);
+  const has = (kind: WantedField['kind']): boolean => each.some(({ wanted }) => wanted.kind === kind);
   if (has('kept') && (isNothing || applied)) return { kind: 'kept' };
-  if (has('unresolved') && (isNothing || same(applied?.source, source)))
+  if (has('unresolved') && (isNothing || isEqualJson(applied?.source, source)))
     return { kind: 'unresolved', source };
   return isNothing ? { kind: 'absent' } : { kind: 'value', value: distinct, source };
 }
@@ -250,12 +250,12 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 }
 
 function readOption(raw: Json, { name, options }: CustomField): Reading {
-  const text = textOf(raw);
+  const text = toText(raw);
   if (text === undefined) return readText(raw);
   const option = optionOf(text, options);
   if (!option) {
     const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
-    return missed('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
+    return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
   }
   if (option.disabled) {
     return unresolved(

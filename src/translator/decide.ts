@@ -1,23 +1,23 @@
 import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
-import type { FieldKey, Finding, TraceEntry, Translation, Wanted } from './result.ts';
+import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
 import {
   type Context,
   elementsOf,
   type Fault,
   faultOfMapping,
+  isEqualJson,
   isUnassigned,
   type Reader,
   type Reading,
-  same,
   typeOf,
 } from './values.ts';
 
 /** What became of one field, with its part of the findings and the trace. */
 export interface Decision {
-  wanted: Wanted;
+  wanted: WantedField;
   findings: Finding[];
   trace: TraceEntry[];
-  missed: boolean;
+  needsFreshLookups: boolean;
 }
 
 /** A value that was tried: what it was, what the transforms made of it, and what came of that. */
@@ -45,7 +45,7 @@ export function decide(
       trial.faults.map((fault) => findingOf(field, concerned(trial), fault)),
     ),
     trace: traceOf(field, candidates, { trials, wanted }),
-    missed: trials.some(({ faults }) => faults.some((fault) => fault.missed === true)),
+    needsFreshLookups: trials.some(({ faults }) => faults.some((fault) => fault.needsFreshLookups === true)),
   };
 }
 
@@ -64,7 +64,7 @@ function trialsOf(candidates: Candidate[], how: { read: Reader; context: Context
 }
 
 function isSameTrial(one: Trial, other: Trial): boolean {
-  return one.mappingPath === other.mappingPath && same(one.source, other.source);
+  return one.mappingPath === other.mappingPath && isEqualJson(one.source, other.source);
 }
 
 function attempt(
@@ -91,7 +91,7 @@ function placed(fault: Fault, mappingPath: string | undefined): Fault {
     : faultOfMapping(fault, mappingPath);
 }
 
-function outcomeOf(trials: Trial[], appliedSource: Json | undefined): Wanted {
+function outcomeOf(trials: Trial[], appliedSource: Json | undefined): WantedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
@@ -99,7 +99,7 @@ function outcomeOf(trials: Trial[], appliedSource: Json | undefined): Wanted {
   const open = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
   // The one that was resolved before, so that what it came to is kept.
   const chosen =
-    open.find(({ source }) => appliedSource !== undefined && same(source, appliedSource)) ?? open[0];
+    open.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ?? open[0];
   return chosen ? { kind: 'unresolved', source: chosen.source } : { kind: 'absent' };
 }
 
@@ -125,7 +125,7 @@ export function findingOf(
 function traceOf(
   field: FieldKey,
   candidates: Candidate[],
-  { trials, wanted }: { trials: Trial[]; wanted: Wanted },
+  { trials, wanted }: { trials: Trial[]; wanted: WantedField },
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {
@@ -158,7 +158,7 @@ function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): Trac
       rule,
       outcome: value === undefined ? 'skipped' : 'set',
       before: raw,
-      ...(same(raw, source) || same(value, source) ? {} : { transformed: source }),
+      ...(isEqualJson(raw, source) || isEqualJson(value, source) ? {} : { transformed: source }),
       ...(value === undefined ? {} : { after: value }),
       ...(faults.length > 0 ? { reason: faults.map(({ reason }) => reason).join(' ') } : {}),
       ...(mappingPath === undefined ? {} : { mappingPath }),
@@ -224,6 +224,6 @@ export function joined(parts: Part[]): Part {
     fields,
     findings: parts.flatMap(({ findings }) => findings),
     trace: parts.flatMap(({ trace }) => trace),
-    missed: parts.some(({ missed }) => missed),
+    needsFreshLookups: parts.some(({ needsFreshLookups }) => needsFreshLookups),
   };
 }

@@ -2,7 +2,7 @@ import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts'
 import { type Candidate, candidate, preferred } from './decide.ts';
 import type { PlainField } from './fields.ts';
 import type { Mapping } from './mapping-file.ts';
-import { isUnassigned, textOf, valueAt } from './values.ts';
+import { isUnassigned, toText, valueAt } from './values.ts';
 
 /**
  * Where the fields come from when no mapping rule says otherwise (docs/architecture.md, The rules of the plan), the
@@ -90,7 +90,7 @@ function settled(rule: string, value: string | { id: string } | { name: string }
 
 /** Where a first name comes from. */
 export function firstNames(user: ScimResource): Candidate[] {
-  const familyName = textOf(valueAt(user, 'name', 'familyName'));
+  const familyName = toText(valueAt(user, 'name', 'familyName'));
   return [
     candidate('name.givenName', valueAt(user, 'name', 'givenName')),
     ...wholeNames(user).map(({ path, text }) =>
@@ -101,7 +101,7 @@ export function firstNames(user: ScimResource): Candidate[] {
 
 /** Where a last name comes from. */
 export function lastNames(user: ScimResource): Candidate[] {
-  const givenName = textOf(valueAt(user, 'name', 'givenName'));
+  const givenName = toText(valueAt(user, 'name', 'givenName'));
   return [
     candidate('name.familyName', valueAt(user, 'name', 'familyName')),
     ...wholeNames(user).map(({ path, text }) =>
@@ -112,8 +112,8 @@ export function lastNames(user: ScimResource): Candidate[] {
 
 function wholeNames(user: ScimResource): { path: string; text: string }[] {
   const names = [
-    { path: 'name.formatted', text: textOf(valueAt(user, 'name', 'formatted')) ?? '' },
-    { path: 'displayName', text: textOf(valueAt(user, 'displayName')) ?? '' },
+    { path: 'name.formatted', text: toText(valueAt(user, 'name', 'formatted')) ?? '' },
+    { path: 'displayName', text: toText(valueAt(user, 'displayName')) ?? '' },
   ];
   // Some directories show the address where there is no name.
   return names.map(({ path, text }) => ({ path, text: text.includes('@') ? '' : text }));

@@ -15,7 +15,7 @@ export function faultText(problem: string, remedy: string): string {
 type Issue = z.core.$ZodIssue;
 
 /** Every fault in zod's issues about a JSON value, in words for whoever wrote it. */
-export function faultsOf(error: z.ZodError, schema: z.core.$ZodType): MappingFault[] {
+export function toMappingFaults(error: z.ZodError, schema: z.core.$ZodType): MappingFault[] {
   return error.issues.flatMap((issue) => faultsOfIssue(issue, schema));
 }
 

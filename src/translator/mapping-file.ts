@@ -3,8 +3,8 @@ import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
 import { resolve, userType } from '../schema/resource-types.ts';
 import { plainFields } from './fields.ts';
-import { faultsOf, faultText, type MappingFault } from './mapping-faults.ts';
-import { travelRoles } from './snapshot.ts';
+import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
+import { isDateFormat, isPhoneCountry } from './readers.ts';
 import {
   compilePattern,
   missingGroup,
@@ -12,7 +12,7 @@ import {
   type PlainTransform,
   plainTransforms,
 } from './transforms.ts';
-import { isDateFormat, isPhoneCountry } from './value-readers.ts';
+import { travelRoles } from './translation.ts';
 
 /** The code of a country whose phone numbers are known. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
@@ -169,7 +169,7 @@ export type Mapping = z.output<typeof mappingSchema>;
 /** Reads the JSON of a mapping file: the mapping, or every fault with its place. */
 export function parseMapping(json: unknown): { mapping: Mapping } | { faults: MappingFault[] } {
   const result = mappingSchema.safeParse(json);
-  return result.success ? { mapping: result.data } : { faults: faultsOf(result.error, mappingSchema) };
+  return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, mappingSchema) };
 }
 
 /** Why a rule cannot read from a path, and what would be right. */

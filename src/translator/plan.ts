@@ -1,13 +1,25 @@
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
-import { bareValues, placeOf, readField } from './fields.ts';
-import type { Applied, FieldKey, Finding, Refused, Wanted } from './result.ts';
-import { type Rules, targets } from './rules.ts';
-import type { CustomField, CustomFieldValue, TravelUser } from './snapshot.ts';
-import { hasAlready } from './spelling.ts';
-import { same } from './values.ts';
+import { isSetByRules, type Rules } from './rules.ts';
+import type {
+  AppliedFields,
+  CustomField,
+  FieldKey,
+  Finding,
+  RefusedFields,
+  WantedField,
+} from './translation.ts';
+import {
+  bareValues,
+  type CustomFieldValue,
+  hasValue,
+  parseFieldKey,
+  readField,
+  type TravelUser,
+} from './traveler.ts';
+import { isEqualJson } from './values.ts';
 
 /** A value that becomes ours, and the SCIM value that it came from. */
-interface Planned {
+interface PlannedValue {
   value: Json;
   source: Json;
 }
@@ -15,9 +27,9 @@ interface Planned {
 /** What must happen for a traveler to be as wanted. */
 export interface Plan {
   /** Sent. */
-  set: Record<FieldKey, Planned>;
+  set: Record<FieldKey, PlannedValue>;
   /** Ours from now on without a call: the traveler has the value already. */
-  adopt: Record<FieldKey, Planned>;
+  adopt: Record<FieldKey, PlannedValue>;
   /** Taken from the traveler. */
   remove: FieldKey[];
   /** Ours no longer: no rule targets it, and its value stays. */
@@ -31,10 +43,10 @@ export interface Plan {
 }
 
 /** Everything that a plan rests on. */
-export interface Situation {
-  applied: Applied;
-  refused: Refused;
-  wanted: Record<FieldKey, Wanted>;
+export interface PlanInput {
+  applied: AppliedFields;
+  refused: RefusedFields;
+  wanted: Record<FieldKey, WantedField>;
   /** The traveler as last seen, when there is one. */
   observed: TravelUser | undefined;
   /** True: the traveler becomes somebody else's, so a field that no rule targets goes, too. */
@@ -51,7 +63,7 @@ const lasting = ['email', 'archived'];
 export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
 /** The three-way merge of what was sent, what is wanted and what was observed. */
-export function plan(situation: Situation): Plan {
+export function makePlan(situation: PlanInput): Plan {
   const { applied, wanted, rules } = situation;
   const set: Plan['set'] = {};
   const adopt: Plan['adopt'] = {};
@@ -63,7 +75,7 @@ export function plan(situation: Situation): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unspoken = Object.keys(applied).filter((key) => !(key in wanted));
-  const isTargeted = (key: FieldKey) => situation.isReset === true || targets(rules, key);
+  const isTargeted = (key: FieldKey) => situation.isReset === true || isSetByRules(rules, key);
   const gone = unspoken.filter((key) => isTargeted(key) && isRemovable(key, situation));
   const released = unspoken.filter((key) => !isTargeted(key));
   const away = [...remove, ...gone];
@@ -76,18 +88,18 @@ function needsReadToSet(key: FieldKey): boolean {
 }
 
 function needsReadToRemove(key: FieldKey): boolean {
-  return isElement(key) || placeOf(key).kind === 'address';
+  return isElement(key) || parseFieldKey(key).kind === 'address';
 }
 
-type Step = { kind: 'set' | 'adopt'; planned: Planned } | 'remove' | undefined;
+type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
 
-function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
+function stepFor(key: FieldKey, field: WantedField, situation: PlanInput): Step {
   const applied = situation.applied[key];
   switch (field.kind) {
     case 'value':
       return stepForValue(key, field, situation);
     case 'unresolved':
-      if (applied && same(applied.source, field.source)) return undefined;
+      if (applied && isEqualJson(applied.source, field.source)) return undefined;
       return isRemovable(key, situation) ? 'remove' : undefined;
     case 'kept':
       return undefined;
@@ -96,40 +108,40 @@ function stepFor(key: FieldKey, field: Wanted, situation: Situation): Step {
   }
 }
 
-function stepForValue(key: FieldKey, { value, source }: Planned, situation: Situation): Step {
+function stepForValue(key: FieldKey, { value, source }: PlannedValue, situation: PlanInput): Step {
   const entry = situation.applied[key];
   const applied = entry?.unsure ? undefined : entry;
   const planned = { value, source };
   // Compared with what was sent: the travel API may spell it its own way.
-  if (applied && same(applied.sent, value))
-    return same(applied.source, source) ? undefined : { kind: 'adopt', planned };
+  if (applied && isEqualJson(applied.sent, value))
+    return isEqualJson(applied.source, source) ? undefined : { kind: 'adopt', planned };
   if (isRefused(key, value, situation)) return undefined;
   const { observed, rules } = situation;
-  const isThere = !applied && observed && hasAlready(observed, { key, wanted: value, rules });
+  const isThere = !applied && observed && hasValue(observed, { key, wanted: value, rules });
   return { kind: isThere ? 'adopt' : 'set', planned };
 }
 
-function isRemovable(key: FieldKey, situation: Situation): boolean {
+function isRemovable(key: FieldKey, situation: PlanInput): boolean {
   return key in situation.applied && !lasting.includes(key) && !isRefused(key, null, situation);
 }
 
-function isRefused(key: FieldKey, value: Json, { refused, basis }: Situation): boolean {
+function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): boolean {
   const before = refused[key];
-  return before !== undefined && before.basis === basis && same(before.value, value);
+  return before !== undefined && before.basis === basis && isEqualJson(before.value, value);
 }
 
 function isElement(key: FieldKey): boolean {
-  const { kind } = placeOf(key);
+  const { kind } = parseFieldKey(key);
   return kind === 'customField' || kind === 'role';
 }
 
 /** True when there is nothing to send. */
-export function isEmpty({ set, remove }: Plan): boolean {
+export function isEmptyPlan({ set, remove }: Plan): boolean {
   return Object.keys(set).length === 0 && remove.length === 0;
 }
 
 /** The body of the patch (RFC 7396), with the foreign elements of the arrays that it replaces. */
-export function toMergePatch(
+export function toPatchBody(
   { set, remove }: Plan,
   current: TravelUser | undefined,
   omit: readonly CustomFieldValue[] = [],
@@ -140,7 +152,7 @@ export function toMergePatch(
 }
 
 /** The body of the create: every planned value. `archived` only where the user starts inactive. */
-export function toCreate({ set }: Plan): JsonObject {
+export function toCreateBody({ set }: Plan): JsonObject {
   const values = Object.entries(set).map(([key, { value }]) => [key, value] as const);
   return mergePatch(
     Object.fromEntries(values.filter(([key, value]) => key !== 'archived' || value === true)),
@@ -149,9 +161,15 @@ export function toCreate({ set }: Plan): JsonObject {
 }
 
 /** The fields that are ours after a plan was carried out, with what the travel API answered. */
-export function keep(applied: Applied, { set, adopt, remove, released }: Plan, answer: TravelUser): Applied {
+export function toAppliedFields(
+  applied: AppliedFields,
+  { set, adopt, remove, released }: Plan,
+  answer: TravelUser,
+): AppliedFields {
   const left = [...remove, ...released];
-  const kept: Applied = Object.fromEntries(Object.entries(applied).filter(([key]) => !left.includes(key)));
+  const kept: AppliedFields = Object.fromEntries(
+    Object.entries(applied).filter(([key]) => !left.includes(key)),
+  );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
     kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
   }
@@ -162,7 +180,7 @@ export function keep(applied: Applied, { set, adopt, remove, released }: Plan, a
  * The planned fields that the `invalid` list of an answer names. An element of an array is named by its key, or by its
  * index in the body that was sent; without that body, or where that element is not of the plan, all planned ones are meant.
  */
-export function fieldsOfInvalid(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
+export function findInvalidFields(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
   const planned = [...Object.keys(set), ...remove];
   return planned.filter((key) => names.some((name) => isNamed(key, name, { planned, body })));
 }
@@ -193,10 +211,10 @@ function elementKey(head: string, index: string, body: JsonObject | undefined): 
 }
 
 /** Where a traveler no longer is as the travel API answered: somebody changed it there. */
-export function drift(applied: Applied, observed: TravelUser): Finding[] {
+export function findDrift(applied: AppliedFields, observed: TravelUser): Finding[] {
   return Object.entries(applied).flatMap(([key, { answered, unsure }]) => {
     const now = readField(observed, key) ?? null;
-    if (unsure || same(now, answered)) return [];
+    if (unsure || isEqualJson(now, answered)) return [];
     return [
       {
         field: key,
@@ -223,7 +241,7 @@ export function mergePatch(
   const customFields = new Map<string, Json>();
   const roles = new Map<string, Json>();
   for (const [key, value] of Object.entries(changes)) {
-    const place = placeOf(key);
+    const place = parseFieldKey(key);
     if (place.kind === 'field') body[place.name] = value;
     else if (place.kind === 'address') address[place.part] = value;
     else if (place.kind === 'customField') customFields.set(place.id, value);
@@ -266,7 +284,7 @@ function without(held: CustomFieldValue[], omit: readonly CustomFieldValue[]): C
     const gone = omit.filter(({ customFieldId }) => customFieldId === field.customFieldId);
     if (gone.length === 0) return [field];
     const left = field.values.filter(
-      (value) => !gone.some(({ values }) => values.some((one) => same(one, value))),
+      (value) => !gone.some(({ values }) => values.some((one) => isEqualJson(one, value))),
     );
     return left.length > 0 ? [{ ...field, values: left }] : [];
   });
@@ -295,7 +313,13 @@ export interface Unsendable {
 }
 
 /** Finds the values that the next patch must leave out. */
-export function unsendableValues({ names, body, planned, current, customFields }: RefusedPatch): Unsendable {
+export function findUnsendableValues({
+  names,
+  body,
+  planned,
+  current,
+  customFields,
+}: RefusedPatch): Unsendable {
   const carried = (current?.customFields ?? []).filter(
     ({ customFieldId }) => !planned.includes(`customFields.${customFieldId}`),
   );

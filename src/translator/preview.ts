@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import type { FieldKey, Finding, TraceEntry, Translation } from './result.ts';
+import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** A translation for people to read: each field with what becomes of it and rule by rule why, then the findings. */
 export function previewText({ fields, findings, trace, fallbackEmail }: Translation): string {

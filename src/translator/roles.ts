@@ -2,8 +2,8 @@ import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { findingOf, joined, type Part } from './decide.ts';
 import type { Mapping } from './mapping-file.ts';
-import { travelRoles } from './snapshot.ts';
-import { elementsOf, type Fault, isUnassigned, textOf, unusable, valueAt } from './values.ts';
+import { travelRoles } from './translation.ts';
+import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from './values.ts';
 
 /** Roles that rule over the travel service: an IdP gives them only where the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];
@@ -13,7 +13,7 @@ export function decideRoles(user: ScimResource, mapping: Mapping): Part {
   const { rule, elements } = rolesOf(user, mapping);
   if (elements.length > 0) return joined(elements.map((element) => decideRole(element, rule, mapping)));
   const entry = { field: 'roles', origin: 'default', rule, outcome: 'absent', reason: 'no value' } as const;
-  return { fields: {}, findings: [], trace: [entry], missed: false };
+  return { fields: {}, findings: [], trace: [entry], needsFreshLookups: false };
 }
 
 /** What a role of a traveler is called in SCIM, such that it leads back to it: `roles.map` may call it otherwise. */
@@ -48,8 +48,8 @@ function rolesOf(user: ScimResource, mapping: Mapping): { rule: string; elements
 
 /** One role, or several: some clients write a comma-separated list, Entra ID a JSON object inside the text. */
 function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): NamedRole[] {
-  const shown = textOf(display);
-  const text = textOf(value) ?? (isUnassigned(value) ? shown : undefined);
+  const shown = toText(display);
+  const text = toText(value) ?? (isUnassigned(value) ? shown : undefined);
   const inner = text?.startsWith('{') ? parsed(text) : value;
   if (isObject(inner))
     return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, shown) }];
@@ -60,7 +60,7 @@ function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): Na
 }
 
 function texts(...values: (Json | undefined)[]): string[] {
-  return values.map(textOf).filter((text) => text !== undefined);
+  return values.map(toText).filter((text) => text !== undefined);
 }
 
 function parsed(text: string): Json {
@@ -78,14 +78,14 @@ function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): 
   if (role === undefined || fault) {
     const told = fault ?? unknownRole;
     const trace: Part['trace'] = [{ ...entry, outcome: 'skipped', reason: told.reason }];
-    return { fields: {}, findings: [findingOf(entry.field, raw, told)], trace, missed: false };
+    return { fields: {}, findings: [findingOf(entry.field, raw, told)], trace, needsFreshLookups: false };
   }
   const trace: Part['trace'] = [{ ...entry, outcome: 'set', after: role }];
   return {
     fields: { [entry.field]: { kind: 'value', value: true, source: raw } },
     findings: [],
     trace,
-    missed: false,
+    needsFreshLookups: false,
   };
 }
 

@@ -1,13 +1,16 @@
 import { readingIn } from '../schema/attribute-names.ts';
+import { readPath } from '../schema/filter-match.ts';
 import type { AttributePath } from '../schema/filter-parser.ts';
-import type { Json } from '../schema/resource.ts';
+import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
+import type { Candidate } from './decide.ts';
+import { defaultRules } from './default-rules.ts';
 import { isPlainField, type PlainField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import { type Mapping, readablePath } from './mapping-file.ts';
-import type { FieldKey, Finding } from './result.ts';
-import type { ScimUserMapping } from './snapshot.ts';
+import { readText } from './readers.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
-import { canonicalJson, type Reading } from './values.ts';
+import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
+import { canonicalJson, isUnassigned, type Reading, toText } from './values.ts';
 
 /** Raised when this code translates differently, so that everyone is translated anew. */
 const EDITION = 4;
@@ -86,7 +89,7 @@ export function ruleFor({ rules }: Rules, field: PlainField): Rule | undefined {
 }
 
 /** True when a rule still sets the field: what it no longer wants is then removed from the traveler, not released. */
-export function targets({ rules }: Rules, key: FieldKey): boolean {
+export function isSetByRules({ rules }: Rules, key: FieldKey): boolean {
   if (isPlainField(key) || key === 'archived' || key.startsWith('roles.')) return true;
   return rules.some(({ target }) => target.kind === 'customField' && `customFields.${target.value}` === key);
 }
@@ -206,4 +209,46 @@ function lane(text: string, seed: number): string {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
   return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Where a field's value may come from: its mapping rule alone where it has one, else the default rules. */
+export function candidatesFor(rules: Rules, user: ScimResource, field: PlainField): Candidate[] {
+  const rule = ruleFor(rules, field);
+  return rule ? [toCandidate(rule, user)] : defaultRules[field](user, rules.mapping);
+}
+
+/** What a mapping rule reads in a user. */
+export function toCandidate(rule: Rule, user: ScimResource): Candidate {
+  const found = readPath(user, rule.path)
+    .map(simple)
+    .filter((value) => !isUnassigned(value));
+  const { origin, text, transform, hasDefault } = rule;
+  // A default is for whom nothing usable is said, too.
+  const raws = hasDefault && found.every((value) => toText(value) === undefined) ? [...found, null] : found;
+  const source = { origin, rule: text, raws };
+  return transform ? { ...source, prepare: (raw) => prepared(raw, transform) } : source;
+}
+
+/** What a source gives after its transforms, without what they make nothing of. */
+export function preparedValues({ raws, prepare }: Candidate): Json[] {
+  return raws.flatMap((raw) => {
+    const prepared = prepare ? prepare(raw) : { value: raw };
+    return 'value' in prepared ? [prepared.value] : [];
+  });
+}
+
+/** An element of a multi-valued attribute stands for its `value` (RFC 7643 §2.4). */
+function simple(value: Json): Json {
+  return isObject(value) && value.value !== undefined ? value.value : value;
+}
+
+function prepared(raw: Json, transform: (text: string | undefined) => Reading): Reading {
+  const text = toText(raw);
+  return text === undefined && raw !== null ? readText(raw) : transform(text);
+}
+
+/** The values by which a user's manager is named, the preferred first: what the bridge must resolve before it translates. */
+export function findManagerReferences(rules: Rules, user: ScimResource): string[] {
+  const named = candidatesFor(rules, user, 'managerId').flatMap(preparedValues).map(toText);
+  return [...new Set(named.filter((raw) => raw !== undefined))];
 }

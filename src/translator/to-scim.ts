@@ -2,15 +2,14 @@ import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns }
 import { resolve, userType } from '../schema/resource-types.ts';
 import { findField } from './custom-fields.ts';
 import { defaultRules } from './default-rules.ts';
-import { plainFields, readField } from './fields.ts';
+import { plainFields } from './fields.ts';
 import { readers } from './readers.ts';
-import { referencesOf } from './references.ts';
 import { roleName } from './roles.ts';
-import { type Rule, type Rules, ruleFor } from './rules.ts';
-import type { Lookups, Named, TravelUser } from './snapshot.ts';
-import { hasAlready } from './spelling.ts';
+import { findManagerReferences, type Rule, type Rules, ruleFor } from './rules.ts';
 import { toTravel } from './to-travel.ts';
-import { textOf } from './values.ts';
+import type { Lookups, Named } from './translation.ts';
+import { hasValue, readField, type TravelUser } from './traveler.ts';
+import { toText } from './values.ts';
 
 /**
  * The SCIM user that a traveler who was there before any IdP is shown as. Translated again it wants nothing else of that
@@ -142,10 +141,10 @@ function quietest(users: ScimResource[], rules: Rules, origin: Origin): ScimReso
 
 /** How many fields of the traveler a user would change. */
 function wishesOf(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
-  const references = new Map(referencesOf(rules, user).map((raw) => [raw, { travelId: raw }]));
+  const references = new Map(findManagerReferences(rules, user).map((raw) => [raw, { travelId: raw }]));
   const { fields } = toTravel(rules, user, { lookups, references });
   const wishes = Object.entries(fields).filter(
-    ([key, wanted]) => wanted.kind === 'value' && !hasAlready(traveler, { key, wanted: wanted.value, rules }),
+    ([key, wanted]) => wanted.kind === 'value' && !hasValue(traveler, { key, wanted: wanted.value, rules }),
   );
   return wishes.length;
 }
@@ -176,7 +175,7 @@ function spotOf({ path }: Rule): Spot | undefined {
 function textFor(rule: Rule, origin: Origin): string | undefined {
   return spellings(rule, origin).find((text) => {
     const prepared = rule.transform ? rule.transform(text) : { value: text };
-    return 'value' in prepared && makes(rule, prepared.value, origin) && textOf(prepared.value) === text;
+    return 'value' in prepared && makes(rule, prepared.value, origin) && toText(prepared.value) === text;
   });
 }
 
@@ -190,7 +189,7 @@ function spellings({ target }: Rule, { traveler, lookups }: Origin): string[] {
     const [only, ...others] = held?.values ?? [];
     return only?.data === undefined || others.length > 0 ? [] : [only.data];
   }
-  const value = textOf(readField(traveler, target.field));
+  const value = toText(readField(traveler, target.field));
   if (value === undefined) return [];
   const name = thingsOf(target.field, lookups).find(({ id }) => id === value)?.name;
   return name === undefined ? [value] : [name, value];

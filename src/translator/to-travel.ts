@@ -5,13 +5,10 @@ import { decideCustomFields } from './custom-fields.ts';
 import { decide, joined, type Part, partOf, withoutRemoval } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import { type PlainField, plainFields } from './fields.ts';
-import { readers } from './readers.ts';
-import type { TraceEntry, Translation, Wanted } from './result.ts';
+import { readEmail, readers } from './readers.ts';
 import { decideRoles } from './roles.ts';
-import { type Rule, type Rules, ruleFor } from './rules.ts';
-import type { Snapshot } from './snapshot.ts';
-import { sourcesOf } from './sources.ts';
-import { readEmail } from './value-readers.ts';
+import { candidatesFor, type Rule, type Rules, ruleFor } from './rules.ts';
+import type { Snapshot, TraceEntry, Translation, WantedField } from './translation.ts';
 import { type Context, valueAt } from './values.ts';
 
 /**
@@ -21,7 +18,7 @@ import { type Context, valueAt } from './values.ts';
 export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): Translation {
   const context = contextOf(rules, user, snapshot);
   const part = joined([
-    { fields: {}, findings: rules.faults, trace: [], missed: false },
+    { fields: {}, findings: rules.faults, trace: [], needsFreshLookups: false },
     archivedPart(user),
     ...plainFields.map((field) => decidePlain(field, { rules, user, context })),
     decideCustomFields(rules, { user, context }),
@@ -60,14 +57,14 @@ function archivedPart(user: ScimResource): Part {
     after: archived,
   };
   const fields: Part['fields'] = { archived: { kind: 'value', value: archived, source: active } };
-  return { fields, findings: [], trace: [entry], missed: false };
+  return { fields, findings: [], trace: [entry], needsFreshLookups: false };
 }
 
 function decidePlain(
   field: PlainField,
   { rules, user, context }: { rules: Rules; user: ScimResource; context: Context },
 ): Part {
-  const decision = decide(field, sourcesOf(rules, user, field), { read: readers[field], context });
+  const decision = decide(field, candidatesFor(rules, user, field), { read: readers[field], context });
   // German first and English second is no fault of anybody's.
   const isQuiet = field === 'lang' && decision.wanted.kind === 'value';
   const told = isQuiet ? { ...decision, findings: [] } : decision;
@@ -94,7 +91,7 @@ function isFor(field: PlainField, { target }: Rule): boolean {
   return target.kind === 'field' && target.field === field;
 }
 
-function fallbackOf(user: ScimResource, email: Wanted | undefined): { fallbackEmail?: string } {
+function fallbackOf(user: ScimResource, email: WantedField | undefined): { fallbackEmail?: string } {
   const reading = readEmail(valueAt(user, 'userName') ?? null);
   if (!('value' in reading) || typeof reading.value !== 'string') return {};
   const wanted = email?.kind === 'value' ? String(email.value) : '';

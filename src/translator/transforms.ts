@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { readCountry } from './countries.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { dateOf, isoDate, phoneNumber, readLanguage } from './value-readers.ts';
+import { dateOf, isoDate, phoneNumber, readLanguage } from './readers.ts';
 import { faultOfMapping, LONGEST, type Reading, unusable } from './values.ts';
 
 /** A text, or why there is none; with the place in the mapping, if the mapping itself names the text. */

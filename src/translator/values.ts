@@ -1,12 +1,11 @@
 import { isObject, type Json, type JsonObject, type ScimResource } from '../schema/resource.ts';
-import type { Applied } from './result.ts';
-import type { Lookups, Reference } from './snapshot.ts';
+import type { AppliedFields, Lookups, Reference } from './translation.ts';
 
 /** The most characters of a value that are looked at: a longer one is no traveler's, and costs time to match. */
 export const LONGEST = 10_000;
 
 /** A simple value as trimmed text; undefined when there is none to speak of. */
-export function textOf(value: Json | undefined): string | undefined {
+export function toText(value: Json | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value.length > LONGEST) return undefined;
   const text = value.trim();
@@ -46,7 +45,7 @@ export function elementsOf(resource: ScimResource, name: string): JsonObject[] {
 
 /** The `type` of an element, for comparison. */
 export function typeOf(element: JsonObject): string | undefined {
-  return textOf(element.type)?.toLowerCase();
+  return toText(element.type)?.toLowerCase();
 }
 
 /** Why a SCIM value was left out, in words for an admin. */
@@ -57,7 +56,7 @@ export interface Fault {
   /** `unresolved`: it may be found later, so that what was applied stays while the value does. */
   kind: 'unusable' | 'unresolved';
   /** Fresher lookups may know it. */
-  missed?: boolean;
+  needsFreshLookups?: boolean;
   /** The place in the mapping that is at fault. Such a fault never removes a value. */
   mappingPath?: string;
 }
@@ -73,7 +72,7 @@ export interface Context {
   lookups: Lookups;
   references: ReadonlyMap<string, Reference>;
   /** What was sent before: an id that was resolved once sticks to its source value. */
-  applied: Applied;
+  applied: AppliedFields;
   /** Countries whose national way of writing a phone number may be meant, the likeliest first. */
   phoneCountries: string[];
 }
@@ -92,8 +91,8 @@ export function unresolved(code: string, reason: string, remedy: string): { faul
 }
 
 /** A reference to something that fresher lookups may know. */
-export function missed(code: string, reason: string, remedy: string): { fault: Fault } {
-  return { fault: { kind: 'unresolved', code, reason, remedy, missed: true } };
+export function notInLookups(code: string, reason: string, remedy: string): { fault: Fault } {
+  return { fault: { kind: 'unresolved', code, reason, remedy, needsFreshLookups: true } };
 }
 
 /** The two faults of a manager that say nothing against the mapping which names one for everybody. */
@@ -111,7 +110,7 @@ export function faultOfMapping(fault: Fault, mappingPath: string, remedy = `Corr
 }
 
 /** Equality of two JSON values; the order of an object's names does not matter. */
-export function same(one: Json | undefined, other: Json | undefined): boolean {
+export function isEqualJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other || typeof one !== 'object' || typeof other !== 'object') return one === other;
   return canonicalJson(one) === canonicalJson(other);
 }

@@ -303,7 +303,7 @@ function codesInSources(...folders: string[]): string[] {
     readdirSync(join(home, name)).map((file) => readFileSync(join(home, name, file), 'utf8')),
   );
   const codes = texts.flatMap((text) => [
-    ...[...text.matchAll(/\b(?:unusable|unresolved|missed)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/\b(?:unusable|unresolved|notInLookups)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
     ...[...text.matchAll(/\bcode: '(\w+)'/g)].map(([, code = '']) => code),
     ...[...text.matchAll(/`\$\{code\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
       ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),

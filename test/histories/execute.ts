@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { addressOf, type ConnectionName, type Idps, type Person, type Write } from './idp.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Ledger } from './oracle.ts';

@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { Person } from './idp.ts';
 import type { Scene } from './oracle.ts';
 

@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { emailFaults } from './email-oracle.ts';
 import { type Event, expectationOf, type Remembered, type RuleChange } from './expectation.ts';
 import type { Person } from './idp.ts';

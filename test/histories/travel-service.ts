@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { startServer } from '../fixtures/server-process.ts';
 import { type Catalog, type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/snapshot.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
 import type { Wish } from './wish.ts';
 
 /** A value of a field as text; undefined when there is none. */

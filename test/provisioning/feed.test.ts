@@ -1,7 +1,7 @@
 import { type FeedFollower, type Followed, feedFollower } from '../../src/provisioning/event-feed.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import {
   addressOf,

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { toRulesSnapshot } from '../../src/provisioning/rules-snapshot.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { compileRules } from '../../src/translator/rules.ts';
-import type { CustomField, Lookups, Named, ScimUserMapping } from '../../src/translator/snapshot.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
+import type { CustomField, Lookups, Named, ScimUserMapping } from '../../src/translator/translation.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const name = fc.constantFrom('Sales', 'sales', 'Twins');

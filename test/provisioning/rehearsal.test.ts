@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type MappingPreview, mappingPreviewer } from '../../src/provisioning/preview-mapping.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { readField } from '../../src/translator/fields.ts';
+import { readField } from '../../src/translator/traveler.ts';
 import {
   emailsOf,
   managedBy,

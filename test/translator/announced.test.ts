@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import type { Json } from '../../src/schema/resource.ts';
-import { type Announced, doubtLate, resolveAnnounced, withSent } from '../../src/translator/announced.ts';
-import { readField } from '../../src/translator/fields.ts';
-import type { Applied } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import {
+  type AnnouncedFields,
+  addSentValues,
+  markLateChanges,
+  resolveAnnounced,
+} from '../../src/translator/announced.ts';
+import type { AppliedFields } from '../../src/translator/translation.ts';
+import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [] });
@@ -20,7 +24,7 @@ const value = (name: string) => fc.option(number).map((one) => (one === null ? n
 
 const values = fc.record(Object.fromEntries(keys.map((name) => [name, value(name)])));
 
-const announced: fc.Arbitrary<Announced> = fc
+const announced: fc.Arbitrary<AnnouncedFields> = fc
   .uniqueArray(key)
   .chain((names) =>
     fc.record(
@@ -33,7 +37,7 @@ const announced: fc.Arbitrary<Announced> = fc
     ),
   );
 
-const applied: fc.Arbitrary<Applied> = values.map((all) =>
+const applied: fc.Arbitrary<AppliedFields> = values.map((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, one]) =>
       one === null ? [] : [[name, { sent: one, answered: one, source: 's' }]],
@@ -83,8 +87,8 @@ test('nothing is doubted of a traveler that is as it was answered', () => {
   fc.assert(
     fc.property(applied, announced, (owned, told) => {
       const seen = Object.fromEntries(keys.map((name) => [name, owned[name]?.answered ?? null]));
-      const sent = withSent({}, told, owned);
-      expect(doubtLate(owned, sent, { observed: travelerWith(seen), rules })).toEqual(owned);
+      const sent = addSentValues({}, told, owned);
+      expect(markLateChanges(owned, sent, { observed: travelerWith(seen), rules })).toEqual(owned);
     }),
   );
 });
@@ -92,12 +96,12 @@ test('nothing is doubted of a traveler that is as it was answered', () => {
 test('whatever an earlier call sets late is doubted, and no plain field that it did not name', () => {
   fc.assert(
     fc.property(applied, announced, applied, (before, told, owned) => {
-      const sent = withSent({}, told, before);
+      const sent = addSentValues({}, told, before);
       // The late call, upon what was applied since.
       const seen: Record<string, Json> = {};
       for (const name of keys)
         seen[name] = told[name]?.value ?? (name in told ? null : (owned[name]?.answered ?? null));
-      const after = doubtLate(owned, sent, { observed: travelerWith(seen), rules });
+      const after = markLateChanges(owned, sent, { observed: travelerWith(seen), rules });
       for (const name of keys) {
         const isAsAnswered = JSON.stringify(seen[name]) === JSON.stringify(owned[name]?.answered ?? null);
         expect(after[name]?.unsure === true).toBe(!isAsAnswered);
@@ -107,27 +111,27 @@ test('whatever an earlier call sets late is doubted, and no plain field that it 
 });
 
 test('an array that an earlier call replaced is doubted in every element, also one that it carried along or lacked', () => {
-  const owned = (name: string): Applied => ({ [name]: { sent: true, answered: true, source: 's' } });
-  const told: Announced = { 'roles.guest': { value: true, source: 's', before: null } };
-  const carried = withSent({}, told, owned('roles.organizer'));
+  const owned = (name: string): AppliedFields => ({ [name]: { sent: true, answered: true, source: 's' } });
+  const told: AnnouncedFields = { 'roles.guest': { value: true, source: 's', before: null } };
+  const carried = addSentValues({}, told, owned('roles.organizer'));
   const observed = travelerWith({
     ...Object.fromEntries(keys.map((name) => [name, null])),
     'roles.guest': true,
     'roles.organizer': true,
   });
-  expect(doubtLate({}, carried, { observed, rules })).toEqual({
+  expect(markLateChanges({}, carried, { observed, rules })).toEqual({
     'roles.guest': { sent: true, answered: true, source: null, unsure: true },
     'roles.organizer': { sent: true, answered: true, source: null, unsure: true },
   });
-  const later = doubtLate(owned('roles.premium'), withSent({}, told, {}), { observed, rules });
+  const later = markLateChanges(owned('roles.premium'), addSentValues({}, told, {}), { observed, rules });
   expect(later['roles.premium']?.unsure).toBe(true);
 });
 
 test('a call that is repeated is remembered once', () => {
   fc.assert(
     fc.property(applied, announced, (owned, told) => {
-      const once = withSent({}, told, owned);
-      expect(withSent(once, told, owned)).toEqual(once);
+      const once = addSentValues({}, told, owned);
+      expect(addSentValues(once, told, owned)).toEqual(once);
     }),
   );
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
-import type { Applied } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import type { AppliedFields } from '../../src/translator/translation.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { lookups } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -238,7 +238,7 @@ export const anyTraveler: fc.Arbitrary<TravelUser> = fc
   });
 
 /** What was applied before, by whatever rules. */
-export const anyApplied: fc.Arbitrary<Applied> = fc.dictionary(
+export const anyApplied: fc.Arbitrary<AppliedFields> = fc.dictionary(
   fc.constantFrom(
     ...plainFields,
     'archived',

@@ -1,12 +1,12 @@
 import { isObject, type Json } from '../../src/schema/resource.ts';
-import { type Plan, toMergePatch } from '../../src/translator/plan.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import { type Plan, toPatchBody } from '../../src/translator/plan.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 
 /** The traveler after a plan was carried out, by a travel service that takes everything. */
 export function carriedOut(plan: Plan, traveler: TravelUser): TravelUser {
   const before: Json = JSON.parse(JSON.stringify(traveler));
   // A merge of a traveler with fields of travelers is one.
-  return merged(before, toMergePatch(plan, traveler)) as unknown as TravelUser;
+  return merged(before, toPatchBody(plan, traveler)) as unknown as TravelUser;
 }
 
 /** JSON merge patch, word for word (RFC 7396 §2). */

@@ -1,5 +1,5 @@
-import { drift } from '../../src/translator/plan.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import { findDrift } from '../../src/translator/plan.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 
 const observed: TravelUser = {
   id: 't',
@@ -18,7 +18,7 @@ it('is none where the traveler is as the travel API answered, whatever was sent'
     'roles.guest': { sent: true, answered: true, source: 'guest' },
     'customFields.f': { sent: [{ data: 'x' }], answered: [{ data: 'x' }], source: 'x' },
   };
-  expect(drift(applied, observed)).toEqual([]);
+  expect(findDrift(applied, observed)).toEqual([]);
 });
 
 it('names each field that somebody changed, with what is there now', () => {
@@ -27,7 +27,7 @@ it('names each field that somebody changed, with what is there now', () => {
     'roles.manager': { sent: true, answered: true, source: 'manager' },
     'customFields.f': { sent: [{ data: 'y' }], answered: [{ data: 'y' }], source: 'y' },
   };
-  expect(drift(applied, observed).map(({ field, code, value }) => ({ field, code, value }))).toEqual([
+  expect(findDrift(applied, observed).map(({ field, code, value }) => ({ field, code, value }))).toEqual([
     { field: 'firstName', code: 'drift', value: 'Ada' },
     { field: 'roles.manager', code: 'drift', value: null },
     { field: 'customFields.f', code: 'drift', value: [{ data: 'x' }] },

@@ -1,13 +1,13 @@
 import type { Json } from '../../src/schema/resource.ts';
 import {
-  fieldsOfInvalid,
+  findInvalidFields,
+  findUnsendableValues,
   type Plan,
   type RefusedPatch,
-  toCreate,
-  toMergePatch,
-  unsendableValues,
+  toCreateBody,
+  toPatchBody,
 } from '../../src/translator/plan.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/snapshot.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);
@@ -33,25 +33,25 @@ const current: TravelUser = {
 
 describe('toMergePatch', () => {
   it('sends only what changes, and null for what goes (RFC 7396)', () => {
-    expect(toMergePatch(planOf({ firstName: 'Ada' }, ['lang']), current)).toEqual({
+    expect(toPatchBody(planOf({ firstName: 'Ada' }, ['lang']), current)).toEqual({
       firstName: 'Ada',
       lang: null,
     });
   });
 
   it('nests the parts of the address', () => {
-    const patch = toMergePatch(planOf({ 'address.city': 'Paris' }, ['address.region']), current);
+    const patch = toPatchBody(planOf({ 'address.city': 'Paris' }, ['address.region']), current);
     expect(patch).toEqual({ address: { city: 'Paris', region: null } });
   });
 
   it('clears the address of which nothing is left', () => {
-    expect(toMergePatch(planOf({}, ['address.city', 'address.region']), current)).toEqual({ address: null });
-    expect(toMergePatch(planOf({}, ['address.city']), current)).toEqual({ address: { city: null } });
-    expect(toMergePatch(planOf({}, ['address.city']), undefined)).toEqual({ address: { city: null } });
+    expect(toPatchBody(planOf({}, ['address.city', 'address.region']), current)).toEqual({ address: null });
+    expect(toPatchBody(planOf({}, ['address.city']), current)).toEqual({ address: { city: null } });
+    expect(toPatchBody(planOf({}, ['address.city']), undefined)).toEqual({ address: { city: null } });
   });
 
   it('carries the custom fields that are not ours, as they may be written', () => {
-    const patch = toMergePatch(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
+    const patch = toPatchBody(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
     expect(patch).toEqual({
       customFields: [
         { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o' }] },
@@ -61,7 +61,7 @@ describe('toMergePatch', () => {
   });
 
   it('takes one custom field away and adds another', () => {
-    const patch = toMergePatch(
+    const patch = toPatchBody(
       planOf({ 'customFields.more': [{ data: 'm' }] }, ['customFields.ours']),
       current,
     );
@@ -82,7 +82,7 @@ describe('toMergePatch', () => {
     const [foreign = list] = current.customFields ?? [];
     const before = { ...current, customFields: [list, foreign] };
     const plan = planOf({ 'customFields.ours': [{ data: 'new' }] });
-    const sent = (...omit: CustomFieldValue[]) => toMergePatch(plan, before, omit).customFields;
+    const sent = (...omit: CustomFieldValue[]) => toPatchBody(plan, before, omit).customFields;
     const ours = { customFieldId: 'ours', values: [{ data: 'new' }] };
     const onlyB = { customFieldId: 'list', values: [{ customFieldOptionId: 'b' }] };
     expect(sent({ ...list, values: list.values.slice(0, 1) })).toEqual([
@@ -95,12 +95,12 @@ describe('toMergePatch', () => {
   });
 
   it('carries the roles that are not ours', () => {
-    const patch = toMergePatch(planOf({ 'roles.guest': true }, ['roles.manager']), current);
+    const patch = toPatchBody(planOf({ 'roles.guest': true }, ['roles.manager']), current);
     expect(patch).toEqual({ roles: ['premium', 'guest'] });
   });
 
   it('adds no role that is there already', () => {
-    expect(toMergePatch(planOf({ 'roles.premium': true }), current)).toEqual({
+    expect(toPatchBody(planOf({ 'roles.premium': true }), current)).toEqual({
       roles: ['premium', 'manager'],
     });
   });
@@ -108,7 +108,7 @@ describe('toMergePatch', () => {
 
 describe('toCreate', () => {
   it('is every value in its place, without archived for somebody active', () => {
-    const body = toCreate(
+    const body = toCreateBody(
       planOf({
         email: 'a@x.example',
         archived: false,
@@ -126,7 +126,7 @@ describe('toCreate', () => {
   });
 
   it('archives in the create who starts inactive', () => {
-    expect(toCreate(planOf({ archived: true }))).toEqual({ archived: true });
+    expect(toCreateBody(planOf({ archived: true }))).toEqual({ archived: true });
   });
 });
 
@@ -164,15 +164,15 @@ describe('fieldsOfInvalid', () => {
     ['gender', []],
     ['', []],
   ])('%s names %j', (name, keys) => {
-    expect(fieldsOfInvalid([name], sent, body)).toEqual(keys);
+    expect(findInvalidFields([name], sent, body)).toEqual(keys);
   });
 
   it('means all planned elements where the body is not known', () => {
-    expect(fieldsOfInvalid(['customFields.1.values'], sent)).toEqual(['customFields.f', 'customFields.g']);
+    expect(findInvalidFields(['customFields.1.values'], sent)).toEqual(['customFields.f', 'customFields.g']);
   });
 
   it('names what was to be removed', () => {
-    expect(fieldsOfInvalid(['customFields'], planOf({}, ['customFields.f']))).toEqual(['customFields.f']);
+    expect(findInvalidFields(['customFields'], planOf({}, ['customFields.f']))).toEqual(['customFields.f']);
   });
 });
 
@@ -203,9 +203,9 @@ describe('unsendableValues', () => {
     customFields: [held('on'), held('off'), held('list', 'a', 'b'), held('gone')],
   };
   const planned = ['customFields.ours'];
-  const body = toMergePatch(planOf({ 'customFields.ours': [{ data: 'new' }] }), traveler);
+  const body = toPatchBody(planOf({ 'customFields.ours': [{ data: 'new' }] }), traveler);
   const judged = (names: string[], other: Partial<RefusedPatch> = {}) =>
-    unsendableValues({ names, body, planned, current: traveler, customFields, ...other });
+    findUnsendableValues({ names, body, planned, current: traveler, customFields, ...other });
   const partOfList = { customFieldId: 'list', values: [{ customFieldOptionId: 'a', data: 'a' }] };
 
   it.each([

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import { plan } from '../../src/translator/plan.ts';
-import type { Applied, Translation } from '../../src/translator/result.ts';
-import type { ScimUserMapping } from '../../src/translator/snapshot.ts';
+import { makePlan } from '../../src/translator/plan.ts';
+import type { AppliedFields, ScimUserMapping, Translation } from '../../src/translator/translation.ts';
 import { lookups, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyUser } from './arbitraries.ts';
 
@@ -91,7 +90,7 @@ const given = fc.record({
   present: fc.oneof(userOfNames, anyUser),
   mapping: fc.oneof({ weight: 3, arbitrary: rightMapping }, { weight: 1, arbitrary: anyMapping }),
   collection: collections,
-  more: fc.oneof(fc.constant<Applied>({}), anyApplied),
+  more: fc.oneof(fc.constant<AppliedFields>({}), anyApplied),
   at: fc.nat(),
 });
 
@@ -118,14 +117,14 @@ const references = { 'm-1': { travelId: 't-1' } };
 interface Case {
   mapping: JsonObject;
   collection: ScimUserMapping[];
-  applied: Applied;
+  applied: AppliedFields;
 }
 
 /** What a plan takes from the traveler: whole fields, and options of a list. */
 function removals(user: JsonObject, { mapping, collection, applied }: Case): string[] {
   const { fields } = translate(user, { mapping, collection, applied, references });
   const rules = rulesOf(mapping, collection);
-  const made = plan({ applied, refused: {}, wanted: fields, observed: undefined, basis: '', rules });
+  const made = makePlan({ applied, refused: {}, wanted: fields, observed: undefined, basis: '', rules });
   const options = Object.entries(made.set).flatMap(([key, { value }]) =>
     key === 'customFields.cf-skills' ? without(applied[key]?.sent, value).map((one) => `${key} ${one}`) : [],
   );
@@ -138,7 +137,7 @@ function without(some: Json | undefined, others: Json): string[] {
   return texts(some).filter((one) => !texts(others).includes(one));
 }
 
-function appliedFrom({ fields }: Translation): Applied {
+function appliedFrom({ fields }: Translation): AppliedFields {
   const entries = Object.entries(fields).flatMap(([key, wanted]) =>
     wanted.kind === 'value'
       ? [[key, { sent: wanted.value, answered: wanted.value, source: wanted.source }] as const]

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import { readField } from '../../src/translator/fields.ts';
-import { keep, type Plan, plan } from '../../src/translator/plan.ts';
-import type { Applied, Wanted } from '../../src/translator/result.ts';
+import { makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
 import type { Rules } from '../../src/translator/rules.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
-import { hasAlready } from '../../src/translator/spelling.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
+import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import { hasValue, readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
 import { carriedOut } from './carried-out.ts';
@@ -15,7 +13,7 @@ const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFresh
 
 /** What is ours of a traveler, and the traveler. */
 interface Held {
-  applied: Applied;
+  applied: AppliedFields;
   traveler: TravelUser;
 }
 
@@ -24,11 +22,11 @@ function reconciled(
   user: Parameters<typeof toTravel>[1],
   rules: Rules,
   { applied, traveler }: Held,
-): Held & { done: Plan; wanted: Record<string, Wanted> } {
+): Held & { done: Plan; wanted: Record<string, WantedField> } {
   const wanted = toTravel(rules, user, { lookups, references, applied }).fields;
-  const done = plan({ applied, refused: {}, wanted, observed: traveler, basis: '', rules });
+  const done = makePlan({ applied, refused: {}, wanted, observed: traveler, basis: '', rules });
   const after = carriedOut(done, traveler);
-  return { applied: keep(applied, done, after), traveler: after, done, wanted };
+  return { applied: toAppliedFields(applied, done, after), traveler: after, done, wanted };
 }
 
 const anyHistory = fc.record({ user: anyUser, mapping: anyMapping });
@@ -42,7 +40,7 @@ it('carried out, a plan reaches what is wanted, and a second one is empty', () =
       for (const [key, field] of Object.entries(wanted)) {
         if (field.kind === 'value')
           expect(
-            hasAlready(traveler, { key, wanted: field.value, rules }) ||
+            hasValue(traveler, { key, wanted: field.value, rules }) ||
               (readField(traveler, key) === undefined && field.value === false),
           ).toBe(true);
         if (field.kind === 'absent' && key !== 'email' && key in before.applied)

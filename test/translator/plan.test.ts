@@ -1,7 +1,13 @@
 import type { Json } from '../../src/schema/resource.ts';
-import { isEmpty, keep, type Plan, plan, type Situation } from '../../src/translator/plan.ts';
-import type { Applied, Wanted } from '../../src/translator/result.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import {
+  isEmptyPlan,
+  makePlan,
+  type Plan,
+  type PlanInput,
+  toAppliedFields,
+} from '../../src/translator/plan.ts';
+import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });
@@ -12,22 +18,30 @@ const nobody: TravelUser = {
   createdAt: '2026-01-01T00:00:00Z',
 };
 
-function planned(situation: Partial<Situation>): Plan {
-  return plan({ applied: {}, refused: {}, wanted: {}, observed: nobody, basis: 'b1', rules, ...situation });
+function planned(situation: Partial<PlanInput>): Plan {
+  return makePlan({
+    applied: {},
+    refused: {},
+    wanted: {},
+    observed: nobody,
+    basis: 'b1',
+    rules,
+    ...situation,
+  });
 }
 
-function value(value: Json, source: Json = value): Wanted {
+function value(value: Json, source: Json = value): WantedField {
   return { kind: 'value', value, source };
 }
 
 function ours(
   sent: Json,
   { answered = sent, source = sent }: { answered?: Json; source?: Json } = {},
-): Applied[string] {
+): AppliedFields[string] {
   return { sent, answered, source };
 }
 
-const absent: Wanted = { kind: 'absent' };
+const absent: WantedField = { kind: 'absent' };
 const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
 describe('plan', () => {
@@ -61,7 +75,7 @@ describe('plan', () => {
       ...nothing,
       adopt: { phoneNumber: { value: '+33 612345678', source: '+33612345678' } },
     });
-    expect(isEmpty(result)).toBe(true);
+    expect(isEmptyPlan(result)).toBe(true);
   });
 
   it.each<[string, Partial<TravelUser>, string, Json]>([
@@ -119,7 +133,7 @@ describe('plan', () => {
 
   it('keeps what was applied while its source is unresolved and unchanged', () => {
     const applied = { managerId: ours('t-1', { source: { value: 'm', of: 1 } }) };
-    const wanted: Record<string, Wanted> = {
+    const wanted: Record<string, WantedField> = {
       managerId: { kind: 'unresolved', source: { of: 1, value: 'm' } },
     };
     expect(planned({ wanted, applied })).toEqual(nothing);
@@ -127,7 +141,7 @@ describe('plan', () => {
 
   it('removes what was applied from another source than the unresolved one', () => {
     const applied = { managerId: ours('t-1', { source: 'm-1' }) };
-    const wanted: Record<string, Wanted> = { managerId: { kind: 'unresolved', source: 'm-2' } };
+    const wanted: Record<string, WantedField> = { managerId: { kind: 'unresolved', source: 'm-2' } };
     expect(planned({ wanted, applied }).remove).toEqual(['managerId']);
   });
 
@@ -180,7 +194,7 @@ describe('keep', () => {
       wanted: { firstName: value('ADA', 'ada'), 'roles.guest': value(true, 'Guest') },
     });
     const answer = { ...nobody, firstName: 'Ada', roles: ['guest'] };
-    expect(keep({}, result, answer)).toEqual({
+    expect(toAppliedFields({}, result, answer)).toEqual({
       firstName: { sent: 'ADA', answered: 'Ada', source: 'ada' },
       'roles.guest': { sent: true, answered: true, source: 'Guest' },
     });
@@ -188,13 +202,15 @@ describe('keep', () => {
 
   it('holds null where the travel API answered nothing', () => {
     const result = planned({ wanted: { lang: value('fr') } });
-    expect(keep({}, result, nobody)).toEqual({ lang: { sent: 'fr', answered: null, source: 'fr' } });
+    expect(toAppliedFields({}, result, nobody)).toEqual({
+      lang: { sent: 'fr', answered: null, source: 'fr' },
+    });
   });
 
   it('drops what was removed or released, and leaves the rest', () => {
     const applied = { lang: ours('fr'), gender: ours('male'), 'customFields.gone': ours([]) };
     const result = planned({ wanted: { lang: absent, gender: value('male') }, applied });
-    expect(keep(applied, result, nobody)).toEqual({ gender: ours('male') });
+    expect(toAppliedFields(applied, result, nobody)).toEqual({ gender: ours('male') });
   });
 
   it('leaves nothing to plan', () => {
@@ -205,7 +221,7 @@ describe('keep', () => {
       gender: absent,
     };
     const applied = { gender: ours('male'), 'roles.manager': ours(true) };
-    const kept = keep(applied, planned({ wanted, applied }), nobody);
+    const kept = toAppliedFields(applied, planned({ wanted, applied }), nobody);
     expect(planned({ wanted, applied: kept })).toEqual(nothing);
   });
 });

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { referencesOf } from '../../src/translator/references.ts';
+import { findManagerReferences } from '../../src/translator/rules.ts';
 import { rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyJson, anyMapping, anyUser } from './arbitraries.ts';
 
@@ -21,7 +21,7 @@ it('translates any JSON under any mapping without a fault of its own, and decide
       for (const { field, code, reason, remedy } of translation.findings)
         expect([field, code, reason, remedy]).not.toContain('');
       expect(previewText(translation)).not.toBe('');
-      expect(referencesOf(rulesOf(mapping), of).every((raw) => raw !== '')).toBe(true);
+      expect(findManagerReferences(rulesOf(mapping), of).every((raw) => raw !== '')).toBe(true);
     }),
     { numRuns: 300 },
   );

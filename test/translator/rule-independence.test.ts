@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import type { Translation } from '../../src/translator/result.ts';
-import type { ScimUserMapping } from '../../src/translator/snapshot.ts';
+import type { ScimUserMapping, Translation } from '../../src/translator/translation.ts';
 import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyTarget, anyUser, ruleFor } from './arbitraries.ts';
 

@@ -1,5 +1,4 @@
-import { referencesOf } from '../../src/translator/references.ts';
-import { targets } from '../../src/translator/rules.ts';
+import { findManagerReferences, isSetByRules } from '../../src/translator/rules.ts';
 import { rulesOf, translate } from '../fixtures/translator.ts';
 
 describe('the version of rules', () => {
@@ -66,7 +65,7 @@ describe('targets', () => {
     ['customFields.g', false],
     ['shoeSize', false],
   ])('%s: %s', (key, expected) => {
-    expect(targets(rules, key)).toBe(expected);
+    expect(isSetByRules(rules, key)).toBe(expected);
   });
 });
 
@@ -79,7 +78,7 @@ describe('referencesOf', () => {
   };
 
   it('names the manager in order of preference, each value once', () => {
-    expect(referencesOf(rulesOf(), user)).toEqual(['t-1', 'm-1']);
+    expect(findManagerReferences(rulesOf(), user)).toEqual(['t-1', 'm-1']);
   });
 
   it('follows a mapping rule in place of the default', () => {
@@ -89,11 +88,11 @@ describe('referencesOf', () => {
       transforms: ['lowercase'],
     };
     const mapping = { scimUserMapping: [boss] };
-    expect(referencesOf(rulesOf(mapping), user)).toEqual(['boss@x.example']);
+    expect(findManagerReferences(rulesOf(mapping), user)).toEqual(['boss@x.example']);
   });
 
   it('is empty without a manager', () => {
-    expect(referencesOf(rulesOf(), { userName: 'a' })).toEqual([]);
+    expect(findManagerReferences(rulesOf(), { userName: 'a' })).toEqual([]);
   });
 });
 

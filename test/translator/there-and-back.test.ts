@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import type { Json, JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { plan } from '../../src/translator/plan.ts';
-import { referencesOf } from '../../src/translator/references.ts';
-import type { Rules } from '../../src/translator/rules.ts';
-import type { TravelUser } from '../../src/translator/snapshot.ts';
+import { makePlan } from '../../src/translator/plan.ts';
+import { findManagerReferences, type Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler } from './arbitraries.ts';
 import { carriedOut } from './carried-out.ts';
@@ -60,9 +59,9 @@ it('there and back it settles after one turn: a second one changes neither the u
 
 /** A user sent to a traveler of whom nothing is ours yet, and the traveler shown as a user. */
 function turn(user: ScimResource, rules: Rules, observed: TravelUser) {
-  const references = new Map(referencesOf(rules, user).map((raw) => [raw, { travelId: raw }]));
+  const references = new Map(findManagerReferences(rules, user).map((raw) => [raw, { travelId: raw }]));
   const wanted = toTravel(rules, user, { lookups, references }).fields;
-  const next = plan({ applied: {}, refused: {}, wanted, observed, basis: '', rules });
+  const next = makePlan({ applied: {}, refused: {}, wanted, observed, basis: '', rules });
   const traveler = carriedOut(next, observed);
   const { set, remove } = next;
   return { wants: { set, remove }, traveler, user: toScim(rules, traveler, { lookups }) };

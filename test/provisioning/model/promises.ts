@@ -1,6 +1,6 @@
 import type { Identity } from '../../../src/provisioning/identity.ts';
 import { urns } from '../../../src/schema/resource.ts';
-import type { TravelUser } from '../../../src/translator/snapshot.ts';
+import type { TravelUser } from '../../../src/translator/traveler.ts';
 import type { ProvisioningFixture } from '../../fixtures/provisioning.ts';
 import type { Cast } from './play.ts';
 
