@@ -52,7 +52,10 @@ module.exports = {
     folder('travel', 'http/|schema/case-fold.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
-    types('adapter', 'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold'),
+    types(
+      'adapter',
+      'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
+    ),
     types(
       'store',
       'provisioning/((store|group|list|runtime)-ports|identity)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
