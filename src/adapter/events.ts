@@ -6,7 +6,7 @@ import { readTravelUser } from './users.ts';
 /** The events of the travel API over HTTP, from the newest backwards (specification, "Pagination" by cursor). */
 export function travelFeed(client: TravelClient, { events: path }: { events: string }): TravelFeed {
   return {
-    page: async (limit, from) => {
+    readPage: async (limit, from) => {
       const place = from === undefined ? {} : { after: from };
       const query = { pageKind: 'cursor', order: 'desc', limit, ...place };
       return judged(await client.call({ method: 'GET', path, query }, readPage));

@@ -69,7 +69,7 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
     expire: () => {
       epoch += 1;
     },
-    self: remembered(client, paths.whoami),
+    readOwnUser: remembered(client, paths.whoami),
     stale: () => [...new Set(stale.values())].sort(),
   };
 }

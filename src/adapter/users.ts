@@ -21,7 +21,7 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       isName(id) ? client.call({ method: 'PATCH', path: item(id), data: patch }, one) : { kind: 'notFound' },
     remove: async (id) =>
       isName(id) ? client.call({ method: 'DELETE', path: item(id) }, one) : { kind: 'notFound' },
-    byEmail: async (emails, timeoutMs) => {
+    findByEmails: async (emails, timeoutMs) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map(foldCase));
       const query = { emails: [...new Set(emails.flatMap(formsOf))].join(','), limit: 100 };
@@ -34,7 +34,7 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       const placeOf = ({ email }: TravelUser) => places.indexOf(foldCase(email));
       return { kind: 'ok', value: found.sort((one, other) => placeOf(one) - placeOf(other)) };
     },
-    page: async (offset, limit) => {
+    readPage: async (offset, limit) => {
       const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
       if (answer.kind !== 'ok') return answer;
       const { items: users, unreadable, ...rest } = answer.value;

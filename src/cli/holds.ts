@@ -110,7 +110,7 @@ export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json
   return withDatabase(shell, async (database, settings) => {
     const { holds } = provisioningStore(database);
     if (!isConnectionKnown(shell, settings, chosen)) return 1;
-    const counts = (await holds.counts()).filter((count) => isCountSelected(chosen, count));
+    const counts = (await holds.countHolds()).filter((count) => isCountSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
     else if (json) await printJson(shell, database, counts);
     else await printTable(shell, database, counts);
@@ -130,7 +130,7 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
   const { holds } = provisioningStore(database);
   const rows: string[][] = [];
   for (const { connection, cause, count, since } of counts) {
-    const examples = await holds.list({ connection, cause, limit: EXAMPLES });
+    const examples = await holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
     const names = examples.map(({ userName }) => escapeLine(userName)).join(', ');
     rows.push([connection, cause, peopleCountText(cause, count), formatMinute(since), names || '-']);
   }
@@ -149,10 +149,10 @@ async function printJson(shell: Shell, database: Database, counts: HoldCount[]):
   const { holds } = provisioningStore(database);
   for (const { connection, cause } of counts) {
     if (cause === 'rules') {
-      const rules = await holds.heldRules(connection);
+      const rules = await holds.findHeldRules(connection);
       if (rules && rules.answer === undefined) shell.print(heldRulesLine(rules));
     }
-    for (const held of await holds.list({ connection, cause, limit: ALL })) {
+    for (const held of await holds.findHeldPeople({ connection, cause, limit: ALL })) {
       const { id, userName, hold, version } = held;
       const wants = requestedChange(held);
       shell.print(
@@ -220,8 +220,10 @@ async function findIdentities(
   const { identities } = provisioningStore(database);
   const found: Identity[] = [];
   for (const connection of connections) {
-    const byId = await identities.byId(connection, person);
-    found.push(...(byId ? [byId] : await identities.find(connection, { by: 'userName', value: person })));
+    const identity = await identities.findById(connection, person);
+    found.push(
+      ...(identity ? [identity] : await identities.find(connection, { by: 'userName', value: person })),
+    );
   }
   const held = found.filter(({ hold }) => hold !== undefined);
   return held.length > 0 ? held : found;
@@ -311,11 +313,11 @@ async function findHeldItems(
 ): Promise<HeldItems> {
   const { holds } = provisioningStore(database);
   const { connection, cause, answer } = chosen;
-  const people = await holds.list({ connection, cause, limit: ALL });
+  const people = await holds.findHeldPeople({ connection, cause, limit: ALL });
   if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
   const rules: HeldRules[] = [];
   for (const name of selectedConnections(settings, connection)) {
-    const held = await holds.heldRules(name);
+    const held = await holds.findHeldRules(name);
     const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
     if (held && (held.answer === undefined || isReversed)) rules.push(held);
   }
@@ -324,7 +326,7 @@ async function findHeldItems(
 
 async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promise<boolean> {
   const { holds } = provisioningStore(database);
-  const now = await Promise.all(rules.map(({ connection }) => holds.heldRules(connection)));
+  const now = await Promise.all(rules.map(({ connection }) => holds.findHeldRules(connection)));
   return now.every((held, index) => held?.version === rules[index]?.version);
 }
 

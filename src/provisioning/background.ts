@@ -137,7 +137,7 @@ export async function reconcileDue(
   if (!(await deps.reconciler.releaseUnkept())) throw new Unkept('outcomes could not be kept');
   const { now } = deps.runtime;
   const heed = deps.pauseOf(connection);
-  const due = heed.holds(now()) ? [] : await deps.reconcileQueue.due(now(), BATCH, [connection.id]);
+  const due = heed.holds(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
   const queue = due.map(({ id }) => id);
   let attempts = 0;
   let unkept = 0;
@@ -164,7 +164,7 @@ async function rulesTurn(deps: BackgroundShop, connection: Connection, signal: A
 }
 
 async function followRules(deps: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
-  const basis = await deps.bases.refreshed(connection);
+  const basis = await deps.bases.refresh(connection);
   if ('kind' in basis) return;
   if (!(await deps.rulesChanges.mayFollow(connection, basis, signal))) return;
   const now = deps.runtime.now();

@@ -199,17 +199,17 @@ export function withCircuitBreaker<C extends Speaking>(
   const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
     heed.holds(now(), GIVE_WAY_MS) ? paused : call();
   // An IdP waits for a search, which is given up soon: that it has no answer in that time says nothing.
-  const search: TravelUsers['byEmail'] = async (emails, timeoutMs) => {
-    if (timeoutMs === undefined) return restrain(undefined, () => seen.travel.byEmail(emails));
+  const search: TravelUsers['findByEmails'] = async (emails, timeoutMs) => {
+    if (timeoutMs === undefined) return restrain(undefined, () => seen.travel.findByEmails(emails));
     if (heed.reason() !== undefined) return paused;
     const begun = heed.begin();
-    const answer = await connection.travel.byEmail(emails, timeoutMs);
+    const answer = await connection.travel.findByEmails(emails, timeoutMs);
     if (answer.kind === 'ok') begun.answered();
     else if (reasonOf(answer) !== 'unanswered') begun.failed(answer, now(), emails[0]);
     return answer;
   };
   const one = listening(seen, restrain, inMemory);
-  return { ...one, travel: { ...one.travel, byEmail: search } };
+  return { ...one, travel: { ...one.travel, findByEmails: search } };
 }
 
 const paused: TravelFailure = { kind: 'unavailable', text: 'the connection pauses' };
@@ -238,22 +238,22 @@ function listening<C extends Speaking>(connection: C, listen: Listen, guard: Gua
       read: (id) => listen(id, () => travel.read(id)),
       patch: (id, patch) => listen(id, () => travel.patch(id, patch)),
       remove: (id) => listen(id, () => travel.remove(id)),
-      byEmail: (emails, timeoutMs) => listen(emails[0], () => travel.byEmail(emails, timeoutMs)),
-      page: (offset, limit) => listen('page', () => travel.page(offset, limit)),
+      findByEmails: (emails, timeoutMs) => listen(emails[0], () => travel.findByEmails(emails, timeoutMs)),
+      readPage: (offset, limit) => listen('page', () => travel.readPage(offset, limit)),
       serverTime: travel.serverTime,
     },
     lookups: {
       ...lookups,
       current: () => guard(() => lookups.current()),
       refresh: () => guard(() => lookups.refresh()),
-      self: () => guard(() => lookups.self()),
+      readOwnUser: () => guard(() => lookups.readOwnUser()),
     },
     ...(feed ? { feed: { ...feed, source: listeningFeed(feed.source, listen) } } : {}),
   };
 }
 
 function listeningFeed(source: TravelFeed, listen: Listen): TravelFeed {
-  return { page: (limit, from) => listen('feed', () => source.page(limit, from)) };
+  return { readPage: (limit, from) => listen('feed', () => source.readPage(limit, from)) };
 }
 
 const FIRST_DELAY_MS = 1_000;

@@ -13,8 +13,8 @@ import { isGivenUp, isSomebodyElse } from './takeover.ts';
 
 /** What deciding about a POST needs. */
 export interface CreateUserDeps {
-  identities: Pick<Identities, 'find' | 'holder' | 'waiters'>;
-  bases: Pick<RulesSnapshots, 'known'>;
+  identities: Pick<Identities, 'find' | 'findHolder' | 'findWaiters'>;
+  bases: Pick<RulesSnapshots, 'lastKnown'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
 
@@ -45,8 +45,8 @@ export async function createUser(
   const identity = newIdentity(arrivals.runtime, connection, desired);
   if (email === undefined) return { identity, changes: [{ kind: 'insert', identity }] };
   const { account } = connection;
-  const holder = await arrivals.identities.holder(account, { travelEmail: email });
-  const maker = await arrivals.identities.holder(account, { creating: email });
+  const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
+  const maker = await arrivals.identities.findHolder(account, { creating: email });
   const claimant = await claimantOf(arrivals, connection, { email });
   for (const one of [holder, maker, claimant])
     if (one && one.connection !== connection.id && one.deletedAt === undefined) throw conflict();
@@ -60,7 +60,7 @@ function wantedEmail(
   connection: Connection,
   desired: ScimResource,
 ): string | undefined {
-  const { rules, lookups } = arrivals.bases.known(connection);
+  const { rules, lookups } = arrivals.bases.lastKnown(connection);
   const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
   const email = fields.email;
   const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
@@ -137,8 +137,8 @@ async function tombstoneOf(
   }
   if (email === undefined) return undefined;
   const { account } = connection;
-  const holder = await arrivals.identities.holder(account, { travelEmail: email });
-  const maker = await arrivals.identities.holder(account, { creating: email });
+  const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
+  const maker = await arrivals.identities.findHolder(account, { creating: email });
   return [holder, maker].find((one) => one && isGivenUp(one));
 }
 

@@ -87,7 +87,7 @@ export async function identityOf(
   travelers: TravelUser[],
 ): Promise<Identity | undefined> {
   for (const { id } of travelers) {
-    const holder = await store.identities.holder(connection.account, { travelId: id });
+    const holder = await store.identities.findHolder(connection.account, { travelId: id });
     if (holder && holder.id !== identity.id) return holder;
   }
   return undefined;
@@ -170,13 +170,13 @@ async function isInSwap(
  * or who waits for it and has an address that is kept for another one of the swap.
  */
 export async function claimantOf(
-  store: { identities: Pick<Identities, 'waiters'> },
+  store: { identities: Pick<Identities, 'findWaiters'> },
   connection: Connection,
   { email, except }: { email: string; except?: string },
   depth = 0,
 ): Promise<Identity | undefined> {
   if (depth === LONGEST_CHAIN) return undefined;
-  for (const one of await store.identities.waiters(connection.account, email)) {
+  for (const one of await store.identities.findWaiters(connection.account, email)) {
     if (one.id === except || !mayMove(one)) continue;
     if (isParked(connection, one)) return one;
     const own = one.observed?.email;
@@ -196,8 +196,8 @@ function isParked(connection: Connection, { observed, progress }: Identity): boo
 export async function holderOf(task: Task, email: string): Promise<Identity | undefined> {
   const { account } = task.connection;
   const holders = [
-    await task.store.identities.holder(account, { travelEmail: email }),
-    await task.store.identities.holder(account, { creating: email }),
+    await task.store.identities.findHolder(account, { travelEmail: email }),
+    await task.store.identities.findHolder(account, { creating: email }),
   ];
   return holders.find((holder) => holder && holder.id !== task.identity.id);
 }
@@ -282,7 +282,7 @@ async function chainFrom(task: Task, { observed, progress }: Draft, holder: Iden
     if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
     members.push(next);
     if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
-    next = await task.store.identities.holder(task.connection.account, {
+    next = await task.store.identities.findHolder(task.connection.account, {
       travelEmailKey: next.waitingFor,
     });
     if (next?.id === task.identity.id) return { members, end: 'cycle' };

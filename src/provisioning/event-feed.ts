@@ -29,7 +29,7 @@ export function feedFollower(deps: FeedDeps, connection: Connection, source: Tra
   let known: string | undefined;
   const begin = async (): Promise<Followed> => {
     if (known !== undefined) return 'followed';
-    const page = pageOf(await source.page(1, undefined));
+    const page = pageOf(await source.readPage(1, undefined));
     if (page === undefined) return 'unavailable';
     if (page === 'none') return 'none';
     known = page.events[0]?.id ?? '';
@@ -58,7 +58,7 @@ async function since(
   const news: FeedEvent[] = [];
   let from: string | undefined;
   for (let count = 0; count < PAGES; count += 1) {
-    const page = pageOf(await source.page(FIRST_PAGES[count] ?? PAGE, from));
+    const page = pageOf(await source.readPage(FIRST_PAGES[count] ?? PAGE, from));
     if (page === undefined) return 'unavailable';
     // On the way there the feed cannot have ended: the place was lost.
     if (page === 'none') return count === 0 ? 'none' : 'lost';
@@ -146,7 +146,7 @@ async function recordMissing(deps: FeedDeps, connection: Connection, travelers: 
 }
 
 async function knownOf({ imports }: FeedDeps, { id }: Connection, travelers: TravelUser[]) {
-  const known = await imports.known(
+  const known = await imports.findKnown(
     id,
     travelers.map((traveler) => traveler.id),
   );
@@ -175,7 +175,8 @@ async function notifyWaiting(
   addresses: Map<string, string>,
 ): Promise<void> {
   const now = deps.runtime.now();
-  for (const address of addresses.values()) await deps.reconcileQueue.markWaitingDirty(account, address, now);
+  for (const address of addresses.values())
+    await deps.reconcileQueue.markEmailWaitersDirty(account, address, now);
   if (addresses.size > 0) deps.wake();
 }
 

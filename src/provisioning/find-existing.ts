@@ -63,10 +63,10 @@ async function ask(
   connection: Connection,
   email: string,
 ): Promise<boolean> {
-  const answer = await connection.travel.byEmail([email], BUDGET_MS);
+  const answer = await connection.travel.findByEmails([email], BUDGET_MS);
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await travelersToShow(deps.imports, connection, answer.value);
-  const basis = deps.bases.known(connection);
+  const basis = deps.bases.lastKnown(connection);
   const identities = travelers.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { basis, traveler }),
   );

@@ -1,6 +1,6 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Membership } from './identity.ts';
-import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-ports.ts';
+import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from './list-ports.ts';
 
 /** A group as kept: attributes without id, meta, members. */
 export interface Group {
@@ -38,20 +38,23 @@ export type MemberChange =
 
 /** The groups and their members, which are rows. */
 export interface Groups {
-  byId(connection: string, id: string): Promise<Group | undefined>;
+  findById(connection: string, id: string): Promise<Group | undefined>;
   /** A part of the groups, with an exact total. */
   list(
     connection: string,
     query: ListQuery<GroupField, GroupOrder>,
-    scan: Scan<ListedGroup>,
-  ): Promise<Listed<ListedGroup>>;
+    scan: ListScan<ListedGroup>,
+  ): Promise<ListPage<ListedGroup>>;
   /** The members of one group; of a large one in pieces that are read while they are asked for, and may change meanwhile. */
-  membersOf(connection: string, groupId: string): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>>;
+  streamMembers(
+    connection: string,
+    groupId: string,
+  ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>>;
   /**
    * The members of many groups, each with the version that they belong to; large groups, and those that would make it
    * too many members in all, are left out.
    */
-  membersOfSmall(
+  membersOfSmallGroups(
     connection: string,
     groupIds: string[],
   ): Promise<Map<string, { version: number; members: ResolvedMember[] }>>;
@@ -59,7 +62,7 @@ export interface Groups {
    * The members in their order. Many are read in pieces, with a `pause` after each; a caller that must know the version
    * they belong to reads it before and after.
    */
-  members(
+  allMembers(
     connection: string,
     groupIds: string[],
     pause?: () => Promise<void>,

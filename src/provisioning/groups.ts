@@ -1,6 +1,6 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Group, Groups, ListedGroup, Member, MemberChange, ResolvedMember } from './group-ports.ts';
-import type { GroupField, GroupOrder, Listed, ListQuery, Scan } from './list-ports.ts';
+import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from './list-ports.ts';
 import type { ScanQueue } from './list-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
@@ -39,7 +39,7 @@ export interface GroupOnPage extends ListedGroup {
   members: ResolvedMember[] | undefined;
 }
 
-type Step = Scan<unknown>['step'];
+type Step = ListScan<unknown>['yieldBetweenSteps'];
 
 /**
  * The story of groups: kept so that every IdP's own checks pass; the travel service has none (docs/architecture.md,
@@ -48,7 +48,7 @@ type Step = Scan<unknown>['step'];
 export interface GroupService {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<Listed<GroupOnPage>>;
+  list(connection: string, query: GroupQuery): Promise<ListPage<GroupOnPage>>;
   /** Writers of one group queue, so that none is refused because others write too. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may refuse, by throwing, what is at that version; `signal` is like that of a change. */
@@ -105,13 +105,13 @@ function inTurn<T>(
   return queues.run(JSON.stringify([connection, id]), work, signal);
 }
 
-async function list(deps: Deps, connection: string, query: GroupQuery): Promise<Listed<GroupOnPage>> {
+async function list(deps: Deps, connection: string, query: GroupQuery): Promise<ListPage<GroupOnPage>> {
   const found = await deps.turns.take(connection, (step) => {
     const residual = residualOf(deps, connection, { query, step });
-    return deps.groups.list(connection, query, { step, residual });
+    return deps.groups.list(connection, query, { yieldBetweenSteps: step, residual });
   });
   const ids = found.rows.flatMap(({ id, attributes }) => (query.withMembers && attributes ? [id] : []));
-  const small = await deps.groups.membersOfSmall(connection, ids);
+  const small = await deps.groups.membersOfSmallGroups(connection, ids);
   const rows = found.rows.map((group) => {
     const own = small.get(group.id);
     // A group that changed after the page was read is read again, whole.
@@ -125,14 +125,16 @@ function residualOf(
   deps: Deps,
   connection: string,
   { query: { residual }, step }: { query: GroupQuery; step: Step },
-): Scan<ListedGroup>['residual'] {
+): ListScan<ListedGroup>['residual'] {
   if (!residual) return undefined;
   return async (groups) => {
     const matching: boolean[] = [];
     for (const { id, ...group } of groups) {
       await step();
-      const attributes = group.attributes ?? (await deps.groups.byId(connection, id))?.attributes;
-      const members = residual.needsMembers ? await deps.groups.members(connection, [id], step) : undefined;
+      const attributes = group.attributes ?? (await deps.groups.findById(connection, id))?.attributes;
+      const members = residual.needsMembers
+        ? await deps.groups.allMembers(connection, [id], step)
+        : undefined;
       const view = attributes && { ...group, id, attributes, members: members?.get(id) };
       matching.push(view !== undefined && (await residual.matches(view, step)));
     }
@@ -192,7 +194,7 @@ async function remove(
 }
 
 async function existing(deps: Deps, connection: string, id: string): Promise<Group> {
-  const group = await deps.groups.byId(connection, id);
+  const group = await deps.groups.findById(connection, id);
   if (!group) throw notFound();
   return group;
 }
@@ -208,13 +210,13 @@ async function viewOf(deps: Deps, group: Group, withMembers: boolean): Promise<G
   for (let tries = 0; tries < READS; tries += 1) {
     const view = await viewAtTurn(deps, before, true);
     if (view.manyMembers) return view;
-    const after = await deps.groups.byId(connection, id);
+    const after = await deps.groups.findById(connection, id);
     if (after?.version === before.version) return view;
     if (!after) return undefined;
     before = after;
   }
   return inTurn(deps, { connection, id }, async () => {
-    const current = await deps.groups.byId(connection, id);
+    const current = await deps.groups.findById(connection, id);
     return current && viewAtTurn(deps, current, true);
   });
 }
@@ -224,7 +226,7 @@ async function viewAtTurn(deps: Deps, group: Group, withMembers: boolean): Promi
   const { id, attributes, createdAt, lastModified, version } = group;
   const view = { id, attributes, createdAt, lastModified, version };
   if (!withMembers) return { ...view, members: undefined };
-  const members = await deps.groups.membersOf(group.connection, id);
+  const members = await deps.groups.streamMembers(group.connection, id);
   return Array.isArray(members) ? { ...view, members } : { ...view, members: [], manyMembers: members };
 }
 

@@ -39,7 +39,7 @@ export function isTakeoverApproved(identity: Task['identity']): boolean {
 
 /** Ends the reconciliation of the user whose credential the bridge uses, who is never written. */
 export async function refuseOwnUser(task: Task, draft: Draft): Promise<ReconcileResult | undefined> {
-  const self = await task.connection.lookups.self();
+  const self = await task.connection.lookups.readOwnUser();
   if (self.kind !== 'ok') return endInFailure(draft, self);
   if (self.value.id !== draft.travelId) return undefined;
   return endInState(withFinding(draft, findings.ownCredential()), 'refused');

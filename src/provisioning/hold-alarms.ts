@@ -29,7 +29,7 @@ export interface HoldAlarms {
 }
 
 interface Deps {
-  holds: Pick<Holds, 'counts'>;
+  holds: Pick<Holds, 'countHolds'>;
   alerts: Alerts;
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
 }
@@ -59,7 +59,7 @@ async function watch(deps: Deps, told: Map<string, Told>, signal: AbortSignal): 
   let isFailing = false;
   while (!signal.aborted) {
     try {
-      compare(deps, told, await holds.counts());
+      compare(deps, told, await holds.countHolds());
       isFailing = false;
     } catch (error) {
       if (!isFailing) runtime.log.error({ err: error }, 'what is held could not be counted');

@@ -56,7 +56,7 @@ export interface ImportOptions {
 }
 
 interface Deps extends RecordDeps {
-  reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markOpenDirty'>;
+  reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty'>;
   bases: RulesSnapshots;
 }
 
@@ -74,12 +74,12 @@ export function importer(deps: Deps): Importer {
       warnOf(deps, connection, unreadable);
       const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
       const imported: Imported = { ...counted, ...passedOver };
-      const missing = await deps.imports.missing(connection.id, look.since);
+      const missing = await deps.imports.findMissing(connection.id, look.since);
       const share = { known: seen + missing.length, seen };
       const isTooSmall = !acceptMissing && isBelow(share, connection.minimumShare);
       if (isTooSmall) alarm(deps, connection, share);
       else if (imported.complete) await concludeAbsence(deps, look, missing);
-      await deps.reconcileQueue.markOpenDirty(connection.id, deps.runtime.now());
+      await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
       incomplete.set(connection.id, isTooSmall);
       return isTooSmall ? { ...imported, incomplete: share } : imported;
@@ -111,7 +111,7 @@ async function walk(
   const walked: Walked = { read: 0, complete: false, known: 0, unreadable: [] };
   let listed = 0;
   while (listed < TRAVELERS) {
-    const answer = await look.connection.travel.page(listed, PAGE);
+    const answer = await look.connection.travel.readPage(listed, PAGE);
     if (answer.kind !== 'ok') return answer;
     const { total, isTotalGiven, isLast, length } = answer.value;
     const known = await keepPage(deps, look, answer.value);
@@ -163,7 +163,7 @@ async function concludeAbsence(
     for (let one = queue.shift(); one; one = queue.shift()) await lookFor(deps, look, one);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  await markStale(deps, look.connection, await deps.imports.sweep(look.connection.id, look.since));
+  await markStale(deps, look.connection, await deps.imports.deleteStale(look.connection.id, look.since));
 }
 
 /** Marks a traveler as seen unless the travel API says that it is not there. */

@@ -20,7 +20,7 @@ export async function removeLateTravelers(task: Task, draft: Draft): Promise<Tra
   const creates = draft.progress.late?.creates ?? [];
   const addresses = [...new Set(creates.map(({ reservation }) => reservation.email))];
   if (addresses.length === 0) return undefined;
-  const found = await task.connection.travel.byEmail(addresses);
+  const found = await task.connection.travel.findByEmails(addresses);
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
@@ -39,8 +39,8 @@ function isSurelyOwn(task: Task, traveler: TravelUser, create: OpenCreate): bool
 async function isLinked({ connection, store }: Task, { id, email }: TravelUser): Promise<boolean> {
   const { account } = connection;
   const holders = [
-    await store.identities.holder(account, { travelId: id }),
-    await store.identities.holder(account, { creating: email }),
+    await store.identities.findHolder(account, { travelId: id }),
+    await store.identities.findHolder(account, { creating: email }),
   ];
   return holders.some((holder) => holder !== undefined);
 }

@@ -45,7 +45,7 @@ export type Found = ReconcileResult | TravelerGone | { found: 'none' | 'stranger
  * a part is a stranger, even under the same address.
  */
 export async function linkOwnCreate(task: Task, draft: Draft, create: OpenCreate): Promise<Found> {
-  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  const answer = await task.connection.travel.findByEmails([create.reservation.email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   const known = withLateCreate(task, draft, create);
   for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
@@ -78,7 +78,7 @@ export async function linkExistingTraveler(
   draft: Draft,
   email: string,
 ): Promise<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased'> {
-  const answer = await task.connection.travel.byEmail([email]);
+  const answer = await task.connection.travel.findByEmails([email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   let isErased = false;
   for (const traveler of answer.value) {
@@ -98,7 +98,7 @@ export async function findOwnCreate(
   task: Task,
   create: OpenCreate,
 ): Promise<TravelAnswer<TravelUser | undefined>> {
-  const answer = await task.connection.travel.byEmail([create.reservation.email]);
+  const answer = await task.connection.travel.findByEmails([create.reservation.email]);
   if (answer.kind !== 'ok') return answer;
   for (const traveler of answer.value.filter((one) => isOwnCreate(task, one, create))) {
     const standing = await standingOf(task, traveler);
@@ -109,17 +109,17 @@ export async function findOwnCreate(
 }
 
 async function standingOf(task: Task, traveler: TravelUser): Promise<TravelAnswer<Standing>> {
-  const self = await task.connection.lookups.self();
+  const self = await task.connection.lookups.readOwnUser();
   if (self.kind !== 'ok') return self;
   if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
   const { account } = task.connection;
   const { identities } = task.store;
   if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
-  const maker = await identities.holder(account, { creating: traveler.email });
+  const maker = await identities.findHolder(account, { creating: traveler.email });
   // Found before its maker has noted that it is theirs.
   if (maker && maker.id !== task.identity.id && !isGivenUp(maker))
     return { kind: 'ok', value: { is: 'linked' } };
-  const holder = await identities.holder(account, { travelId: traveler.id });
+  const holder = await identities.findHolder(account, { travelId: traveler.id });
   const other = holder?.id === task.identity.id ? undefined : holder;
   if (other && !isGivenUp(other)) return { kind: 'ok', value: { is: 'linked' } };
   return { kind: 'ok', value: { is: 'free', tombstone: other } };

@@ -1,10 +1,10 @@
 /** How a column is compared with a value. */
-export type Relation = 'eq' | 'gt' | 'ge' | 'lt' | 'le';
+export type ComparisonOperator = 'eq' | 'gt' | 'ge' | 'lt' | 'le';
 
 /** A comparison that a column answers; texts by `eq` only, times in epoch milliseconds. */
 export interface Comparison<Field extends string> {
   field: Field;
-  is: Relation;
+  operator: ComparisonOperator;
   value: string | number | boolean;
 }
 
@@ -42,7 +42,7 @@ export type UserOrder =
 export type GroupOrder = Exclude<UserOrder, 'userName'>;
 
 /** Where a row stands in an order: its value there, null when it has none, and its stable key. */
-export interface Key {
+export interface SortKey {
   value: string | number | null;
   position: number;
 }
@@ -52,25 +52,25 @@ export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
   order: { by: By; descending: boolean };
   /** After so many rows, or after the row that had this key. */
-  start: { offset: number } | { after: Key };
+  start: { offset: number } | { after: SortKey };
   limit: number;
 }
 
 /** A part of a list. */
-export interface Listed<Row> {
+export interface ListPage<Row> {
   /** How many there are in all. */
   total: number;
   rows: Row[];
   /** The keys of the rows, in their order; may be none where no others follow. */
-  keys: Key[];
+  keys: SortKey[];
   /** The key of the last row when others follow it. */
-  next: Key | undefined;
+  next: SortKey | undefined;
 }
 
 /** What a list that takes long owes to the others, and what it asks of rows beyond their columns. */
-export interface Scan<Row> {
+export interface ListScan<Row> {
   /** Awaited between short steps: lets others in now and then, and throws when it has taken too long. */
-  step(): Promise<void>;
+  yieldBetweenSteps(): Promise<void>;
   /** Which of the rows match what no column answers; undefined: columns answer all of it. */
   residual: ((rows: Row[]) => Promise<boolean[]>) | undefined;
 }

@@ -1,13 +1,13 @@
 import type { Connection } from './connection.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
-import type { Comparison, Listed, ListQuery, Scan, UserField, UserOrder, Where } from './list-ports.ts';
+import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, ListedIdentity, ShownIdentity } from './store-ports.ts';
+import type { Identities, IdentityView, ListedIdentity } from './store-ports.ts';
 
 /** A SCIM user as the front door shows it. */
-export interface UserView extends ShownIdentity {
+export interface UserView extends IdentityView {
   groups: { value: string; display: string }[];
 }
 
@@ -22,11 +22,11 @@ export interface UserQuery extends ListQuery<UserField, UserOrder> {
   withGroups: boolean;
 }
 
-type Step = Scan<unknown>['step'];
+type Step = ListScan<unknown>['yieldBetweenSteps'];
 
 /** What lists of users are made with. */
 export interface UserLists {
-  identities: Pick<Identities, 'find' | 'list' | 'shown'>;
+  identities: Pick<Identities, 'find' | 'list' | 'findView'>;
   groups: Pick<Groups, 'groupsOf'>;
   discovery: ExistingUserFinder;
   turns: ScanQueue;
@@ -37,7 +37,7 @@ export async function listUsers(
   lists: UserLists,
   connection: Connection,
   query: UserQuery,
-): Promise<Listed<ListedUser>> {
+): Promise<ListPage<ListedUser>> {
   const known = await listKnown(lists, connection.id, query);
   const isNew = known.total === 0 && (await discovers(lists, connection, query.where));
   const { rows, ...rest } = isNew ? await listKnown(lists, connection.id, query) : known;
@@ -48,7 +48,7 @@ export async function listUsers(
 }
 
 /** Users as they are shown, with their groups when those are wanted. */
-export async function viewsOf<Shown extends Pick<ShownIdentity, 'id' | 'inGroups'>>(
+export async function viewsOf<Shown extends Pick<IdentityView, 'id' | 'inGroups'>>(
   { groups }: Pick<UserLists, 'groups'>,
   connection: string,
   { shown, withGroups }: { shown: Shown[]; withGroups: boolean },
@@ -60,10 +60,14 @@ export async function viewsOf<Shown extends Pick<ShownIdentity, 'id' | 'inGroups
   return shown.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
 }
 
-function listKnown(lists: UserLists, connection: string, query: UserQuery): Promise<Listed<ListedIdentity>> {
+function listKnown(
+  lists: UserLists,
+  connection: string,
+  query: UserQuery,
+): Promise<ListPage<ListedIdentity>> {
   return lists.turns.take(connection, (step) => {
     const residual = residualOf(lists, connection, { query, step });
-    return lists.identities.list(connection, query, { step, residual });
+    return lists.identities.list(connection, query, { yieldBetweenSteps: step, residual });
   });
 }
 
@@ -71,13 +75,13 @@ function residualOf(
   lists: UserLists,
   connection: string,
   { query: { residual }, step }: { query: UserQuery; step: Step },
-): Scan<ListedIdentity>['residual'] {
+): ListScan<ListedIdentity>['residual'] {
   if (!residual) return undefined;
   return async (shown) => {
     const matching: boolean[] = [];
     for (const view of await viewsOf(lists, connection, { shown, withGroups: residual.needsGroups })) {
       await step();
-      const desired = view.desired ?? (await lists.identities.shown(connection, view.id))?.desired;
+      const desired = view.desired ?? (await lists.identities.findView(connection, view.id))?.desired;
       matching.push(desired !== undefined && (await residual.matches({ ...view, desired }, step)));
     }
     return matching;
@@ -116,7 +120,7 @@ const LIMIT_MS = 5000;
 /** Lets long lists of one connection be made one after the other; short ones wait for nobody. */
 export interface ScanQueue {
   /** Does the work; `step`, awaited between short steps of it, waits for a turn once the work has proved long. */
-  take<T>(connection: string, work: (step: Scan<unknown>['step']) => Promise<T>): Promise<T>;
+  take<T>(connection: string, work: (step: ListScan<unknown>['yieldBetweenSteps']) => Promise<T>): Promise<T>;
 }
 
 /** Who waits for their turn, by connection. */

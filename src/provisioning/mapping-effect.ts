@@ -36,8 +36,11 @@ export interface PreviewedTraveler {
 
 /** What an outlook is read from; nothing is written there. */
 export interface PreviewDeps {
-  identities: Pick<Identities, 'byId' | 'find' | 'holder' | 'isErased' | 'isWaitedFor' | 'waiters'>;
-  references: Pick<References, 'of'>;
+  identities: Pick<
+    Identities,
+    'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters'
+  >;
+  references: Pick<References, 'findRows'>;
 }
 
 interface Subject {
@@ -104,7 +107,7 @@ function resolver(
   records: PreviewDeps,
   identity: Identity,
 ): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = unwritten(records.references.of);
+  const references = unwritten(records.references.findRows);
   const known = new Map<string, Promise<Resolved>>();
   return async (rules) => {
     const mark = JSON.stringify(findManagerReferences(rules, identity.desired));
@@ -143,11 +146,11 @@ function taskOf(
 }
 
 /** References that are read as they are kept, and never written. */
-export function unwritten(of: References['of']): Pick<References, 'of' | 'save' | 'decide'> {
+export function unwritten(of: References['findRows']): Pick<References, 'findRows' | 'save' | 'update'> {
   return {
-    of,
+    findRows: of,
     save: async () => {},
-    decide: (connection, _id, choose) => choose((id) => of(connection, id)),
+    update: (connection, _id, choose) => choose((id) => of(connection, id)),
   };
 }
 

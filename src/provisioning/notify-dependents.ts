@@ -9,9 +9,9 @@ import type { Identities, ReconcileQueue, ReferenceRow, References } from './sto
 
 /** What spreading the news of an outcome takes. */
 interface NotifyDeps {
-  identities: Pick<Identities, 'find' | 'holder'>;
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markWaitingDirty'>;
-  references: Pick<References, 'of' | 'referrers'>;
+  identities: Pick<Identities, 'find' | 'findHolder'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
+  references: Pick<References, 'findRows' | 'findReferrers'>;
   wake(): void;
   runtime: Pick<Runtime, 'now'>;
 }
@@ -42,11 +42,11 @@ export async function notifyDependents(
   const freed = new Map(had.map((email) => [addressKey(email), email]));
   for (const key of has) freed.delete(key);
   for (const email of freed.values()) {
-    await deps.reconcileQueue.markWaitingDirty(connection.account, email, now);
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
   for (const email of stoppedAt(before, after)) {
-    await deps.reconcileQueue.markWaitingDirty(connection.account, email, now);
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
   if (before.travelId !== after.travelId || freed.size > 0)
@@ -84,7 +84,7 @@ interface Relinked {
  */
 export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: Relinked): Promise<void> {
   const { connection } = relinked.identity;
-  const of = (id: string) => deps.references.of(connection, id);
+  const of = (id: string) => deps.references.findRows(connection, id);
   const leftOut = new Set<string>();
   for (const manager of await formerManagers(deps, relinked)) {
     for (const id of await managerChain(of, manager)) {
@@ -99,7 +99,7 @@ async function formerManagers(deps: NotifyDeps, { identity, before, after }: Rel
   const { connection, id, applied } = identity;
   const former = new Set<string>();
   const linked = managerOf(before);
-  if (linked !== undefined && managerOf(await deps.references.of(connection, id)) !== linked)
+  if (linked !== undefined && managerOf(await deps.references.findRows(connection, id)) !== linked)
     former.add(linked);
   const sent = applied.managerId?.sent;
   if (typeof sent === 'string' && sent !== after.applied.managerId?.sent) {
@@ -124,7 +124,7 @@ async function notifyReferrers(
   others: (string | undefined)[],
 ): Promise<void> {
   const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
-  const all = await deps.references.referrers(before.connection, before.id, values);
+  const all = await deps.references.findReferrers(before.connection, before.id, values);
   // Who names itself has just looked.
   const referrers = all.filter((id) => id !== before.id);
   await markDirty(deps, before.connection, referrers);
@@ -138,7 +138,7 @@ export async function notifySuccessor(
 ): Promise<void> {
   const { travelId, desired } = identity;
   const heirs = travelId
-    ? [await deps.identities.holder(connection.account, { travelId })]
+    ? [await deps.identities.findHolder(connection.account, { travelId })]
     : await deps.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
   for (const heir of heirs) {
     if (heir && heir.id !== identity.id && heir.deletedAt === undefined)

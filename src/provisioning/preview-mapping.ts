@@ -35,7 +35,7 @@ export interface PreviewOptions {
 }
 
 interface Deps extends PreviewDeps {
-  identities: PreviewDeps['identities'] & Pick<Identities, 'page'>;
+  identities: PreviewDeps['identities'] & Pick<Identities, 'findPage'>;
   bases: Pick<RulesSnapshots, 'current'>;
   runtime: Pick<Runtime, 'now'>;
 }
@@ -73,7 +73,7 @@ async function previewMapping(
   const sum = previewCounter(examples, change.to.lookups.customFields);
   const rest = yieldBetweenBatches(deps.runtime.now);
   for (let offset = 0; ; offset += BATCH) {
-    const { identities, total } = await deps.identities.page(change.connection.id, offset, BATCH);
+    const { identities, total } = await deps.identities.findPage(change.connection.id, offset, BATCH);
     for (const identity of identities) {
       // Who is shown as the travel service has them is never written, whatever the rules.
       if (identity.claimed) sum.add(identity, await differenceFor(deps, change, identity));

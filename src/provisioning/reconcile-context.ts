@@ -25,7 +25,10 @@ export interface Task {
   /** What the rules make of the user as imported, for an identity that has a baseline. */
   baseline: Fields | undefined;
   store: {
-    identities: Pick<Identities, 'find' | 'holder' | 'commit' | 'isErased' | 'isWaitedFor' | 'waiters'>;
+    identities: Pick<
+      Identities,
+      'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'
+    >;
     leases: Pick<Leases, 'announce' | 'waitFor'>;
     holds: Pick<Holds, 'admitDeparture'>;
   };

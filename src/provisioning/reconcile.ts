@@ -57,10 +57,10 @@ export interface Reconciler {
 export interface ReconcileDeps {
   identities: Pick<
     Identities,
-    'byId' | 'find' | 'holder' | 'commit' | 'isErased' | 'isWaitedFor' | 'waiters'
+    'findById' | 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'
   >;
   leases: Leases;
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markWaitingDirty'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
   references: References;
   holds: Pick<Holds, 'admitDeparture'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
@@ -119,10 +119,10 @@ async function tryOnce(deps: ReconcilerState, connection: Connection, id: string
 async function takeLease(
   deps: ReconcileDeps,
   connection: Connection,
-  { id, lease }: { id: string; lease: Parameters<Leases['take']>[2] },
+  { id, lease }: { id: string; lease: Parameters<Leases['acquire']>[2] },
 ): Promise<Identity | 'busy' | 'unkept'> {
   try {
-    return (await deps.leases.take(connection.id, id, lease)) ?? 'busy';
+    return (await deps.leases.acquire(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
     return 'unkept';
@@ -326,7 +326,7 @@ async function giveUp(deps: ReconcilerState, held: Held, text: string): Promise<
   const wait = backoff({ kind: 'unavailable', text }, identity.attempts, random());
   try {
     // Read again: a create may have been announced since, and must not be forgotten.
-    const latest = (await deps.identities.byId(identity.connection, identity.id)) ?? identity;
+    const latest = (await deps.identities.findById(identity.connection, identity.id)) ?? identity;
     const outcome: Outcome = {
       ...latest,
       state: 'dirty',
@@ -344,8 +344,8 @@ async function giveUp(deps: ReconcilerState, held: Held, text: string): Promise<
 
 /** What a translation needs of the store. */
 export interface TranslateDeps {
-  identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of' | 'save' | 'decide'>;
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows' | 'save' | 'update'>;
 }
 
 /** A translation with all that it rested on. */
@@ -370,7 +370,7 @@ export async function translate(
   if ('kind' in basis) return basis;
   const first = await translateWith(directory, identity, basis);
   if (!first.translation.needsFreshLookups) return first;
-  const fresh = await of.refreshed(connection);
+  const fresh = await of.refresh(connection);
   if ('kind' in fresh || fresh.version === basis.version) return first;
   const again = await translateWith(directory, identity, fresh);
   return { ...again, resolved: { ...again.resolved, before: first.resolved.before } };

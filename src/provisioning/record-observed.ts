@@ -13,7 +13,7 @@ import type { Imports, KnownTraveler, ReconcileQueue } from './store-ports.ts';
 /** What it takes to keep what was seen at the travel API. */
 export interface RecordDeps {
   imports: Imports;
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markWaitingDirty'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
   wake(): void;
   runtime: Runtime;
 }
@@ -43,7 +43,7 @@ export async function recordTravelers(
   travelers: TravelUser[],
 ): Promise<RecordedTravelers> {
   const ids = travelers.map(({ id }) => id);
-  const identities = await deps.imports.known(connection.id, ids);
+  const identities = await deps.imports.findKnown(connection.id, ids);
   const known = new Map(identities.map((identity) => [identity.travelId, identity]));
   const isClaimed = ({ id }: TravelUser) => known.get(id)?.claimed === true;
   const shown = await travelersToShow(
@@ -84,7 +84,7 @@ export async function recordPresent(
   { connection, since }: ObservationContext,
   travelIds: string[],
 ): Promise<string[]> {
-  const known = await imports.known(connection.id, travelIds);
+  const known = await imports.findKnown(connection.id, travelIds);
   await imports.markSeen(
     connection.id,
     known.map(({ id }) => id),
@@ -130,7 +130,7 @@ async function recordClaimed(
       continue;
     }
     const { id, observed: known } = identity;
-    await deps.imports.observe(connection.id, [{ id, observed, before: known }], since);
+    await deps.imports.saveObserved(connection.id, [{ id, observed, before: known }], since);
     await deps.reconcileQueue.markDirty(connection.id, [identity.id], deps.runtime.now());
     if (observed) await notifyIfAddressFreed(deps, connection, { before: identity, traveler: observed });
     deps.wake();
@@ -147,14 +147,14 @@ async function notifyIfAddressFreed(
 ): Promise<void> {
   const old = before?.observed?.email;
   if (old === undefined || addressKey(old) === addressKey(traveler.email)) return;
-  await deps.reconcileQueue.markWaitingDirty(connection.account, old, deps.runtime.now());
+  await deps.reconcileQueue.markEmailWaitersDirty(connection.account, old, deps.runtime.now());
   deps.wake();
 }
 
 /** Linked people of whom it is not known any more what they are, or whether: the next reconciliation reads them. */
 export async function markStale(deps: RecordDeps, connection: Connection, ids: string[]): Promise<void> {
   const now = deps.runtime.now();
-  await deps.imports.observe(
+  await deps.imports.saveObserved(
     connection.id,
     ids.map((id) => ({ id, observed: undefined })),
     now,
@@ -186,9 +186,9 @@ export async function travelersToShow(
   travelers: TravelUser[],
 ): Promise<TravelUser[]> {
   const ids = travelers.map(({ id }) => id);
-  const elsewhere = new Set(await imports.linkedElsewhere(connection.id, connection.account, ids));
-  const erased = await imports.erased(connection.account, ids);
-  const open = new Set(await imports.openCreates(connection.account));
+  const elsewhere = new Set(await imports.findLinkedElsewhere(connection.id, connection.account, ids));
+  const erased = await imports.findErased(connection.account, ids);
+  const open = new Set(await imports.findOpenCreates(connection.account));
   return travelers.filter(
     ({ id, email }) =>
       !elsewhere.has(id) &&

@@ -5,8 +5,8 @@ import type { Identity } from './identity.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 interface Directory {
-  identities: Pick<Identities, 'byId' | 'find'>;
-  references: Pick<References, 'of' | 'save' | 'decide'>;
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows' | 'save' | 'update'>;
 }
 
 /** What an identity's references came to: for the translator by raw value, and as the rows to keep. */
@@ -27,7 +27,7 @@ export async function resolveReferences(
   rules: Rules,
 ): Promise<Resolved> {
   const { connection, id } = identity;
-  const before = await directory.references.of(connection, id);
+  const before = await directory.references.findRows(connection, id);
   const kept = new Map(before.map((row) => [row.raw, row]));
   const raws = findManagerReferences(rules, identity.desired);
   // An unclaimed identity follows its traveler, so its references are never sent and stand in nobody's way.
@@ -40,7 +40,7 @@ export async function resolveReferences(
   const linked = found.map(linkOf(identity));
   const admit = (of: RowsOf) => withoutCircles(of, id, { found, linked });
   const isAsBefore = isSame(before, linked);
-  const admitted = !isKept || isAsBefore ? linked : await directory.references.decide(connection, id, admit);
+  const admitted = !isKept || isAsBefore ? linked : await directory.references.update(connection, id, admit);
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries()) references.set(one.raw, judge(identity, one, admitted[index]));
   const rows = found.map(({ raw, target }) => {
@@ -87,7 +87,7 @@ function linkOf(identity: Identity): (found: Found) => ReferenceRow {
 async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
   const sent = sentFor(identity, raw);
   const before = kept?.target
-    ? await directory.identities.byId(identity.connection, kept.target)
+    ? await directory.identities.findById(identity.connection, kept.target)
     : await linkedTo(directory, identity.connection, sent);
   const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
   return { raw, target, lost: target?.travelId === undefined ? (kept?.travelId ?? sent) : undefined };
@@ -113,7 +113,7 @@ async function linkedTo(
  * of a known user.
  */
 async function seek(directory: Directory, connection: string, raw: string): Promise<Identity | undefined> {
-  const byId = await directory.identities.byId(connection, raw);
+  const byId = await directory.identities.findById(connection, raw);
   if (byId && isLive(byId)) return byId;
   const matches: IdentityMatch[] = [
     { by: 'travelId', value: raw },

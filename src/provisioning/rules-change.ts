@@ -31,7 +31,7 @@ export interface RulesChanges {
 }
 
 interface Deps extends PreviewDeps {
-  holds: Pick<Holds, 'heldRules' | 'holdRules' | 'translatedOtherwise'>;
+  holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedOtherwise'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
@@ -74,7 +74,7 @@ interface Judging {
 async function judge(deps: Deps, recent: Map<string, Changed>, judging: Judging): Promise<boolean> {
   const { id } = judging.connection;
   const { version } = judging.basis;
-  const last = await deps.holds.heldRules(id);
+  const last = await deps.holds.findHeldRules(id);
   if (last?.version === version) return last.answer === 'approved';
   const changed = await changedPeople(deps, judging, recentOf(recent.get(id), deps.runtime.now()));
   if (!changed) return false;
@@ -83,11 +83,11 @@ async function judge(deps: Deps, recent: Map<string, Changed>, judging: Judging)
   if (people > MOST_PEOPLE) {
     // Another change while one waits is the same matter for the admin.
     const since = last && last.answer === undefined ? last.since : now;
-    await deps.holds.holdRules({ connection: id, version, people, since, answer: undefined });
+    await deps.holds.saveHeldRules({ connection: id, version, people, since, answer: undefined });
     return false;
   }
   recent.set(id, changed);
-  await deps.holds.holdRules({ connection: id, version, people, since: now, answer: 'approved' });
+  await deps.holds.saveHeldRules({ connection: id, version, people, since: now, answer: 'approved' });
   return true;
 }
 
@@ -106,7 +106,7 @@ async function changedPeople(
   const rest = yieldBetweenBatches(now);
   const begun = now();
   for (let after = ''; ; ) {
-    const people = await deps.holds.translatedOtherwise(connection.id, basis.version, {
+    const people = await deps.holds.findTranslatedOtherwise(connection.id, basis.version, {
       after,
       limit: BATCH,
     });

@@ -20,9 +20,9 @@ export interface RulesSnapshots {
   /** As read not long ago; a failure only when the travel API was never readable. */
   current(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
   /** Read anew, because something was not found in the present one. */
-  refreshed(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
+  refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
   /** What is known without asking anybody, down to the mapping file alone. */
-  known(connection: Connection): RulesSnapshot;
+  lastKnown(connection: Connection): RulesSnapshot;
   /** How many places of each connection's mapping are at fault, as far as it was compiled. */
   mappingFaults(): { connection: string; count: number }[];
 }
@@ -47,11 +47,11 @@ export function rulesSnapshots(log?: Pick<Log, 'info' | 'warn'>): RulesSnapshots
       const answer = await connection.lookups.current();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    refreshed: async (connection) => {
+    refresh: async (connection) => {
       const answer = await connection.lookups.refresh();
       return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
     },
-    known: (connection) => last.get(connection.id)?.basis ?? toRulesSnapshot(connection, noLookups),
+    lastKnown: (connection) => last.get(connection.id)?.basis ?? toRulesSnapshot(connection, noLookups),
     mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
 }

@@ -1,7 +1,7 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
-import type { Listed, ListQuery, Scan, UserField, UserOrder } from './list-ports.ts';
+import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 import type { SafetyValve } from './policies.ts';
 
 /** One step of an atomic commit. An `update` writes the IdP's side only and applies only at `expected` version. */
@@ -40,7 +40,7 @@ export type IdentityMatch =
   | { by: 'travelEmail'; value: string };
 
 /** A live identity as it is read to be shown: no more than the front door needs, and nothing parsed. */
-export interface ShownIdentity {
+export interface IdentityView {
   id: string;
   /** The desired state, without id, meta and schemas: JSON text as kept. */
   desired: string;
@@ -51,13 +51,13 @@ export interface ShownIdentity {
   lastModified: number;
   travelUserId: string | undefined;
   /** True when a write that changes nothing has nothing to do: an IdP has written it before, and nothing was refused. */
-  atRest: boolean;
+  canAnswerNoOp: boolean;
   /** Whether it is a member of any group. */
   inGroups: boolean;
 }
 
 /** A live identity as a list reads it: a large desired state is undefined, and read by itself when it is needed. */
-export interface ListedIdentity extends Omit<ShownIdentity, 'desired'> {
+export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
 }
 
@@ -69,33 +69,33 @@ export interface IdentityPage {
 
 /** The identities as the stories read and write them. */
 export interface Identities {
-  byId(connection: string, id: string): Promise<Identity | undefined>;
+  findById(connection: string, id: string): Promise<Identity | undefined>;
   /** Undefined for a tombstone, too. */
-  shown(connection: string, id: string): Promise<ShownIdentity | undefined>;
+  findView(connection: string, id: string): Promise<IdentityView | undefined>;
   /** Tombstones included; newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   /** The live ones as they are kept, in the stable order. */
-  page(connection: string, offset: number, limit: number): Promise<IdentityPage>;
+  findPage(connection: string, offset: number, limit: number): Promise<IdentityPage>;
   /** A part of the live ones, with an exact total. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
-    scan: Scan<ListedIdentity>,
-  ): Promise<Listed<ListedIdentity>>;
+    scan: ListScan<ListedIdentity>,
+  ): Promise<ListPage<ListedIdentity>>;
   /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /**
    * The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. A
    * `travelEmailKey` is the key of an address, as `waitingFor` has it.
    */
-  holder(
+  findHolder(
     account: string,
     match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
   ): Promise<Identity | undefined>;
   /** True when an active identity of this travel account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
   /** The identities of this travel account that wait for the address; some, where they are very many. */
-  waiters(account: string, email: string): Promise<Identity[]>;
+  findWaiters(account: string, email: string): Promise<Identity[]>;
   /** True for a traveler of this travel account whose person was erased: nobody is linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
 }
@@ -124,7 +124,7 @@ export interface Leases {
    * Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone.
    * After one that ran out `observed` is undefined: its holder died, and nobody knows what it had sent.
    */
-  take(
+  acquire(
     connection: string,
     id: string,
     lease: { token: string; until: number; now: number },
@@ -166,22 +166,22 @@ export interface ReconcileQueue {
    * Identities that nobody holds and whose time has come, of an attempt or of a look for a late call: first those that
    * must be taken out of use, then the longest waiting. Each once.
    */
-  due(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
+  findDue(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   markDirty(connection: string, ids: string[], now: number): Promise<void>;
   /**
    * Those of this travel account that wait for an address, or that have no traveler and this address as their userName while
    * they wait for another one.
    */
-  markWaitingDirty(account: string, email: string, now: number): Promise<void>;
+  markEmailWaitersDirty(account: string, email: string, now: number): Promise<void>;
   /**
    * Those that wait for an address, and those with a reference that leads nowhere, or elsewhere than when it was
    * resolved: the second look for what a touch may have missed, because a process died or nobody touched.
    */
-  markOpenDirty(connection: string, now: number): Promise<void>;
+  markUnresolvedDirty(connection: string, now: number): Promise<void>;
   /** Claimed, live or dead, translated with other rules; at most `limit`, answers how many. */
   markStaleDirty(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
   /** How many identities there are in each state, for the metrics. */
-  counts(): Promise<{ connection: string; state: string; count: number }[]>;
+  countByState(): Promise<{ connection: string; state: string; count: number }[]>;
 }
 
 /** A reference from one identity to another's traveler, e.g. its manager. */
@@ -196,19 +196,19 @@ export interface ReferenceRow {
 
 /** References between identities, by connection. */
 export interface References {
-  of(connection: string, id: string): Promise<ReferenceRow[]>;
+  findRows(connection: string, id: string): Promise<ReferenceRow[]>;
   save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
   /**
    * Saves the rows that `decide` answers, and answers them too. No other references are written between what `decide`
    * reads with `of` and the save.
    */
-  decide(
+  update(
     connection: string,
     id: string,
     decide: (of: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
   ): Promise<ReferenceRow[]>;
   /** The identities that refer to the target, or to any of the values, which are compared without case. */
-  referrers(connection: string, target: string, values: string[]): Promise<string[]>;
+  findReferrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
 /** What an import has to know of an identity to see whether its traveler is news. */
@@ -225,7 +225,7 @@ export interface MissingTraveler {
 }
 
 /** What was seen of the traveler of an identity. */
-export interface Seen {
+export interface SeenTraveler {
   id: string;
   /** Undefined: the traveler must be read before the next plan. */
   observed: TravelUser | undefined;
@@ -236,26 +236,26 @@ export interface Seen {
 /** What an import needs to know and keep. */
 export interface Imports {
   /** Identities of this connection for these travelers, claimed or not. */
-  known(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
+  findKnown(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
   /** Those of these travelers that another connection of the account has claimed. */
-  linkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
+  findLinkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
   /** Those of these travelers of the account whose person was erased. */
-  erased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
+  findErased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
   /** The keys of the addresses of creates that are announced in the account. */
-  openCreates(account: string): Promise<string[]>;
+  findOpenCreates(account: string): Promise<string[]>;
   /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /**
    * Keeps what was seen of claimed identities. Of those who are held, or are not as before the look any more, nothing is
    * known then, also after the attempt that is under way if they are touched.
    */
-  observe(connection: string, seen: Seen[], seenAt: number): Promise<void>;
+  saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
   /** Notes that the travelers of identities were seen, and changes nothing else. */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Live identities whose traveler an import begun at `since` did not see. */
-  missing(connection: string, since: number): Promise<MissingTraveler[]>;
+  findMissing(connection: string, since: number): Promise<MissingTraveler[]>;
   /** Removes unclaimed identities, and answers claimed ones, tombstones included, that a whole import begun at `since` did not see. */
-  sweep(connection: string, since: number): Promise<string[]>;
+  deleteStale(connection: string, since: number): Promise<string[]>;
 }
 
 /** What ends what is kept for a limited time. */
@@ -308,13 +308,13 @@ export interface HeldRules {
 /** What waits for an admin, and what decides whether something must wait. */
 export interface Holds {
   /** The people without an answer to what they wait for now, the longest waiting first. */
-  list(query: {
+  findHeldPeople(query: {
     connection?: string | undefined;
     cause?: HoldCause | undefined;
     limit: number;
   }): Promise<HeldPerson[]>;
   /** How many wait, for alarms and metrics; a change of rules that waits counts as the people it would change. */
-  counts(): Promise<HoldCount[]>;
+  countHolds(): Promise<HoldCount[]>;
   /**
    * Keeps an admin's answer about held people as they are now, and makes them dirty; answers how many. The cause `rules`
    * also decides about the change of rules that waits, and an approval makes everybody dirty whom it concerns.
@@ -331,17 +331,17 @@ export interface Holds {
    */
   admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
   /** The change of rules that was judged last: it waits, or may be followed, or an admin has discarded it. */
-  heldRules(connection: string): Promise<HeldRules | undefined>;
+  findHeldRules(connection: string): Promise<HeldRules | undefined>;
   /**
    * Notes a change of rules, in place of the one before. Where it needs no admin any more, the people who were held
    * because of the one before become dirty.
    */
-  holdRules(held: HeldRules): Promise<void>;
+  saveHeldRules(held: HeldRules): Promise<void>;
   /**
    * Identities that rules may change: claimed, live, and translated before with another version. By id, beginning after
    * the given one.
    */
-  translatedOtherwise(
+  findTranslatedOtherwise(
     connection: string,
     version: string,
     place: { after: string; limit: number },

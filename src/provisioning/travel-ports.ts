@@ -49,8 +49,8 @@ export interface TravelUsers {
   patch(id: string, patch: JsonObject): Promise<TravelAnswer<TravelUser>>;
   remove(id: string): Promise<TravelAnswer<TravelUser>>;
   /** Exact addresses, without case; archived travelers included. */
-  byEmail(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
-  page(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
+  findByEmails(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
+  readPage(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
   /**
    * The present time by the travel API's own clock, in milliseconds, up to a second behind (RFC 9110 §6.6.1: `Date` has
    * whole seconds). Undefined while no answer has told it.
@@ -81,7 +81,7 @@ export interface TravelLookups {
   /** What was read is out of date: the next question is answered anew, however recent it is. */
   expire(): void;
   /** The travel user whose credential the bridge uses. */
-  self(): Promise<TravelAnswer<TravelUser>>;
+  readOwnUser(): Promise<TravelAnswer<TravelUser>>;
 }
 
 /** One change that the travel API tells of, by an event. */
@@ -105,5 +105,5 @@ export interface FeedPage {
 /** What the travel API tells of changes. */
 export interface TravelFeed {
   /** `none`: this travel API has no feed, or not from that place on. */
-  page(limit: number, from: string | undefined): Promise<TravelAnswer<FeedPage | 'none'>>;
+  readPage(limit: number, from: string | undefined): Promise<TravelAnswer<FeedPage | 'none'>>;
 }

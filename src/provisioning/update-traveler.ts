@@ -138,7 +138,7 @@ async function withoutForeignAddress(
   const wanted = email?.kind === 'value' ? String(email.value) : undefined;
   const isWaiting = wanted !== undefined && task.identity.waitingFor === addressKey(wanted);
   if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
-  const holders = await task.connection.travel.byEmail([wanted]);
+  const holders = await task.connection.travel.findByEmails([wanted]);
   if (holders.kind !== 'ok') return endInFailure(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
   const holder = await identityOf(task, holders.value);
@@ -281,7 +281,7 @@ async function withoutTakenEmail(
   const { draft, fields, isEmailSentAgain } = sending;
   const { connection, identity, token, store } = task;
   await store.leases.waitFor(connection.id, identity.id, token, email);
-  const holders = await connection.travel.byEmail([email]);
+  const holders = await connection.travel.findByEmails([email]);
   if (holders.kind !== 'ok') return endInFailure(withWaiting(draft, email), holders);
   const holder = await identityOf(task, holders.value);
   if (holder)

@@ -6,7 +6,7 @@ import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups, MemberChange } from './group-ports.ts';
 import type { Identity, Membership } from './identity.ts';
-import type { Listed } from './list-ports.ts';
+import type { ListPage } from './list-ports.ts';
 import {
   type ListedUser,
   listUsers,
@@ -20,14 +20,14 @@ import { ProvisioningError } from './provisioning-error.ts';
 import type { Attempt, Reconciler } from './reconcile.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, IdentityChange, ReconcileQueue, References, ShownIdentity } from './store-ports.ts';
+import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
 import { updateUser } from './update-user.ts';
 
 /** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
 export interface UserService {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
-  list(connection: string, query: UserQuery): Promise<Listed<ListedUser>>;
+  list(connection: string, query: UserQuery): Promise<ListPage<ListedUser>>;
   /** Applies a pure change to the desired state at a version, which it may refuse by throwing; one that changes nothing leaves version and lastModified alone. */
   change(
     connection: string,
@@ -42,9 +42,9 @@ export interface UserService {
 /** What the story of users works with. */
 export interface UserServiceDeps {
   identities: Identities;
-  groups: Pick<Groups, 'byId' | 'change' | 'groupsOf' | 'membershipsOf'>;
+  groups: Pick<Groups, 'findById' | 'change' | 'groupsOf' | 'membershipsOf'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
-  references: Pick<References, 'referrers'>;
+  references: Pick<References, 'findReferrers'>;
   bases: RulesSnapshots;
   discovery: ExistingUserFinder;
   promptly: ReconcileWithinBudget;
@@ -130,8 +130,8 @@ async function viewIfNothing(
   connection: string,
   { id, change }: Amendment,
 ): Promise<UserView | undefined> {
-  const shown = await deps.identities.shown(connection, id);
-  if (!shown?.atRest) return undefined;
+  const shown = await deps.identities.findView(connection, id);
+  if (!shown?.canAnswerNoOp) return undefined;
   const current = JSON.parse(shown.desired) as ScimResource; // The store keeps nothing else.
   const isSame = isDeepStrictEqual(next(current, change(current, shown.version)), current);
   return isSame ? view(deps, connection, shown) : undefined;
@@ -186,7 +186,7 @@ async function remove(
  * still tell that it is refused.
  */
 async function liveOrRefused(deps: UserServiceDeps, connection: Connection, id: string): Promise<Identity> {
-  const identity = await deps.identities.byId(connection.id, id);
+  const identity = await deps.identities.findById(connection.id, id);
   if (identity?.deletedAt === undefined) return live(deps, connection.id, id);
   const isOpen =
     identity.state === 'dirty' || identity.state === 'refused' || identity.hold?.cause === 'guarded';
@@ -200,7 +200,7 @@ async function liveOrRefused(deps: UserServiceDeps, connection: Connection, id: 
  * (docs/architecture.md, Guarded people).
  */
 async function takeBack(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
-  const tombstone = await deps.identities.byId(connection.id, id);
+  const tombstone = await deps.identities.findById(connection.id, id);
   if (tombstone?.deletedAt === undefined) throw notFound();
   const { memberOf: memberships = [], ...origin } = tombstone.origin;
   const identity: Identity = {
@@ -229,7 +229,7 @@ async function takeBack(deps: UserServiceDeps, connection: Connection, id: strin
 }
 
 async function tellRefusal(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
-  const identity = await deps.identities.byId(connection.id, id);
+  const identity = await deps.identities.findById(connection.id, id);
   const isArchiveRefused = identity?.findings.some(
     ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
   );
@@ -246,23 +246,23 @@ async function touchReferrers(deps: UserServiceDeps, before: Identity, after: Id
   const isNew = before === after;
   if (moved.length === 0 && !hasGone && !isNew) return;
   const values = hasGone || isNew ? [...new Set([...old, ...now])] : moved;
-  const referrers = await deps.references.referrers(after.connection, after.id, values);
+  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
   await markDirty(deps, after.connection, referrers);
 }
 
 async function live(deps: UserServiceDeps, connection: string, id: string): Promise<Identity> {
-  const identity = await deps.identities.byId(connection, id);
+  const identity = await deps.identities.findById(connection, id);
   if (!identity || identity.deletedAt !== undefined) throw notFound();
   return identity;
 }
 
 async function viewOf(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
-  const shown = await deps.identities.shown(connection, id);
+  const shown = await deps.identities.findView(connection, id);
   if (!shown) throw notFound();
   return view(deps, connection, shown);
 }
 
-async function view(deps: UserServiceDeps, connection: string, shown: ShownIdentity): Promise<UserView> {
+async function view(deps: UserServiceDeps, connection: string, shown: IdentityView): Promise<UserView> {
   const [only] = await viewsOf(deps, connection, { shown: [shown], withGroups: true });
   if (!only) throw notFound();
   return only;
@@ -339,7 +339,7 @@ export function reconcileWithinBudget(
 }
 
 interface Deps {
-  groups: Pick<Groups, 'byId' | 'change'>;
+  groups: Pick<Groups, 'findById' | 'change'>;
   runtime: Pick<Runtime, 'wallClock'>;
 }
 
@@ -351,7 +351,7 @@ export async function changeGroups(
 ): Promise<void> {
   for (const membership of memberships) {
     for (let outcome = 'stale'; outcome === 'stale'; ) {
-      const group = await groups.byId(connection, membership.group);
+      const group = await groups.findById(connection, membership.group);
       if (!group) break;
       const after = { ...group, version: group.version + 1, lastModified: runtime.wallClock() };
       outcome = await groups.change(after, group.version, {

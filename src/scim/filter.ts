@@ -1,4 +1,4 @@
-import type { GroupField, Relation, UserField, Where } from '../provisioning/list-ports.ts';
+import type { ComparisonOperator, GroupField, UserField, Where } from '../provisioning/list-ports.ts';
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
 import { momentOf } from '../schema/compare.ts';
 import { type AttributePath, type Filter, type Operand, parseFilter } from '../schema/filter-parser.ts';
@@ -274,7 +274,7 @@ function comparisonOf<Field extends string>(
   if (name === 'meta' && path.filter === undefined) return metaOf(columns, { op, path, value });
   const flag = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
   if (flag && path.sub === undefined && (op === 'eq' || op === 'ne')) {
-    return { field: flag, is: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
+    return { field: flag, operator: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
   }
   return op === 'eq' ? textOf(columns, path, value) : undefined;
 }
@@ -288,7 +288,7 @@ function textOf<Field extends string>(
   const field = Object.hasOwn(columns.texts, name) ? columns.texts[name] : undefined;
   const isValue = path.sub === undefined || path.sub.toLowerCase() === 'value';
   if (urn !== undefined || !field || !isValue || value === null) return undefined;
-  return { field, is: 'eq', value: String(value) };
+  return { field, operator: 'eq', value: String(value) };
 }
 
 function metaOf<Field extends string>(
@@ -303,10 +303,10 @@ function metaOf<Field extends string>(
   const name = Object.keys(fields).find((one) => one.toLowerCase() === sub);
   const field = name === undefined ? undefined : fields[name];
   const moment = momentOf(String(value));
-  return field && moment !== undefined && isRelation(op) ? { field, is: op, value: moment } : undefined;
+  return field && moment !== undefined && isRelation(op) ? { field, operator: op, value: moment } : undefined;
 }
 
-function isRelation(op: string): op is Relation {
+function isRelation(op: string): op is ComparisonOperator {
   return op === 'eq' || op === 'gt' || op === 'ge' || op === 'lt' || op === 'le';
 }
 

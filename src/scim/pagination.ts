@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GroupOrder, Key, Listed, UserOrder } from '../provisioning/list-ports.ts';
+import type { GroupOrder, ListPage, SortKey, UserOrder } from '../provisioning/list-ports.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import { splitName } from '../schema/attribute-names.ts';
 import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
@@ -30,12 +30,12 @@ export function parseIndexPage({ startIndex, count }: Query): IndexPage {
 
 /** The part of a list that a client asks for, by index or by cursor, and how it is told that it got it. */
 export interface PageRequest {
-  place: { offset: number } | { after: Key };
+  place: { offset: number } | { after: SortKey };
   limit: number;
   /** What the page says of its own place, and of what follows it. */
-  told(next: Key | undefined): Pick<Page, 'startIndex' | 'nextCursor'>;
+  told(next: SortKey | undefined): Pick<Page, 'startIndex' | 'nextCursor'>;
   /** A cursor that leads on behind a key; undefined: the list is paged by index. */
-  cursorAt: ((key: Key) => string) | undefined;
+  cursorAt: ((key: SortKey) => string) | undefined;
 }
 
 /** How the rows of a page become its resources. */
@@ -49,7 +49,7 @@ interface Making<Row, View> {
 
 /** The resources of a page, each made when it is written. */
 export function toPageResources<Row extends { id: string }, View>(
-  { rows, keys }: Pick<Listed<Row>, 'rows' | 'keys'>,
+  { rows, keys }: Pick<ListPage<Row>, 'rows' | 'keys'>,
   { part: { cursorAt }, viewOf, read, json }: Making<Row, View>,
 ): PageResource[] {
   return rows.map((row, index) => {
@@ -132,13 +132,13 @@ export interface CursorScope {
 const MAX_LENGTH = 8192;
 
 /** A place in a list as a client carries it: opaque, and fit for a URL. */
-export function encodeCursor({ value, position }: Key, of: CursorScope): string {
+export function encodeCursor({ value, position }: SortKey, of: CursorScope): string {
   const place = JSON.stringify([value, position]);
   return `${sealOf(place, of)}${Buffer.from(place).toString('base64url')}`;
 }
 
 /** The place that a cursor stands for; whatever is not a cursor of that list is 400 invalidCursor. */
-export function decodeCursor(cursor: string, of: CursorScope): Key {
+export function decodeCursor(cursor: string, of: CursorScope): SortKey {
   if (cursor.length > MAX_LENGTH) throw invalidCursorError();
   const place = Buffer.from(cursor.slice(SEAL), 'base64url').toString();
   const key = readKey(place);
@@ -146,7 +146,7 @@ export function decodeCursor(cursor: string, of: CursorScope): Key {
   return key;
 }
 
-function readKey(place: string): Key | undefined {
+function readKey(place: string): SortKey | undefined {
   try {
     const [value, position] = JSON.parse(place);
     return { value, position };
@@ -156,7 +156,7 @@ function readKey(place: string): Key | undefined {
 }
 
 /** Whether an order has such keys; the seal can be made by anybody who reads this. */
-function isOf({ value, position }: Key, by: string): boolean {
+function isOf({ value, position }: SortKey, by: string): boolean {
   if (!Number.isSafeInteger(position)) return false;
   if (by === 'position') return value === null;
   if (by === 'created' || by === 'lastModified') return Number.isSafeInteger(value);

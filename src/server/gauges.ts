@@ -15,7 +15,7 @@ export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { connection, state, count } of await reconcileQueue.counts())
+      for (const { connection, state, count } of await reconcileQueue.countByState())
         this.set({ connection, state }, count);
     },
   });
@@ -88,7 +88,8 @@ export function registerHolds({ registry }: HttpMetrics, { holds }: Provisioning
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { connection, cause, count } of await holds.counts()) this.set({ connection, cause }, count);
+      for (const { connection, cause, count } of await holds.countHolds())
+        this.set({ connection, cause }, count);
     },
   });
 }

@@ -47,7 +47,7 @@ export async function readManagers(
     const userName = String(user.userName);
     const found = await identities.find(connection.id, { by: 'userName', value: userName });
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
-    const directory = { identities, references: unwritten(references.of) };
+    const directory = { identities, references: unwritten(references.findRows) };
     const identity = { ...fresh, id: known?.id ?? fresh.id };
     return (await resolveReferences(directory, identity, rules)).references;
   });

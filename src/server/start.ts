@@ -135,7 +135,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       built.importer.run(connectionNamed(connected, id).connection, onPage, options),
     identities: async (id) => {
       await built.settleDue();
-      return (await store.identities.page(id, 0, Number.MAX_SAFE_INTEGER)).identities;
+      return (await store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
       await waitAtMost(STOP_MS, runtime, stopWork(door.server, built, background));

@@ -16,14 +16,14 @@ import type { Tables } from './tables.ts';
 export function groups(database: Database): Groups {
   const { db } = database;
   return {
-    byId: async (connection, id) => {
+    findById: async (connection, id) => {
       const [row] = (await byId(db, { connection, id })).rows;
       return row && toGroup(row);
     },
     list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
-    membersOf: (connection, id) => readMembers(db, { connection, id }),
-    membersOfSmall: (connection, groupIds) => membersOfSmall(db, connection, groupIds),
-    members: async (connection, groupIds, pause) => {
+    streamMembers: (connection, id) => readMembers(db, { connection, id }),
+    membersOfSmallGroups: (connection, groupIds) => membersOfSmall(db, connection, groupIds),
+    allMembers: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
       for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }, pause));
       return found;

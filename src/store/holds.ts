@@ -9,7 +9,7 @@ import { batches, fromText, toText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 type Answer = Parameters<Holds['decide']>[2];
-type HoldQuery = Omit<Parameters<Holds['list']>[0], 'limit'>;
+type HoldQuery = Omit<Parameters<Holds['findHeldPeople']>[0], 'limit'>;
 
 const PAGE = 500;
 
@@ -17,13 +17,13 @@ const PAGE = 500;
 export function holds(database: Database): Holds {
   const { db } = database;
   return {
-    list: ({ limit, ...query }) => list(db, query, limit),
-    counts: () => counts(db),
+    findHeldPeople: ({ limit, ...query }) => list(db, query, limit),
+    countHolds: () => counts(db),
     decide: (connection, whom, answer, now) => decide(database, { connection, answer, now }, whom),
     admitDeparture: (connection, id, valve, now) => admitDeparture(db, { connection, id, now }, valve),
-    heldRules: (connection) => heldRules(db, connection),
-    holdRules: (held) => holdRules(db, held),
-    translatedOtherwise: async (connection, version, place) => {
+    findHeldRules: (connection) => heldRules(db, connection),
+    saveHeldRules: (held) => holdRules(db, held),
+    findTranslatedOtherwise: async (connection, version, place) => {
       if (!(await isAnyTranslatedOtherwise(db, connection, version))) return [];
       const rows = await db
         .selectFrom('identity')

@@ -17,25 +17,25 @@ import type { IdentityTable, Tables } from './tables.ts';
 export function identities(database: Database): Identities {
   const { db } = database;
   return {
-    byId: async (connection, id) => first(await byId(db, { connection, id })),
-    shown: async (connection, id) => {
+    findById: async (connection, id) => first(await byId(db, { connection, id })),
+    findView: async (connection, id) => {
       const [row] = (await shown(db, { connection, id })).rows;
       return row && toShown(row);
     },
     find: (connection, match) => find(db, connection, match),
-    page: (connection, offset, limit) => page(db, connection, { offset, limit }),
+    findPage: (connection, offset, limit) => page(db, connection, { offset, limit }),
     list: async (connection, query, scan) => {
       const one = scan.residual ? undefined : await listOne(db, connection, query);
       return one ?? list({ shelf: userShelf, place: { db, connection }, query, scan });
     },
     commit: (connection, changes) => commitChanges(database, connection, changes),
-    holder: (account, match) => holder(db, account, match),
+    findHolder: (account, match) => holder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await oneWaiter(db, { account, key: keyOf(email), except });
       return waiting.rows.length > 0;
     },
     isErased: async (account, travelId) => (await erasedAmong(db, account, [travelId])).size > 0,
-    waiters: async (account, email) => {
+    findWaiters: async (account, email) => {
       const { rows } = await waiters(db, { account, key: keyOf(email) });
       return rows.map(toIdentity);
     },
@@ -119,7 +119,7 @@ async function page(
   connection: string,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<IdentityPage> {
-  const scan = { step: async () => {}, residual: undefined };
+  const scan = { yieldBetweenSteps: async () => {}, residual: undefined };
   const order = { by: 'position', descending: false } as const;
   const query = { where: { all: [] }, order, start: { offset }, limit };
   const { total, rows } = await list({ shelf: wholeShelf, place: { db, connection }, query, scan });
@@ -129,7 +129,7 @@ async function page(
 async function holder(
   db: Kysely<Tables>,
   account: string,
-  match: Parameters<Identities['holder']>[1],
+  match: Parameters<Identities['findHolder']>[1],
 ): Promise<Identity | undefined> {
   if ('creating' in match) return first(await makerOf(db, { account, key: keyOf(match.creating) }));
   if ('travelId' in match) return first(await holderOfLink(db, { account, key: match.travelId }));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import type { Imports, KnownTraveler, MissingTraveler, Seen } from '../provisioning/store-ports.ts';
+import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../provisioning/store-ports.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
@@ -13,11 +13,11 @@ import { saveUnclaimed } from './unclaimed.ts';
 /** What imports know and keep, in a database. */
 export function imports({ db }: Database): Imports {
   return {
-    known: (connection, travelIds) => known(db, connection, travelIds),
-    linkedElsewhere: (connection, account, travelIds) =>
+    findKnown: (connection, travelIds) => known(db, connection, travelIds),
+    findLinkedElsewhere: (connection, account, travelIds) =>
       linkedElsewhere(db, { connection, account }, travelIds),
-    erased: (account, travelIds) => erasedAmong(db, account, travelIds),
-    openCreates: async (account) => {
+    findErased: (account, travelIds) => erasedAmong(db, account, travelIds),
+    findOpenCreates: async (account) => {
       const rows = await db
         .selectFrom('identity')
         .select('creating_key')
@@ -27,7 +27,7 @@ export function imports({ db }: Database): Imports {
       return rows.flatMap(({ creating_key }) => creating_key ?? []);
     },
     saveUnclaimed: (identities, seenAt) => saveUnclaimed(db, identities, seenAt),
-    observe: (connection, seen, seenAt) => saveObserved(db, connection, { seen, seenAt }),
+    saveObserved: (connection, seen, seenAt) => saveObserved(db, connection, { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
       for (const batch of batches(ids)) {
         await db
@@ -38,8 +38,8 @@ export function imports({ db }: Database): Imports {
           .execute();
       }
     },
-    missing: (connection, since) => missing(db, connection, since),
-    sweep: (connection, since) => deleteStale(db, connection, since),
+    findMissing: (connection, since) => missing(db, connection, since),
+    deleteStale: (connection, since) => deleteStale(db, connection, since),
   };
 }
 
@@ -92,7 +92,7 @@ async function linkedElsewhere(
 
 /** What an import saw of identities, and when. */
 interface Sight {
-  seen: Seen[];
+  seen: SeenTraveler[];
   seenAt: number;
 }
 

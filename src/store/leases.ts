@@ -26,7 +26,7 @@ export function leases(database: Database): Leases {
       .where('id', '=', id)
       .where('lease_token', '=', token);
   return {
-    take: (connection, id, lease) =>
+    acquire: (connection, id, lease) =>
       database.withRelaxedDurability(db, (light) => take(light, { connection, id }, lease)),
     announce: (connection, id, token, news) => announceCall(database, { connection, id, token }, news),
     waitFor: async (connection, id, token, email) => {

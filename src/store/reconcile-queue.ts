@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts';
 /** The reconcileQueue in a database. */
 export function reconcileQueue({ db }: Database): ReconcileQueue {
   return {
-    due: (now, limit, connections) => due(db, { now, limit, connections }),
+    findDue: (now, limit, connections) => due(db, { now, limit, connections }),
     markDirty: async (connection, ids, now) => {
       for (const batch of batches(ids)) {
         await markingDirty(db, now)
@@ -17,7 +17,7 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
           .execute();
       }
     },
-    markWaitingDirty: async (account, email, now) => {
+    markEmailWaitersDirty: async (account, email, now) => {
       const key = keyOf(email);
       const waiting = markingDirty(db, now).where('account', '=', account);
       await waiting.where('waiting_for', '=', key).execute();
@@ -28,7 +28,7 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
         .where('user_name_key', '=', key)
         .execute();
     },
-    markOpenDirty: async (connection, now) => {
+    markUnresolvedDirty: async (connection, now) => {
       for (const batch of batches(await openIdentities(db, connection))) {
         await markingDirty(db, now)
           .where('connection_id', '=', connection)
@@ -38,7 +38,7 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
     },
     markStaleDirty: (connection, rulesVersion, limit, now) =>
       markStaleDirty(db, { connection, rulesVersion, limit, now }),
-    counts: () => stateCounts(db),
+    countByState: () => stateCounts(db),
   };
 }
 

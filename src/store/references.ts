@@ -9,10 +9,10 @@ import type { Tables } from './tables.ts';
 /** The references in a database. */
 export function references({ db, withRelaxedDurability: lightly }: Database): References {
   return {
-    of: (connection, id) => of(db, { connection, id }),
+    findRows: (connection, id) => of(db, { connection, id }),
     save: (connection, id, rows) => lightly(db, (light) => save(light, { connection, id }, rows)),
-    decide: (connection, id, choose) => lightly(db, (light) => decide(light, { connection, id }, choose)),
-    referrers: async (connection, target, values) => {
+    update: (connection, id, choose) => lightly(db, (light) => decide(light, { connection, id }, choose)),
+    findReferrers: async (connection, target, values) => {
       const found = new Set(await referring(db, connection, { column: 'target', keys: [target] }));
       for (const keys of batches([...new Set(values.map(keyOf))])) {
         for (const id of await referring(db, connection, { column: 'raw_key', keys })) found.add(id);
@@ -55,7 +55,7 @@ async function save(db: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): Pro
 function decide(
   db: Kysely<Tables>,
   owner: Owner,
-  choose: Parameters<References['decide']>[2],
+  choose: Parameters<References['update']>[2],
 ): Promise<ReferenceRow[]> {
   return db.transaction().execute(async (tx) => {
     const rows = await choose((id) => of(tx, { connection: owner.connection, id }));

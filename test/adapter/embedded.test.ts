@@ -91,8 +91,10 @@ describe('the adapter and the embedded travel service', () => {
     expect(await users.patch(id, { archived: true, firstName: null })).toMatchObject({
       value: { archived: true },
     });
-    expect(await users.byEmail(['ADA@corp.example', 'eve@corp.example'])).toMatchObject({ value: [{ id }] });
-    expect(await users.page(0, 1)).toMatchObject({ value: { total: 2, users: [{}] } });
+    expect(await users.findByEmails(['ADA@corp.example', 'eve@corp.example'])).toMatchObject({
+      value: [{ id }],
+    });
+    expect(await users.readPage(0, 1)).toMatchObject({ value: { total: 2, users: [{}] } });
     expect(await users.remove(id)).toMatchObject({ kind: 'ok', value: { id } });
     for (const answer of [await users.read(id), await users.patch(id, {}), await users.remove(id)])
       expect(answer).toEqual({ kind: 'notFound' });
@@ -111,7 +113,10 @@ describe('the adapter and the embedded travel service', () => {
         const made = await users.create({ email: one });
         if (made.kind !== 'ok') throw new Error(`${one}: ${JSON.stringify(made)}`);
         const { id } = made.value;
-        expect(await users.byEmail([other])).toMatchObject({ kind: 'ok', value: areSame ? [{ id }] : [] });
+        expect(await users.findByEmails([other])).toMatchObject({
+          kind: 'ok',
+          value: areSame ? [{ id }] : [],
+        });
         const second = await users.create({ email: other });
         expect(second.kind).toBe(areSame ? 'conflict' : 'ok');
         if (second.kind === 'ok') await users.remove(second.value.id);
@@ -122,7 +127,7 @@ describe('the adapter and the embedded travel service', () => {
   });
 
   test('agree on whose credential it is, who may not be archived by it', async () => {
-    const self = await fixture.lookups.self();
+    const self = await fixture.lookups.readOwnUser();
     expect(self).toMatchObject({ kind: 'ok', value: { roles: ['admin'] } });
     const id = self.kind === 'ok' ? self.value.id : '';
     expect(await fixture.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
@@ -130,7 +135,7 @@ describe('the adapter and the embedded travel service', () => {
 
   test('go on under another admin when the first one is archived', async () => {
     const { users, lookups, make, patchAs } = fixture;
-    const self = await lookups.self();
+    const self = await lookups.readOwnUser();
     const first = self.kind === 'ok' ? self.value.id : '';
     const second = await make(defaultPaths.users, { email: 'second@corp.example', roles: ['admin'] });
     expect(await patchAs(second, first, { archived: true })).toBe(200);

@@ -26,8 +26,8 @@ test('the newest events are asked for, and from a place on', async () => {
   const { server: travel, feed } = await feedOf((_request, response) =>
     json(response, 200, { data: [], meta }),
   );
-  await feed.page(10, undefined);
-  await feed.page(100, 'a/b+c=');
+  await feed.readPage(10, undefined);
+  await feed.readPage(100, 'a/b+c=');
   const asked = travel.requests.map(({ url }) => new URL(url, travel.url));
   expect(asked.map(({ pathname }) => pathname)).toEqual(['/api/events', '/api/events']);
   expect(asked.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual([
@@ -47,7 +47,7 @@ test('of an event is read what it was, of whom, and which address they had', asy
   const { feed } = await feedOf((_request, response) => json(response, 200, { data, meta }));
   const { moon: _, type: __, ...traveler } = ada;
   const bare = { id: 'e1', traveler: undefined, previousEmail: undefined };
-  expect(await feed.page(10, undefined)).toEqual({
+  expect(await feed.readPage(10, undefined)).toEqual({
     kind: 'ok',
     value: {
       events: [
@@ -65,7 +65,7 @@ test('the last page leads nowhere', async () => {
   const { feed } = await feedOf((_request, response) =>
     json(response, 200, { data: [], meta: { ...meta, nextAfter: null } }),
   );
-  expect(await feed.page(10, undefined)).toEqual({ kind: 'ok', value: { events: [], next: undefined } });
+  expect(await feed.readPage(10, undefined)).toEqual({ kind: 'ok', value: { events: [], next: undefined } });
 });
 
 test.each<[string, Answerer]>([
@@ -85,7 +85,7 @@ test.each<[string, Answerer]>([
   ['a list of something else', (_request, response) => json(response, 200, { data: [{ id: 'u1' }], meta })],
 ])('%s is no feed', async (_title, answer) => {
   const { feed } = await feedOf(answer);
-  expect(await feed.page(10, undefined)).toEqual({ kind: 'ok', value: 'none' });
+  expect(await feed.readPage(10, undefined)).toEqual({ kind: 'ok', value: 'none' });
 });
 
 test.each<[string, Answerer, object]>([
@@ -104,5 +104,5 @@ test.each<[string, Answerer, object]>([
   ['a broken connection', (_request, response) => response.destroy(), { kind: 'unavailable' }],
 ])('%s says nothing about the feed', async (_title, answer, meaning) => {
   const { feed } = await feedOf(answer);
-  expect(await feed.page(10, undefined)).toMatchObject(meaning);
+  expect(await feed.readPage(10, undefined)).toMatchObject(meaning);
 });

@@ -420,7 +420,7 @@ describe('lookups in the travel API', () => {
   test('a wrong credential is told as such', async () => {
     const { lookups: cached } = await build((_, response) => response.writeHead(401).end());
     expect(await cached.current()).toEqual({ kind: 'unauthorized' });
-    expect(await cached.self()).toEqual({ kind: 'unauthorized' });
+    expect(await cached.readOwnUser()).toEqual({ kind: 'unauthorized' });
   });
 
   test.each([
@@ -458,15 +458,15 @@ describe('lookups in the travel API', () => {
             data: { id: 'u0', email: 'admin@corp.example', archived: false, createdAt: 'x' },
           }),
     );
-    expect((await cached.self()).kind).toBe('unavailable');
+    expect((await cached.readOwnUser()).kind).toBe('unavailable');
     isDown = false;
-    const [first, second] = await Promise.all([cached.self(), cached.self()]);
+    const [first, second] = await Promise.all([cached.readOwnUser(), cached.readOwnUser()]);
     expect(first).toEqual({
       kind: 'ok',
       value: { id: 'u0', email: 'admin@corp.example', archived: false, createdAt: 'x' },
     });
     expect(second).toBe(first);
-    await cached.self();
+    await cached.readOwnUser();
     expect(reads('/api/whoami')).toBe(2);
   });
 });

@@ -61,7 +61,7 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).byEmail([
+    const answer = await travelUsers(server.client(), defaultPaths).findByEmails([
       'ada@CORP.example',
       'eve+x@corp.example',
     ]);
@@ -85,7 +85,7 @@ describe('travelers over HTTP', () => {
         const emails = new URL(url, 'http://travel.example').searchParams.get('emails')?.split(',') ?? [];
         json(response, 200, { data: emails.includes(eve.email) ? [eve] : [] });
       });
-      const answer = await travelUsers(server.client(), defaultPaths).byEmail([asked]);
+      const answer = await travelUsers(server.client(), defaultPaths).findByEmails([asked]);
       expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u3' }] });
     },
   );
@@ -93,25 +93,28 @@ describe('travelers over HTTP', () => {
   test('a travel API that takes compatibility letters for plain ones finds nobody else', async () => {
     const fiona = { ...ada, email: 'fiona@corp.example' };
     server = await travelServer((_, response) => json(response, 200, { data: [fiona] }));
-    const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ﬁona@corp.example']);
+    const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ﬁona@corp.example']);
     expect(answer).toEqual({ kind: 'ok', value: [] });
   });
 
   test('a travel API that passes over the address filter finds nobody else', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada], meta: { total: 1 } }));
     const users = travelUsers(server.client(), defaultPaths);
-    expect(await users.byEmail(['eve@corp.example'])).toEqual({ kind: 'ok', value: [] });
+    expect(await users.findByEmails(['eve@corp.example'])).toEqual({ kind: 'ok', value: [] });
   });
 
   test('no address is no request', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [] }));
-    expect(await travelUsers(server.client(), defaultPaths).byEmail([])).toEqual({ kind: 'ok', value: [] });
+    expect(await travelUsers(server.client(), defaultPaths).findByEmails([])).toEqual({
+      kind: 'ok',
+      value: [],
+    });
     expect(server.requests).toEqual([]);
   });
 
   test('a look-up by address ends within its own time', async () => {
     server = await travelServer(() => {});
-    const answer = await travelUsers(server.client(), defaultPaths).byEmail(['ada@corp.example'], 40);
+    const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ada@corp.example'], 40);
     expect(answer).toEqual({
       kind: 'unavailable',
       text: 'GET /api/users: no answer within 40 ms',
@@ -123,7 +126,7 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, { id: 'no email' }], meta: { total: 321, limit: 100 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).page(200, 100);
+    const answer = await travelUsers(server.client(), defaultPaths).readPage(200, 100);
     const counts = { total: 321, isTotalGiven: true, length: 2, isLast: false };
     expect(answer).toEqual({
       kind: 'ok',
@@ -135,8 +138,8 @@ describe('travelers over HTTP', () => {
   test('a full page without a total says that there may be more', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada, ada] }));
     const users = travelUsers(server.client(), defaultPaths);
-    expect(await users.page(10, 2)).toMatchObject({ value: { total: 13, isLast: false } });
-    expect(await users.page(10, 3)).toMatchObject({ value: { total: 12, isLast: true } });
+    expect(await users.readPage(10, 2)).toMatchObject({ value: { total: 13, isLast: false } });
+    expect(await users.readPage(10, 3)).toMatchObject({ value: { total: 12, isLast: true } });
   });
 
   test('a page that is full by the limit of the travel API may have another behind it', async () => {
@@ -144,7 +147,7 @@ describe('travelers over HTTP', () => {
       json(response, 200, { data: [ada, ada], meta: { limit: 2 } }),
     );
     const users = travelUsers(server.client(), defaultPaths);
-    expect(await users.page(0, 100)).toMatchObject({ value: { total: 3, isLast: false } });
+    expect(await users.readPage(0, 100)).toMatchObject({ value: { total: 3, isLast: false } });
   });
 
   test('a page names travelers that it cannot read by their ids', async () => {
@@ -156,7 +159,7 @@ describe('travelers over HTTP', () => {
       { id: 'u6', email: ' ' },
     ];
     server = await travelServer((_, response) => json(response, 200, { data, meta: { total: 5 } }));
-    expect(await travelUsers(server.client(), defaultPaths).page(0, 100)).toMatchObject({
+    expect(await travelUsers(server.client(), defaultPaths).readPage(0, 100)).toMatchObject({
       value: {
         users: [],
         unreadable: [undefined, undefined, undefined, 'u5', 'u6'],
@@ -171,13 +174,13 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [eve, ada], meta: { total: 2 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).byEmail([ada.email, eve.email]);
+    const answer = await travelUsers(server.client(), defaultPaths).findByEmails([ada.email, eve.email]);
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
   });
 
   test('a page that is no list is unavailable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
-    expect(await travelUsers(server.client(), defaultPaths).page(0, 10)).toMatchObject({
+    expect(await travelUsers(server.client(), defaultPaths).readPage(0, 10)).toMatchObject({
       kind: 'unavailable',
     });
   });
@@ -187,8 +190,8 @@ describe('travelers over HTTP', () => {
     const users = travelUsers(server.client(), defaultPaths);
     for (const answer of [
       await users.create({}),
-      await users.byEmail(['a@b.example']),
-      await users.page(0, 1),
+      await users.findByEmails(['a@b.example']),
+      await users.readPage(0, 1),
     ])
       expect(answer).toMatchObject({ kind: 'unavailable', text: expect.stringContaining('/api/users: 404') });
     expect(await users.read('u1')).toEqual({ kind: 'notFound' });

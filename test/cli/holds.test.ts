@@ -46,7 +46,7 @@ async function fill(): Promise<void> {
 }
 
 async function answersOf(...ids: string[]): Promise<(string | undefined)[]> {
-  const found = await Promise.all(ids.map((id) => store.identities.byId('okta', id)));
+  const found = await Promise.all(ids.map((id) => store.identities.findById('okta', id)));
   return found.map((one) => one?.decision?.answer);
 }
 
@@ -72,7 +72,7 @@ test('the list groups by connection and cause, with numbers and examples', async
 
 test('the list as JSON has a line for each person, of the cause and connection that were asked for', async () => {
   await fill();
-  await store.holds.holdRules({
+  await store.holds.saveHeldRules({
     connection: 'okta',
     version: 'r-2',
     people: 101,
@@ -176,7 +176,7 @@ test('all of a cause are decided about once the number was confirmed', async () 
     'approved',
     undefined,
   ]);
-  expect(await store.holds.list({ limit: 9 })).toHaveLength(2);
+  expect(await store.holds.findHeldPeople({ limit: 9 })).toHaveLength(2);
 });
 
 test('who became held while the question was asked is not decided about', async () => {
@@ -195,7 +195,7 @@ test('who became held while the question was asked is not decided about', async 
 
 test('everything is decided about at once, rules included', async () => {
   await fill();
-  await store.holds.holdRules({
+  await store.holds.saveHeldRules({
     connection: 'entra',
     version: 'r-2',
     people: 101,
@@ -207,27 +207,27 @@ test('everything is decided about at once, rules included', async () => {
     'approved: 3 travelers will be archived, 1 traveler will be deleted, 1 traveler will be changed or linked, ' +
       'more than 100 people of connection entra will follow the rules and lookups',
   ]);
-  expect(await store.holds.counts()).toEqual([]);
-  expect(await store.holds.heldRules('entra')).toMatchObject({ answer: 'approved' });
+  expect(await store.holds.countHolds()).toEqual([]);
+  expect(await store.holds.findHeldRules('entra')).toMatchObject({ answer: 'approved' });
 });
 
 test('a change of rules that was discarded can be approved; one that came meanwhile was not seen', async () => {
   const change = { connection: 'okta', version: 'r-2', people: 101, since: NOW, answer: undefined };
-  await store.holds.holdRules(change);
+  await store.holds.saveHeldRules(change);
   const chosen = { people: [], cause: 'rules' } as const;
   expect(await decideHolds(shell, { ...chosen, answer: 'discarded', yes: true })).toBe(0);
   expect(await decideHolds(shell, { ...chosen, answer: 'discarded', yes: true })).toBe(1);
   const asked = {
     ...shell,
     ask: async () => {
-      await store.holds.holdRules({ ...change, version: 'r-3' });
+      await store.holds.saveHeldRules({ ...change, version: 'r-3' });
       return 'yes';
     },
   };
   expect(await decideHolds(asked, { ...chosen, answer: 'approved' })).toBe(1);
   expect(shell.err.at(-1)).toMatch('The rules or lookups have changed meanwhile.');
-  expect(await store.holds.heldRules('okta')).toMatchObject({ version: 'r-3', answer: undefined });
+  expect(await store.holds.findHeldRules('okta')).toMatchObject({ version: 'r-3', answer: undefined });
   await store.holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
   expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
-  expect(await store.holds.heldRules('okta')).toMatchObject({ version: 'r-3', answer: 'approved' });
+  expect(await store.holds.findHeldRules('okta')).toMatchObject({ version: 'r-3', answer: 'approved' });
 });

@@ -171,7 +171,7 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
 async function identityIn(data: string, connection: ConnectionName, id: string): Promise<string> {
   const database = await openEmbedded(data, false);
   try {
-    const identity = await provisioningStore(database).identities.byId(connection, id);
+    const identity = await provisioningStore(database).identities.findById(connection, id);
     const { trace: _trace, desired: _desired, observed: _observed, ...rest } = identity ?? { trace: [] };
     return JSON.stringify(rest);
   } finally {

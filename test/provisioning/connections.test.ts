@@ -20,7 +20,7 @@ test('nothing of one connection is seen in another', () =>
       const change = bridge.users.change('other', ada.id, (user) => user, 'patch');
       await expect(change).rejects.toMatchObject({ kind: 'notFound' });
       expect((await bridge.users.list('other', everybody())).total).toBe(0);
-      const byName = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+      const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
       expect((await bridge.users.list('other', listed(byName))).rows).toEqual([]);
     },
     { more: ['other'] },

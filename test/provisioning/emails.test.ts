@@ -163,7 +163,7 @@ test('two people swap their addresses in the same moment, when neither travelerâ
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
     const unknown = [ada, bob].map(({ id }) => ({ id, observed: undefined }));
-    await store.imports.observe(users, unknown, clock.now());
+    await store.imports.saveObserved(users, unknown, clock.now());
     await Promise.all([patch(ada.id, emailsOf(addressOf('Bob'))), patch(bob.id, emailsOf(addressOf('Ada')))]);
     for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
     expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);

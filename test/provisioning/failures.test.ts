@@ -165,7 +165,7 @@ test('a fault of ours is waited out, and loses nothing', () =>
   }));
 
 async function states({ store }: ProvisioningFixture): Promise<Record<string, number>> {
-  const counts = await store.reconcileQueue.counts();
+  const counts = await store.reconcileQueue.countByState();
   return Object.fromEntries(
     counts.filter(({ count }) => count > 0).map(({ state, count }) => [state, count]),
   );

@@ -79,7 +79,7 @@ test('when nothing has happened, the newest event is asked for and nothing else'
   expect(await following.follow()).toBe('followed');
   expect(feed.asked).toEqual([{ limit: 1, from: undefined }]);
   expect(verbs()).toEqual([]);
-  expect((await fixture.store.identities.page('default', 0, 10)).total).toBe(0);
+  expect((await fixture.store.identities.findPage('default', 0, 10)).total).toBe(0);
 });
 
 test('a traveler who was made by hand is there for IdPs, and changes along', async () => {

@@ -109,7 +109,7 @@ test('an attempt whose outcome could not be kept is taken up as soon as it can, 
 
 test('a search that finds somebody new at the travel service is a miss while they cannot be kept', async () => {
   fixture.travel.add({ email: addressOf('Ada') });
-  const byEmail = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+  const byEmail = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
   await forbidWrites();
   expect((await fixture.bridge.users.list('default', listed(byEmail))).rows).toEqual([]);
   await allowWrites();

@@ -90,7 +90,7 @@ test('groups are listed in a stable order, matched by name in any case', () =>
     const rest = { order, start: { offset: 1 }, limit: 1, residual: undefined, withMembers: true };
     const all = await bridge.groups.list(home, { ...rest, where: { all: [] } });
     expect(all).toMatchObject({ total: 3, rows: [{ attributes: { displayName: 'Guests' } }] });
-    const where = { field: 'displayName', is: 'eq', value: 'sTAFF' } as const;
+    const where = { field: 'displayName', operator: 'eq', value: 'sTAFF' } as const;
     const one = await bridge.groups.list(home, { ...rest, where, start: { offset: 0 } });
     expect(one).toMatchObject({ total: 1, rows: [{ attributes: { displayName: 'Staff' } }] });
     const { members } = await bridge.groups.read(home, one.rows[0]?.id ?? '', true);

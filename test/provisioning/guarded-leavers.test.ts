@@ -83,7 +83,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
       const { id } = await fixture.bridge.users.create(users, person('Ada'));
       await byHand(fixture, id, { roles: ['admin'] });
       const now = fixture.clock.now();
-      await fixture.store.imports.observe(users, [{ id, observed: undefined }], now);
+      await fixture.store.imports.saveObserved(users, [{ id, observed: undefined }], now);
       return id;
     },
   ],
@@ -188,7 +188,7 @@ test('once the role is taken away by hand, the deactivation that was held goes o
     await byHand(fixture, ada.id, { roles: [] });
     await fixture.imported();
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
-    expect(await fixture.store.holds.counts()).toEqual([]);
+    expect(await fixture.store.holds.countHolds()).toEqual([]);
   }));
 
 test('a reactivation ends the wait, and an answer that was given before counts for no later deactivation', () =>
@@ -197,7 +197,7 @@ test('a reactivation ends the wait, and an answer that was given before counts f
     await byHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     await fixture.patch(ada.id, { active: true });
-    expect(await fixture.store.holds.counts()).toEqual([]);
+    expect(await fixture.store.holds.countHolds()).toEqual([]);
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     await approve(fixture, ada.id);
     await fixture.patch(ada.id, { active: true });
@@ -215,11 +215,11 @@ test('what an admin discards stays, whatever comes by, and each new request answ
     await store.holds.decide(users, { ids: [ada.id] }, 'discarded', clock.now());
     await bridge.settleDue();
     await fixture.imported();
-    expect(await store.holds.counts()).toEqual([]);
+    expect(await store.holds.countHolds()).toEqual([]);
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
-    expect(await store.holds.counts()).toEqual([expect.objectContaining({ cause: 'guarded', count: 1 })]);
+    expect(await store.holds.countHolds()).toEqual([expect.objectContaining({ cause: 'guarded', count: 1 })]);
   }));
 
 test('a promotion between the observation and the DELETE is seen', () =>
@@ -247,7 +247,7 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
       await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(own);
     }
     expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
-    expect(await fixture.store.holds.counts()).toEqual([]);
+    expect(await fixture.store.holds.countHolds()).toEqual([]);
     expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
     await fixture.imported();
     expect(fixture.travel.writes()).toEqual([]);
@@ -277,7 +277,7 @@ test('the same when the background loop was quicker than the repetition', () =>
     await fixture.restart();
     call.release();
     await fixture.bridge.settleDue();
-    expect(await fixture.store.holds.counts()).toEqual([
+    expect(await fixture.store.holds.countHolds()).toEqual([
       expect.objectContaining({ cause: 'guarded', count: 1 }),
     ]);
     await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);

@@ -20,7 +20,7 @@ beforeEach(async () => {
   const error = (fields: object, message: string) => void logged.push({ fields, message });
   alarms = holdAlarms({
     holds: {
-      counts: async () => {
+      countHolds: async () => {
         if (failure) throw failure;
         return counts;
       },

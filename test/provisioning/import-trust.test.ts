@@ -27,7 +27,10 @@ async function shown({ bridge }: ProvisioningFixture): Promise<number> {
 
 /** The SCIM id of an imported person, as an IdP finds it. */
 async function idOf({ bridge }: ProvisioningFixture, email: string): Promise<string | undefined> {
-  const { rows } = await bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: email }, 1));
+  const { rows } = await bridge.users.list(
+    users,
+    listed({ field: 'userName', operator: 'eq', value: email }, 1),
+  );
   return rows[0]?.id;
 }
 
@@ -278,14 +281,14 @@ test('an import that lists travelers in another order each time changes nothing'
     crowd(fixture, 250);
     const ada = await fixture.bridge.users.create(users, person('Ada', emailsOf('ada@corp.example')));
     await fixture.imported();
-    const before = await fixture.store.identities.page(users, 0, 1_000);
+    const before = await fixture.store.identities.findPage(users, 0, 1_000);
     fixture.travel.calls.length = 0;
     for (const turn of [7, 100, 133]) {
       fixture.travel.listed = (all) => [...all.slice(turn), ...all.slice(0, turn)].reverse();
       const { imported } = await importLater(fixture);
       expect(imported).toEqual({ read: 252, complete: true });
     }
-    expect(await fixture.store.identities.page(users, 0, 1_000)).toEqual(before);
+    expect(await fixture.store.identities.findPage(users, 0, 1_000)).toEqual(before);
     expect(new Set(fixture.travel.calls.map(({ verb }) => verb))).toEqual(new Set(['page']));
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));

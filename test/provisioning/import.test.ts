@@ -13,7 +13,7 @@ import {
 const users = 'default';
 
 function byName(name: string) {
-  return listed({ field: 'userName', is: 'eq', value: addressOf(name) });
+  return listed({ field: 'userName', operator: 'eq', value: addressOf(name) });
 }
 
 async function found({ bridge }: ProvisioningFixture, name: string) {
@@ -197,7 +197,7 @@ test('a search that misses asks the travel API once, and finds', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.add({ email: addressOf('Ada') });
     expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
-    const byEmail = { field: 'email', is: 'eq', value: addressOf('Ada') } as const;
+    const byEmail = { field: 'email', operator: 'eq', value: addressOf('Ada') } as const;
     const again = await fixture.bridge.users.list(users, listed(byEmail));
     expect(again.rows).toHaveLength(1);
     expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
@@ -223,9 +223,9 @@ test('what is no address, or what the IdP knows under another name, is not asked
       person('Bob', { userName: 'bob', ...emailsOf(addressOf('Ada')) }),
     );
     fixture.travel.calls.length = 0;
-    await fixture.bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: 'nobody' }));
+    await fixture.bridge.users.list(users, listed({ field: 'userName', operator: 'eq', value: 'nobody' }));
     const long = `${'a'.repeat(65_000)}@corp.example`;
-    await fixture.bridge.users.list(users, listed({ field: 'userName', is: 'eq', value: long }));
+    await fixture.bridge.users.list(users, listed({ field: 'userName', operator: 'eq', value: long }));
     expect(fixture.travel.calls).toEqual([]);
     expect(await found(fixture, 'Ada')).toBeUndefined();
     expect(await found(fixture, 'Ada')).toBeUndefined();
@@ -290,7 +290,7 @@ test('the credential’s own traveler is never written', () =>
     );
     expect((await fixture.identity(linked.id)).travelId).toBeUndefined();
     await fixture.imported();
-    const match = { field: 'userName', is: 'eq', value: email } as const;
+    const match = { field: 'userName', operator: 'eq', value: email } as const;
     const { rows: list } = await fixture.bridge.users.list(users, listed(match, 1));
     const own = list[0]?.id ?? '';
     await fixture.patch(own, { preferredLanguage: 'fr' });

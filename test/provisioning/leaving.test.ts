@@ -54,7 +54,7 @@ test('a DELETE archives, and then nobody is there any more', () =>
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(notFound);
     await expect(bridge.users.change(users, ada.id, (user) => user, 'patch')).rejects.toMatchObject(notFound);
     expect((await bridge.users.list(users, everybody())).total).toBe(0);
-    const byName = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
     expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
   }));
 
@@ -318,7 +318,7 @@ test('somebody found in an import who is deactivated when the traveler is gone n
     const { bridge, travel, patch, imported } = fixture;
     const old = travel.add({ email: addressOf('Ada') });
     await imported();
-    const match = { field: 'userName', is: 'eq', value: addressOf('Ada') } as const;
+    const match = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
     const { rows: found } = await bridge.users.list(users, listed(match, 1));
     travel.people.delete(old.id);
     await patch(found[0]?.id ?? '', { active: false });

@@ -25,8 +25,8 @@ const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise
     return rest;
   },
   'before its lease': ({ store }) => {
-    const { held, ...rest } = holdFirstCall(store.leases.take);
-    store.leases.take = held;
+    const { held, ...rest } = holdFirstCall(store.leases.acquire);
+    store.leases.acquire = held;
     return rest;
   },
   'before its create is announced': ({ store }) => {

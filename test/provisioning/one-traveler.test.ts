@@ -179,8 +179,8 @@ test('a changed address finds the traveler of the lost create under the old one,
 test('of two travelers found, the one under the announced address is ours', () =>
   withFixture(async (fixture) => {
     fixture.travel.add({ email: 'ada.king@corp.example', firstName: 'Other' });
-    const { byEmail } = fixture.travel.users;
-    fixture.travel.users.byEmail = async (emails) => {
+    const { findByEmails: byEmail } = fixture.travel.users;
+    fixture.travel.users.findByEmails = async (emails) => {
       const answer = await byEmail(emails);
       return answer.kind === 'ok' ? { ...answer, value: answer.value.toReversed() } : answer;
     };

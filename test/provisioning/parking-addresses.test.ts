@@ -246,9 +246,9 @@ test('an unlinked traveler with a parking address is not shown, found or matched
     await fixture.imported();
     const emails = async () => JSON.stringify((await bridge.users.list(users, everybody())).rows);
     expect(await emails()).not.toMatch(/parked-/i);
-    const byName = { field: 'userName', is: 'eq', value: address } as const;
+    const byName = { field: 'userName', operator: 'eq', value: address } as const;
     expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
-    const byEmail = { field: 'email', is: 'eq', value: 'parked-2@jetbridge.invalid' } as const;
+    const byEmail = { field: 'email', operator: 'eq', value: 'parked-2@jetbridge.invalid' } as const;
     expect((await bridge.users.list(users, listed(byEmail))).rows).toEqual([]);
     const eve = await bridge.users.create(users, person('Eve', { userName: address, ...emailsOf(address) }));
     await rest(fixture);

@@ -29,7 +29,7 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
   await fixture.bridge.run().stop();
   await fixture.bridge.settleDue();
   const written = new Set(fixture.travel.writes().map(({ id }) => id));
-  const { identities } = await fixture.store.identities.page(users, 0, 100);
+  const { identities } = await fixture.store.identities.findPage(users, 0, 100);
   return identities.filter(({ travelId }) => written.has(travelId)).map(({ id }) => id);
 }
 
@@ -74,7 +74,7 @@ test('what waits for an admin is no change to come', () =>
   withFixture(
     async (fixture) => {
       await fill(fixture);
-      const held = await fixture.store.holds.counts();
+      const held = await fixture.store.holds.countHolds();
       expect(held.map(({ cause, count }) => `${cause} ${count}`).toSorted()).toEqual([
         'guarded 1',
         'return 1',

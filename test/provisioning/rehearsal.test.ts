@@ -41,8 +41,10 @@ async function follow(fixture: ProvisioningFixture): Promise<void> {
 }
 
 async function everything(fixture: ProvisioningFixture): Promise<unknown> {
-  const { identities } = await fixture.store.identities.page(users, 0, 1000);
-  const references = await Promise.all(identities.map(({ id }) => fixture.store.references.of(users, id)));
+  const { identities } = await fixture.store.identities.findPage(users, 0, 1000);
+  const references = await Promise.all(
+    identities.map(({ id }) => fixture.store.references.findRows(users, id)),
+  );
   return { identities, references, people: [...fixture.travel.people.values()] };
 }
 

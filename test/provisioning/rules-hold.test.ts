@@ -60,7 +60,7 @@ function having(fixture: ProvisioningFixture, field: 'customFields' | 'costCente
   }).length;
 }
 
-const counts = ({ store }: ProvisioningFixture) => store.holds.counts();
+const counts = ({ store }: ProvisioningFixture) => store.holds.countHolds();
 const waiting = (fixture: ProvisioningFixture, since = fixture.clock.now()) => [
   { connection: users, cause: 'rules', count: 101, since },
 ];
@@ -228,7 +228,7 @@ test('people who are on their way for another reason than a write of the IdP cou
   withCrowd(async (fixture, ids) => {
     const now = fixture.clock.now();
     for (const id of ids) {
-      const identity = await fixture.store.leases.take(users, id, { token: id, until: now + 9, now });
+      const identity = await fixture.store.leases.acquire(users, id, { token: id, until: now + 9, now });
       if (!identity) throw new Error(`${id} is gone`);
       const outcome = { ...identity, progress: { settledVersion: identity.version } };
       await fixture.store.leases.finish(users, id, id, identity.revision, outcome);
@@ -251,14 +251,14 @@ test('a reconciliation that began before a change neither waits nor takes the pl
       [next, next, old].map((one) => changes.mayReconcile(fixture.connection, one)),
     );
     expect(answers).toEqual([false, false, true]);
-    expect(await fixture.store.holds.heldRules(users)).toMatchObject({
+    expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({
       version: next.version,
       answer: undefined,
     });
     await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', 0);
     expect(await changes.mayReconcile(fixture.connection, next)).toBe(true);
     expect(await changes.mayReconcile(fixture.connection, old)).toBe(true);
-    expect(await fixture.store.holds.heldRules(users)).toMatchObject({ version: next.version });
+    expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({ version: next.version });
   }));
 
 test('values that the travel API refused before are sent again without an admin', () =>
@@ -270,7 +270,7 @@ test('values that the travel API refused before are sent again without an admin'
       ...fixture.travel.known,
       costCenters: [...centers, { id: 'cc-x', name: 'Other', archived: false }],
     };
-    const { identities } = await fixture.store.identities.page(users, 0, 200);
+    const { identities } = await fixture.store.identities.findPage(users, 0, 200);
     for (const { id } of identities) await fixture.patch(id, { [urns.enterprise]: { costCenter: 'Other' } });
     expect(await fixture.findings(identities[0]?.id ?? '')).toEqual(['costCenterId: refusedByTravelApi']);
     fixture.travel.trouble = () => undefined;

@@ -18,12 +18,12 @@ function archived({ travel }: ProvisioningFixture): number {
 }
 
 async function heldCount({ store }: ProvisioningFixture): Promise<number> {
-  const counts = await store.holds.counts();
+  const counts = await store.holds.countHolds();
   return counts.filter(({ cause }) => cause === 'safetyValve').reduce((sum, { count }) => sum + count, 0);
 }
 
 async function heldIds({ store }: ProvisioningFixture): Promise<string[]> {
-  return (await store.holds.list({ cause: 'safetyValve', limit: 1_000 })).map(({ id }) => id);
+  return (await store.holds.findHeldPeople({ cause: 'safetyValve', limit: 1_000 })).map(({ id }) => id);
 }
 
 async function decide(
@@ -137,7 +137,7 @@ test('a call that fails leaves somebody held who was held', () =>
   withThreeHeld(async (fixture, _ids, [ada = '', ...held]) => {
     fixture.clock.advance(2 * HOUR_MS);
     fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
-    await fixture.store.imports.observe(users, [{ id: ada, observed: undefined }], fixture.clock.now());
+    await fixture.store.imports.saveObserved(users, [{ id: ada, observed: undefined }], fixture.clock.now());
     await fixture.store.reconcileQueue.markDirty(users, [ada], fixture.clock.now());
     await fixture.bridge.settleDue();
     fixture.travel.trouble = () => undefined;

@@ -110,7 +110,7 @@ test('429 for a page of an import pauses the connection, and an import of a paus
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.bridge.importer.run(fixture.connection);
     await fixture.bridge.users.list(users, {
-      where: { field: 'email', is: 'eq', value: addressOf('Bob') },
+      where: { field: 'email', operator: 'eq', value: addressOf('Bob') },
       order: { by: 'position', descending: false },
       start: { offset: 0 },
       limit: 10,

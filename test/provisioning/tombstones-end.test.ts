@@ -14,10 +14,10 @@ test('a tombstone ends 400 days after the deletion, and its traveler stays archi
     await settled();
     clock.advance(400 * DAY - 60_000);
     await settled();
-    expect(await store.identities.byId('default', ada.id)).toMatchObject({ state: 'synced' });
+    expect(await store.identities.findById('default', ada.id)).toMatchObject({ state: 'synced' });
     clock.advance(2 * 60 * 60_000);
     await settled();
-    expect(await store.identities.byId('default', ada.id)).toBeUndefined();
+    expect(await store.identities.findById('default', ada.id)).toBeUndefined();
     expect(travel.people.get(ada.travelUserId ?? '')).toMatchObject({ archived: true });
     await background.stop();
   }));

@@ -35,7 +35,7 @@ const views = fc
       desired: JSON.stringify(resource),
       extensions: isKnown ? JSON.stringify(extensions) : null,
       lastModified: view.createdAt + 1,
-      atRest: true,
+      canAnswerNoOp: true,
       inGroups: view.groups.length > 0,
     };
   });

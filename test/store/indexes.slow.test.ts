@@ -5,7 +5,7 @@ import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode
 import type {
   Comparison,
   GroupField,
-  Key,
+  SortKey,
   UserField,
   UserOrder,
   Where,
@@ -24,15 +24,15 @@ const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_cha
 
 /** The calls that happen all the time, and those index searches of theirs that may go through a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
-  ['byId', ({ identities }) => identities.byId('okta', 'a')],
+  ['byId', ({ identities }) => identities.findById('okta', 'a')],
   ['find by userName', ({ identities }) => identities.find('okta', { by: 'userName', value: 'a' })],
   ['find by externalId', ({ identities }) => identities.find('okta', { by: 'externalId', value: 'a' })],
   ['find by email', ({ identities }) => identities.find('okta', { by: 'email', value: 'a' })],
   ['find by travelId', ({ identities }) => identities.find('okta', { by: 'travelId', value: 'a' })],
   ['find by travelEmail', ({ identities }) => identities.find('okta', { by: 'travelEmail', value: 'a' })],
-  ['page', ({ identities }) => identities.page('okta', 0, 10), /identity_page \(connection_id=\?\)/],
-  ['holder by id', ({ identities }) => identities.holder('acme', { travelId: 't1' })],
-  ['holder by address', ({ identities }) => identities.holder('acme', { travelEmail: 'a' })],
+  ['page', ({ identities }) => identities.findPage('okta', 0, 10), /identity_page \(connection_id=\?\)/],
+  ['holder by id', ({ identities }) => identities.findHolder('acme', { travelId: 't1' })],
+  ['holder by address', ({ identities }) => identities.findHolder('acme', { travelEmail: 'a' })],
   ['insert', ({ identities }) => insert({ identities }, person('new', { travelId: 't9' }))],
   [
     'update',
@@ -47,48 +47,55 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
-  ['take', ({ leases }) => leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
+  ['take', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
   ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
   [
     'finish',
     async ({ leases }) => {
-      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'a', 'k', 1, linked('t7', 'a@x'));
     },
   ],
   ['releaseAll', ({ leases }) => leases.releaseAll(), /^SCAN identity USING INDEX identity_leased$/],
-  ['due', ({ reconcileQueue }) => reconcileQueue.due(NOW, 10, ['okta', 'entra'])],
+  ['due', ({ reconcileQueue }) => reconcileQueue.findDue(NOW, 10, ['okta', 'entra'])],
   ['markDirty', ({ reconcileQueue }) => reconcileQueue.markDirty('okta', ['a', 'b'], NOW)],
-  ['markWaitingDirty', ({ reconcileQueue }) => reconcileQueue.markWaitingDirty('acme', 'a@x', NOW)],
-  ['markOpenDirty', ({ reconcileQueue }) => reconcileQueue.markOpenDirty('okta', NOW), /^SEARCH reference /],
+  ['markWaitingDirty', ({ reconcileQueue }) => reconcileQueue.markEmailWaitersDirty('acme', 'a@x', NOW)],
+  [
+    'markOpenDirty',
+    ({ reconcileQueue }) => reconcileQueue.markUnresolvedDirty('okta', NOW),
+    /^SEARCH reference /,
+  ],
   ['markStaleDirty', ({ reconcileQueue }) => reconcileQueue.markStaleDirty('okta', 'rules-1', 10, NOW)],
   [
     'counts',
-    ({ reconcileQueue }) => reconcileQueue.counts(),
+    ({ reconcileQueue }) => reconcileQueue.countByState(),
     /^SCAN (tally|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
   ],
-  ['references', ({ references }) => references.of('okta', 'a')],
+  ['references', ({ references }) => references.findRows('okta', 'a')],
   [
     'saving references',
     ({ references }) => references.save('okta', 'a', [{ raw: 'r', target: undefined, travelId: undefined }]),
   ],
-  ['deciding about references', ({ references }) => references.decide('okta', 'a', (of) => of('b'))],
-  ['referrers', ({ references }) => references.referrers('okta', 'a', ['b', 'c'])],
-  ['known', ({ imports }) => imports.known('okta', ['t1', 't2'])],
-  ['linkedElsewhere', ({ imports }) => imports.linkedElsewhere('okta', 'acme', ['t1', 't2'])],
-  ['openCreates', ({ imports }) => imports.openCreates('acme')],
+  ['deciding about references', ({ references }) => references.update('okta', 'a', (of) => of('b'))],
+  ['referrers', ({ references }) => references.findReferrers('okta', 'a', ['b', 'c'])],
+  ['known', ({ imports }) => imports.findKnown('okta', ['t1', 't2'])],
+  ['linkedElsewhere', ({ imports }) => imports.findLinkedElsewhere('okta', 'acme', ['t1', 't2'])],
+  ['openCreates', ({ imports }) => imports.findOpenCreates('acme')],
   ['saveUnclaimed', ({ imports }) => imports.saveUnclaimed([imported('x', 't2'), imported('y', 't4')], NOW)],
-  ['observe', ({ imports }) => imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW)],
-  ['missing', ({ imports }) => imports.missing('okta', NOW + 1)],
-  ['sweep', ({ imports }) => imports.sweep('okta', NOW + 1)],
+  [
+    'observe',
+    ({ imports }) => imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW),
+  ],
+  ['missing', ({ imports }) => imports.findMissing('okta', NOW + 1)],
+  ['sweep', ({ imports }) => imports.deleteStale('okta', NOW + 1)],
   [
     'held people',
-    ({ holds }) => holds.list({ connection: 'okta', cause: 'guarded', limit: 10 }),
+    ({ holds }) => holds.findHeldPeople({ connection: 'okta', cause: 'guarded', limit: 10 }),
     rulesChange,
   ],
   [
     'counting holds',
-    ({ holds }) => holds.counts(),
+    ({ holds }) => holds.countHolds(),
     /^(SCAN (identity USING INDEX identity_held|rules_change)|SEARCH rules_change)/,
   ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
@@ -97,10 +104,13 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
     /^SEARCH departure USING COVERING INDEX departure_at \(connection_id=\?\)$/,
   ],
-  ['translatedOtherwise', ({ holds }) => holds.translatedOtherwise('okta', 'r', { after: 'a', limit: 10 })],
-  ['a group', ({ groups }) => groups.byId('okta', 'g')],
-  ['members', ({ groups }) => groups.members('okta', ['g', 'h'])],
-  ['membersOfSmall', ({ groups }) => groups.membersOfSmall('okta', ['g', 'h'])],
+  [
+    'translatedOtherwise',
+    ({ holds }) => holds.findTranslatedOtherwise('okta', 'r', { after: 'a', limit: 10 }),
+  ],
+  ['a group', ({ groups }) => groups.findById('okta', 'g')],
+  ['members', ({ groups }) => groups.allMembers('okta', ['g', 'h'])],
+  ['membersOfSmall', ({ groups }) => groups.membersOfSmallGroups('okta', ['g', 'h'])],
   ['membershipsOf', ({ groups }) => groups.membershipsOf('okta', 'a')],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   [
@@ -175,25 +185,25 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
 );
 
 const fields: Comparison<UserField>[] = [
-  { field: 'id', is: 'eq', value: 'a' },
-  { field: 'userName', is: 'eq', value: 'a' },
-  { field: 'externalId', is: 'eq', value: 'a' },
-  { field: 'email', is: 'eq', value: 'a' },
-  { field: 'displayName', is: 'eq', value: 'a' },
-  { field: 'created', is: 'gt', value: NOW },
-  { field: 'lastModified', is: 'le', value: NOW },
+  { field: 'id', operator: 'eq', value: 'a' },
+  { field: 'userName', operator: 'eq', value: 'a' },
+  { field: 'externalId', operator: 'eq', value: 'a' },
+  { field: 'email', operator: 'eq', value: 'a' },
+  { field: 'displayName', operator: 'eq', value: 'a' },
+  { field: 'created', operator: 'gt', value: NOW },
+  { field: 'lastModified', operator: 'le', value: NOW },
 ];
 const groupFields: Comparison<GroupField>[] = [
-  { field: 'id', is: 'eq', value: 'a' },
-  { field: 'displayName', is: 'eq', value: 'a' },
-  { field: 'externalId', is: 'eq', value: 'a' },
-  { field: 'member', is: 'eq', value: 'a' },
-  { field: 'created', is: 'ge', value: NOW },
-  { field: 'lastModified', is: 'lt', value: NOW },
+  { field: 'id', operator: 'eq', value: 'a' },
+  { field: 'displayName', operator: 'eq', value: 'a' },
+  { field: 'externalId', operator: 'eq', value: 'a' },
+  { field: 'member', operator: 'eq', value: 'a' },
+  { field: 'created', operator: 'ge', value: NOW },
+  { field: 'lastModified', operator: 'lt', value: NOW },
 ];
 
 /** Of an order, which keys it has. */
-const keys: Record<UserOrder, Key> = {
+const keys: Record<UserOrder, SortKey> = {
   position: { value: null, position: 1 },
   id: { value: 'a', position: 1 },
   userName: { value: 'a', position: 1 },
@@ -266,8 +276,8 @@ describe('a list goes along an index', () => {
   );
   const wheres: Where<UserField>[] = [
     { all: [] },
-    { field: 'active', is: 'eq', value: true },
-    { any: [{ field: 'active', is: 'eq', value: false }, { all: [] }] },
+    { field: 'active', operator: 'eq', value: true },
+    { any: [{ field: 'active', operator: 'eq', value: false }, { all: [] }] },
   ];
   it.each(orders)('behind a key of $by (descending: $descending)', async ({ by, descending, after }) => {
     for (const where of wheres) {
@@ -326,7 +336,7 @@ it('those who must be taken out of use are found by an index of their own', asyn
   try {
     const queries: RootOperationNode[] = [];
     const store = provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) });
-    await store.reconcileQueue.due(NOW, 10, ['okta']);
+    await store.reconcileQueue.findDue(NOW, 10, ['okta']);
     const plans = await plansOf(database, queries);
     expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
       'identity_leaver',

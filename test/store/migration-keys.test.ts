@@ -122,10 +122,10 @@ test('everything that is found without case is found under the form of today', a
     const named = async (value: string) =>
       (await identities.list('okta', part(has('displayName', value)), alone)).rows.map(({ id }) => id);
     expect([await named('\ufb01ona'), await named('fiona')]).toEqual([['a'], []]);
-    expect((await identities.holder('acme', { creating: ligature }))?.id).toBe('a');
-    expect(await identities.holder('acme', { creating: 'fiona@corp.example' })).toBeUndefined();
-    expect(await references.referrers('okta', 'x', [ligature])).toEqual(['a']);
-    expect(await references.referrers('okta', 'x', ['fiona@corp.example'])).toEqual([]);
+    expect((await identities.findHolder('acme', { creating: ligature }))?.id).toBe('a');
+    expect(await identities.findHolder('acme', { creating: 'fiona@corp.example' })).toBeUndefined();
+    expect(await references.findReferrers('okta', 'x', [ligature])).toEqual(['a']);
+    expect(await references.findReferrers('okta', 'x', ['fiona@corp.example'])).toEqual([]);
     const fiona = person('c', { desired: { userName: 'fiona@corp.example', active: true } });
     expect(await identities.commit('okta', [{ kind: 'insert', identity: fiona }])).toBe('done');
     const same = person('e', { desired: { userName: '\ufb01Ona@CORP.example', active: true } });
@@ -146,7 +146,7 @@ test('who waits for an address whose key changes waits for it under the new key,
     const { identities } = provisioningStore(database);
     const states = [];
     for (const id of ['a', 'b', 'c']) {
-      const { state, waitingFor, revision } = (await identities.byId('okta', id)) ?? {};
+      const { state, waitingFor, revision } = (await identities.findById('okta', id)) ?? {};
       states.push([state, waitingFor, revision]);
     }
     expect(states).toEqual([
@@ -230,7 +230,7 @@ test('of two rows that come to have one key the elder has it, and both stay', as
     const { identities } = provisioningStore(database);
     const ids = (await identities.find('okta', { by: 'userName', value: younger })).map(({ id }) => id);
     expect(ids.toSorted()).toEqual(['dead', 'elder']);
-    expect((await identities.byId('okta', 'younger'))?.desired.userName).toBe(younger);
+    expect((await identities.findById('okta', 'younger'))?.desired.userName).toBe(younger);
     const unique = await database.db
       .selectFrom('travel_unique')
       .select('id')

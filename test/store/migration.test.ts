@@ -86,7 +86,7 @@ test('who was there before lists had a key of their own keeps the place, and is 
     expect(await ids(has('active', true))).toEqual(['a', 'b', 'bare']);
     expect(await ids(has('active', false))).toEqual(['late']);
     expect(await ids(has('displayName', 'élan'))).toEqual(['late']);
-    expect((await identities.shown('okta', 'late'))?.extensions).toBe(JSON.stringify([urn]));
+    expect((await identities.findView('okta', 'late'))?.extensions).toBe(JSON.stringify([urn]));
     // Whoever comes now comes behind those of the same kind, and is counted.
     for (const identity of [person('new'), person('newBare', { desired: { userName: 'x', active: true } })]) {
       expect(await identities.commit('okta', [{ kind: 'insert', identity }])).toBe('done');
@@ -126,7 +126,7 @@ test('a migration that breaks off leaves everything as it was, and is made at th
   raw.exec('drop index scim_group_last_modified');
   raw.close();
   const database = await openEmbedded(directory, true);
-  const { total } = await provisioningStore(database).identities.page('okta', 0, 10);
+  const { total } = await provisioningStore(database).identities.findPage('okta', 0, 10);
   expect(total).toBe(2);
   await database.close();
 });

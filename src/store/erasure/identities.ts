@@ -29,7 +29,7 @@ export async function takeLeases(
   const held = leases(database);
   const taken: Place[] = [];
   for (const place of places) {
-    if (!(await held.take(place.connection, place.id, lease))) {
+    if (!(await held.acquire(place.connection, place.id, lease))) {
       await releaseLeases(database, taken, lease.token);
       return false;
     }

@@ -16,7 +16,7 @@ export async function comb<Field extends string, By extends string, Row>(
     let { after } = whole;
     do {
       if (isFull(into) && !toTheEnd) return;
-      await scan.step();
+      await scan.yieldBetweenSteps();
       const end = await edge(place, course, { ...whole, after });
       const leg = { course, after, until: end ?? whole.until };
       const fitting = end && !fits ? STEP : await count(place, course, { ...leg, fits });

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Comparison, Relation, Where } from '../../provisioning/list-ports.ts';
+import type { Comparison, ComparisonOperator, Where } from '../../provisioning/list-ports.ts';
 import type { Column, Owned, Shelf, Sql } from './shelf.ts';
 
 /** How relations are written; a closed list, so that nothing of a client's gets into a statement. */
-const relations: Record<Relation, Sql> = {
+const relations: Record<ComparisonOperator, Sql> = {
   eq: sql.raw('='),
   gt: sql.raw('>'),
   ge: sql.raw('>='),
@@ -51,7 +51,7 @@ function alternatives<Field extends string>(
   const lists = new Map<Field, Comparison<Field>['value'][]>();
   const others: Sql[] = [];
   for (const part of parts) {
-    if (!('field' in part) || part.is !== 'eq') others.push(conditionOf(shelf, connection, part));
+    if (!('field' in part) || part.operator !== 'eq') others.push(conditionOf(shelf, connection, part));
     else lists.set(part.field, [...(lists.get(part.field) ?? []), part.value]);
   }
   const listed = [...lists].map(([field, values]) => hasOneOf(shelf.fields[field], connection, values));
@@ -68,7 +68,7 @@ function hasOneOf(field: Column | Owned, connection: string, values: Comparison<
   return isOwned(field) ? owns(field, connection, condition) : condition;
 }
 
-function compares<Field extends string>(column: Column, { is, value }: Comparison<Field>): Sql {
+function compares<Field extends string>(column: Column, { operator: is, value }: Comparison<Field>): Sql {
   return sql`${sql.ref(column.column)} ${relations[is]} ${column.key(value)}`;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, Key } from '../../provisioning/list-ports.ts';
+import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
 import { conditionOf } from './condition.ts';
 import type { OrderColumn, Place, Shelf, Sql } from './shelf.ts';
 
@@ -29,8 +29,8 @@ interface Bound {
 
 /** A part of a course: after one key, up to and including another. */
 export interface Stretch {
-  after: Key | undefined;
-  until: Key | undefined;
+  after: SortKey | undefined;
+  until: SortKey | undefined;
 }
 
 /** An order, and the comparisons that its index answers, too. */
@@ -46,7 +46,7 @@ export function coursesOf<Field extends string>(
   { connection }: Place,
   { of, base, descending }: Ordered<Field>,
 ): Course[] {
-  const equal = base.filter(({ is }) => is === 'eq');
+  const equal = base.filter(({ operator: is }) => is === 'eq');
   const conditions = [
     sql`connection_id = ${connection}`,
     shelf.live,
@@ -56,7 +56,9 @@ export function coursesOf<Field extends string>(
   const valued: Course = {
     table: sql.table(shelf.table),
     base: sql.join(conditions, sql` and `),
-    bounds: base.filter(({ is }) => is !== 'eq').map((comparison) => boundOf(shelf, connection, comparison)),
+    bounds: base
+      .filter(({ operator: is }) => is !== 'eq')
+      .map((comparison) => boundOf(shelf, connection, comparison)),
     value: isPosition ? undefined : of.column,
     hasTies: !of.unique,
     rows: of.nullable && base.length === 0 ? 'valued' : 'all',
@@ -79,7 +81,7 @@ export function legsOf(courses: Course[]): Leg[] {
 }
 
 /** What of the courses comes up to and including a row that has this key, and what comes after it. */
-export function legsAround(courses: Course[], key: Key): { before: Leg[]; behind: Leg[] } {
+export function legsAround(courses: Course[], key: SortKey): { before: Leg[]; behind: Leg[] } {
   const at = courses.findIndex((course) => hasKey(course, key));
   const cut = (leg: Leg, index: number, end: Partial<Stretch>) => (index === at ? { ...leg, ...end } : leg);
   const legs = legsOf(courses);
@@ -90,11 +92,11 @@ export function legsAround(courses: Course[], key: Key): { before: Leg[]; behind
 }
 
 /** The legs of a single course, from behind a key on. */
-export function legsAfter(legs: Leg[], after: Key): Leg[] {
+export function legsAfter(legs: Leg[], after: SortKey): Leg[] {
   return legs.map((leg) => ({ ...leg, after }));
 }
 
-function hasKey({ rows }: Course, key: Key): boolean {
+function hasKey({ rows }: Course, key: SortKey): boolean {
   return rows === 'all' || (rows === 'rest') === (key.value === null);
 }
 
@@ -106,7 +108,7 @@ function boundOf<Field extends string>(
   const condition = conditionOf(shelf, connection, comparison);
   // Only moments have bounds, and plus leaves numbers as they are.
   return {
-    isLower: comparison.is === 'gt' || comparison.is === 'ge',
+    isLower: comparison.operator === 'gt' || comparison.operator === 'ge',
     condition,
     checked: sql`+${condition}`,
   };
@@ -133,7 +135,7 @@ export function rowsIn(course: Course, { after, until }: Stretch): Sql {
   return sql.join(parts, sql` and `);
 }
 
-function compared({ value, hasTies }: Course, relation: string | undefined, key: Key): Sql {
+function compared({ value, hasTies }: Course, relation: string | undefined, key: SortKey): Sql {
   const by = sql.raw(relation ?? '');
   if (value === undefined) return sql`position ${by} ${key.position}`;
   if (!hasTies) return sql`${sql.ref(value)} ${by} ${key.value}`;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, Key } from '../../provisioning/list-ports.ts';
+import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
 import { conditionOf, isOwned } from './condition.ts';
 import { type Course, coursesOf, rowsIn, type Stretch, sortValue } from './course.ts';
 import { type Lead, leadsOf } from './leads.ts';
@@ -16,7 +16,7 @@ const MOST = 5000;
 
 /** A row that was found, read already or not. */
 export interface Found<Row> {
-  key: Key;
+  key: SortKey;
   row?: Row;
 }
 
@@ -37,7 +37,7 @@ export async function findFew<Field extends string, By extends string, Row>(
 
 function byKey(descending: boolean) {
   const compare = comparing(descending);
-  return (left: { key: Key }, right: { key: Key }) => compare(left.key, right.key);
+  return (left: { key: SortKey }, right: { key: SortKey }) => compare(left.key, right.key);
 }
 
 /** The rows that a lead leads to: along the course of an index, here or in the table that has the values. */
@@ -103,7 +103,7 @@ function questionsOf<Field extends string, By extends string, Row>(
   const others: Question[] = [];
   for (const lead of leads) {
     const { field, where } = lead;
-    if ('field' in where && where.is === 'eq') lists.set(field, [...(lists.get(field) ?? []), where]);
+    if ('field' in where && where.operator === 'eq') lists.set(field, [...(lists.get(field) ?? []), where]);
     else {
       const { within, fits } = sourceOf(shelf, place, lead);
       others.push({ where: within({ after: undefined, until: undefined }), fits });
@@ -127,7 +127,7 @@ async function readAtOnce<Field extends string, By extends string, Row>(
   const { shelf, place, scan } = task;
   const found = new Map<number, Found<Row>>();
   for (const question of questions) {
-    await scan.step();
+    await scan.yieldBetweenSteps();
     const rows = await readRows(place, shelf, { ...readingOf(task), ...question, take: AT_ONCE + 1 });
     if (rows.length > AT_ONCE) return undefined;
     for (const { row, key, fits } of rows) if (fits) found.set(key.position, { row, key });
@@ -145,10 +145,10 @@ async function readAllKeys<Field extends string, By extends string, Row>(
   const found = new Map<number, Found<Row>>();
   let passed = 0;
   for (const { course, within, fits } of sources) {
-    let after: Key | undefined;
+    let after: SortKey | undefined;
     do {
-      await scan.step();
-      const until: Key | undefined = await edge(place, course, { after, until: undefined });
+      await scan.yieldBetweenSteps();
+      const until: SortKey | undefined = await edge(place, course, { after, until: undefined });
       passed += until ? STEP : 0;
       if (Math.max(passed, found.size) > MOST) return undefined;
       const reading = { ...readingOf(task), where: within({ after, until }), fits, take: STEP };

@@ -24,7 +24,7 @@ async function pass<Field extends string, By extends string, Row>(
 ): Promise<Leg | undefined> {
   let { after } = leg;
   while (into.skip >= STEP) {
-    await scan.step();
+    await scan.yieldBetweenSteps();
     const end = await edge(place, leg.course, { ...leg, after });
     into.skip -= end ? STEP : await count(place, leg.course, { ...leg, after, fits: undefined });
     if (!end) return undefined;

@@ -48,7 +48,7 @@ function merged<Field extends string>(
     if (!('field' in part)) continue;
     const cost = fields[part.field].lead;
     if (cost === undefined) continue;
-    const name = part.is === 'eq' ? `${part.field} ${String(part.value)}` : part.field;
+    const name = part.operator === 'eq' ? `${part.field} ${String(part.value)}` : part.field;
     const lead = found.get(name) ?? { field: part.field, comparisons: [], cost };
     lead.comparisons.push(part);
     found.set(name, lead);

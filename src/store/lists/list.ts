@@ -1,4 +1,4 @@
-import type { Listed } from '../../provisioning/list-ports.ts';
+import type { ListPage } from '../../provisioning/list-ports.ts';
 import { comb } from './comb.ts';
 import { type Leg, legsAfter } from './course.ts';
 import { type Found, findFew } from './few.ts';
@@ -14,7 +14,7 @@ import { quickTotal } from './total.ts';
 /** A part of a list, and exactly how many there are in all, by the shortest way that the indexes offer. */
 export async function list<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
-): Promise<Listed<Row>> {
+): Promise<ListPage<Row>> {
   const few = await findFew(task);
   if (few) return fromFew(task, few);
   const route = routeOf(task);
@@ -27,7 +27,7 @@ async function glided<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
   { from }: Route,
   total: number,
-): Promise<Listed<Row>> {
+): Promise<ListPage<Row>> {
   const into = pageFor<Field, By, Row, Kept<Row>>(task);
   if (into.skip < total) await glide(task, await nearer(task, from, into), into);
   const { items, next } = pageOf(into);
@@ -51,7 +51,7 @@ async function combed<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
   { before, from, fits }: Route,
   total: number | undefined,
-): Promise<Listed<Row>> {
+): Promise<ListPage<Row>> {
   const toTheEnd = total === undefined;
   const ahead = gathering<Found<Row>>(0, 0);
   if (toTheEnd) await comb(task, { legs: before, fits }, { into: ahead, toTheEnd });
@@ -65,7 +65,7 @@ async function combed<Field extends string, By extends string, Row>(
 async function sifted<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
   { before, from, fits }: Route,
-): Promise<Listed<Row>> {
+): Promise<ListPage<Row>> {
   const ahead = gathering<Kept<Row>>(0, 0);
   await sift(task, { legs: before, fits }, ahead);
   const into = pageFor<Field, By, Row, Kept<Row>>(task);

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Listed, ListQuery, UserField, UserOrder } from '../../provisioning/list-ports.ts';
+import type { ListPage, ListQuery, UserField, UserOrder } from '../../provisioning/list-ports.ts';
 import type { ListedIdentity } from '../../provisioning/store-ports.ts';
 import { compiledQuery } from '../statements.ts';
 import type { Tables } from '../tables.ts';
@@ -39,8 +39,8 @@ export async function listOne(
   db: Kysely<Tables>,
   connection: string,
   { where, start, limit }: ListQuery<UserField, UserOrder>,
-): Promise<Listed<ListedIdentity> | undefined> {
-  if (!('field' in where) || where.is !== 'eq' || !('offset' in start)) return undefined;
+): Promise<ListPage<ListedIdentity> | undefined> {
+  if (!('field' in where) || where.operator !== 'eq' || !('offset' in start)) return undefined;
   const { field } = where;
   if (!(field === 'id' || field === 'userName' || field === 'externalId' || field === 'email'))
     return undefined;

@@ -1,13 +1,13 @@
-import type { Key } from '../../provisioning/list-ports.ts';
+import type { SortKey } from '../../provisioning/list-ports.ts';
 
 /** Compares keys as an index does: texts by code points, whoever has no value last, or first when descending. */
-export function comparing(descending: boolean): (left: Key, right: Key) => number {
-  const ascending = (left: Key, right: Key) =>
+export function comparing(descending: boolean): (left: SortKey, right: SortKey) => number {
+  const ascending = (left: SortKey, right: SortKey) =>
     byValue(left.value, right.value) || left.position - right.position;
   return descending ? (left, right) => ascending(right, left) : ascending;
 }
 
-function byValue(left: Key['value'], right: Key['value']): number {
+function byValue(left: SortKey['value'], right: SortKey['value']): number {
   if (left === right) return 0;
   if (left === null) return 1;
   if (right === null) return -1;

@@ -15,7 +15,7 @@ export async function sift<Field extends string, By extends string, Row>(
   for (const { course, ...whole } of legs) {
     let { after } = whole;
     do {
-      await scan.step();
+      await scan.yieldBetweenSteps();
       const end = await edge(place, course, { ...whole, after });
       const candidates = await readKeys(place, {
         table: course.table,
@@ -27,7 +27,7 @@ export async function sift<Field extends string, By extends string, Row>(
         take: STEP,
       });
       for (const batch of batches(candidates, BATCH)) {
-        await scan.step();
+        await scan.yieldBetweenSteps();
         await look(task, await rowsAt(place, shelf, batch), into);
       }
       after = end;

@@ -1,4 +1,4 @@
-import type { Listed } from '../../provisioning/list-ports.ts';
+import type { ListPage } from '../../provisioning/list-ports.ts';
 import { batches } from '../statements.ts';
 import type { Found } from './few.ts';
 import { gather, gathering, pageOf } from './gather.ts';
@@ -10,7 +10,7 @@ import { BATCH, type Task } from './task.ts';
 export async function fromFew<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
   all: Found<Row>[],
-): Promise<Listed<Row>> {
+): Promise<ListPage<Row>> {
   const { query, scan } = task;
   const part = gathering<Found<Row>>('offset' in query.start ? query.start.offset : 0, query.limit);
   const isBefore = isBeforeStart(task);
@@ -39,7 +39,7 @@ async function matchingOf<Field extends string, By extends string, Row>(
   task: Task<Field, By, Row>,
   batch: Found<Row>[],
 ): Promise<Kept<Row>[]> {
-  await task.scan.step();
+  await task.scan.yieldBetweenSteps();
   const kept = await loaded(task, batch);
   const flags = (await task.scan.residual?.(kept.map(({ row }) => row))) ?? [];
   return kept.filter((_, index) => flags[index]);

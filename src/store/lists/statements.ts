@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Key } from '../../provisioning/list-ports.ts';
+import type { SortKey } from '../../provisioning/list-ports.ts';
 import { type Course, orderOf, rowsIn, type Stretch, sortValue } from './course.ts';
 import type { Place, Shelf, Sql } from './shelf.ts';
 
@@ -9,16 +9,16 @@ export const STEP = 1000;
 /** A row that was read, and where it stands. */
 export interface Kept<Row> {
   row: Row;
-  key: Key;
+  key: SortKey;
 }
 
 /** The rows, and their keys, in the same order. */
-export function split<Row>(kept: Kept<Row>[]): { rows: Row[]; keys: Key[] } {
+export function split<Row>(kept: Kept<Row>[]): { rows: Row[]; keys: SortKey[] } {
   return { rows: kept.map(({ row }) => row), keys: kept.map(({ key }) => key) };
 }
 
 /** The key of the last row of the next `STEP`; undefined: there are fewer. */
-export async function edge({ db }: Place, course: Course, stretch: Stretch): Promise<Key | undefined> {
+export async function edge({ db }: Place, course: Course, stretch: Stretch): Promise<SortKey | undefined> {
   const position = course.hasTies || course.value === undefined ? sql`position` : sql`0`;
   const { rows } = await sql<RawKey>`
     select ${sortValue(course)} as key_value, ${position} as key_position
@@ -67,7 +67,7 @@ export async function readRows<Row>(
 export async function readKeys(
   { db }: Place,
   { skip = 0, take, ...reading }: Reading & { descending?: boolean },
-): Promise<Key[]> {
+): Promise<SortKey[]> {
   const direction = sql.raw(reading.descending ? 'desc' : 'asc');
   const { rows } = await sql<RawKey>`
     select key_value, key_position from (${reads({ ...reading, take: STEP }, sql``)}) as stretch
@@ -81,7 +81,7 @@ export async function readKeys(
 export async function rowsAt<Row>(
   { db, connection }: Place,
   { table, live, columns, toRow }: Pick<Shelf<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>,
-  at: Key[],
+  at: SortKey[],
 ): Promise<Kept<Row>[]> {
   if (at.length === 0) return [];
   const positions = sql.join(at.map(({ position }) => position));
@@ -107,6 +107,6 @@ interface RawKey {
   key_position: number;
 }
 
-function keyOf({ key_value, key_position }: RawKey): Key {
+function keyOf({ key_value, key_position }: RawKey): SortKey {
   return { value: key_value, position: key_position };
 }

@@ -33,7 +33,7 @@ async function countAlong<Field extends string, By extends string, Row>(
   let total = 0;
   let stretch: Parameters<typeof edge>[2] = { after: undefined, until: undefined };
   for (;;) {
-    await scan.step();
+    await scan.yieldBetweenSteps();
     const end = await edge(place, course, stretch);
     if (!end) return total + (await count(place, course, { ...stretch, fits: undefined }));
     total += STEP;

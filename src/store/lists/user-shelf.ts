@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { UserField, UserOrder, Where } from '../../provisioning/list-ports.ts';
-import type { ListedIdentity, ShownIdentity } from '../../provisioning/store-ports.ts';
+import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
 import { BLOCK, counted } from '../counters.ts';
 import { toIdentity } from '../identity-row.ts';
 import type { IdentityTable } from '../tables.ts';
@@ -84,7 +84,7 @@ export interface ShownColumns {
 type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
 
 /** The identity that the columns show. */
-export function toShown(row: ShownColumns): ShownIdentity {
+export function toShown(row: ShownColumns): IdentityView {
   return toRow(row, row.desired);
 }
 
@@ -101,7 +101,7 @@ function toRow<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
     createdAt: row.created_at,
     lastModified: row.last_modified,
     travelUserId: row.travel_id ?? undefined,
-    atRest: row.at_rest === 1,
+    canAnswerNoOp: row.at_rest === 1,
     inGroups: row.in_groups === 1,
   };
 }

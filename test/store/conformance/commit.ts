@@ -9,7 +9,7 @@ export function describeCommit(open: Open): void {
       await add(person('a', { desired: { userName: 'ÉVA' } }));
       const twin = person('b', { desired: { userName: 'éva' } });
       expect(await identities.commit('okta', [{ kind: 'insert', identity: twin }])).toBe('duplicate');
-      expect(await identities.byId('okta', 'b')).toBeUndefined();
+      expect(await identities.findById('okta', 'b')).toBeUndefined();
       await add({ ...twin, connection: 'entra' });
     });
 
@@ -43,7 +43,7 @@ export function describeCommit(open: Open): void {
       );
       expect(results.filter((result) => result === 'done')).toHaveLength(1);
       expect(results.filter((result) => result === 'duplicate')).toHaveLength(4);
-      expect((await identities.page('okta', 0, 10)).total).toBe(1);
+      expect((await identities.findPage('okta', 0, 10)).total).toBe(1);
     });
 
     it('lets exactly one of many updates of one version through', async () => {
@@ -70,8 +70,8 @@ export function describeCommit(open: Open): void {
       expect(await identities.commit('okta', changes)).toBe('stale');
       expect((await read('a')).version).toBe(1);
       expect((await read('b')).travelId).toBe('t1');
-      expect(await identities.byId('okta', 'c')).toBeUndefined();
-      expect((await identities.page('okta', 0, 0)).total).toBe(2);
+      expect(await identities.findById('okta', 'c')).toBeUndefined();
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
     });
 
     it('is stale, not a matter of names, when the traveler was linked meanwhile', async () => {
@@ -99,7 +99,7 @@ export function describeCommit(open: Open): void {
     it("writes the IdP's side only, and raises the revision", async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }));
       const before = await read('a');
       const write = {
@@ -138,7 +138,7 @@ export function describeCommit(open: Open): void {
     it('leaves the lease to its holder', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
@@ -173,10 +173,10 @@ export function describeCommit(open: Open): void {
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
-      expect(await identities.byId('entra', 'b')).toBeUndefined();
-      expect(await identities.byId('other', 'c')).toBeDefined();
-      expect(await identities.byId('entra', 'd')).toBeDefined();
-      expect((await identities.page('entra', 0, 0)).total).toBe(1);
+      expect(await identities.findById('entra', 'b')).toBeUndefined();
+      expect(await identities.findById('other', 'c')).toBeDefined();
+      expect(await identities.findById('entra', 'd')).toBeDefined();
+      expect((await identities.findPage('entra', 0, 0)).total).toBe(1);
     });
 
     it('that deletes takes the user out of all groups', async () => {
@@ -185,8 +185,8 @@ export function describeCommit(open: Open): void {
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const dead = person('a', { version: 2, deletedAt: NOW });
       await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b', names: 'User' }]);
-      expect((await groups.byId('okta', 'g'))?.version).toBe(2);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'b', names: 'User' }]);
+      expect((await groups.findById('okta', 'g'))?.version).toBe(2);
     });
   });
 
@@ -195,9 +195,9 @@ export function describeCommit(open: Open): void {
       const { add, identities } = await fixture(open);
       await add(imported('a', 't1'), imported('b', 't1', { connection: 'entra' }));
       await add(person('new', { travelId: 't1' }));
-      expect(await identities.byId('okta', 'a')).toBeUndefined();
-      expect(await identities.byId('entra', 'b')).toBeUndefined();
-      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+      expect(await identities.findById('okta', 'a')).toBeUndefined();
+      expect(await identities.findById('entra', 'b')).toBeUndefined();
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
     it('in the place of an erased one may have its userName', async () => {
@@ -225,7 +225,7 @@ export function describeCommit(open: Open): void {
           ...{ deletedAt: NOW, attempts: 2, nextAttemptAt: NOW },
         }),
       );
-      await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
         { kind: 'release', connection: 'okta', origin: {}, applied, id: 'old', leasedUntil: NOW + 9 },
@@ -242,7 +242,7 @@ export function describeCommit(open: Open): void {
         },
         ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
       });
-      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('new');
+      expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('new');
       expect(await leases.finish('okta', 'old', 'k', 1, linked('t1', 'a@x'))).toBe('lost');
     });
 
@@ -251,7 +251,7 @@ export function describeCommit(open: Open): void {
       async (leasedUntil) => {
         const { add, identities, leases, read } = await fixture(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
-        await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+        await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
         expect(
           await identities.commit('okta', [
             { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil },
@@ -270,7 +270,7 @@ export function describeCommit(open: Open): void {
     it('does nothing when work ended since it was read, and what it inherits is another', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
-      await leases.take('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'old', 'k', 1, linked('t1', 'old@x'));
       const change = { kind: 'release', connection: 'okta', origin: {}, id: 'old' } as const;
       const stale = { ...change, leasedUntil: undefined, applied: {} };
@@ -306,8 +306,8 @@ export function describeCommit(open: Open): void {
       await groups.insert(team('g'), [{ value: 'a' }]);
       await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
-      expect(await references.referrers('okta', 'x', ['boss'])).toEqual([]);
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
+      expect(await references.findReferrers('okta', 'x', ['boss'])).toEqual([]);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([]);
     });
   });
 }

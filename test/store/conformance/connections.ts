@@ -30,7 +30,13 @@ export function describeConnections(open: Open): void {
     await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
     const valve = { share: 0, minimum: 9, windowMs: 9 };
     await holds.admitDeparture('okta', 'ada', valve, NOW);
-    await holds.holdRules({ connection: 'okta', version: 'v', people: 1, since: NOW, answer: 'approved' });
+    await holds.saveHeldRules({
+      connection: 'okta',
+      version: 'v',
+      people: 1,
+      since: NOW,
+      answer: 'approved',
+    });
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
@@ -67,7 +73,7 @@ export function describeConnections(open: Open): void {
 
     it('are in use while somebody holds a lease', async () => {
       const { database, leases } = await filled();
-      await leases.take('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
       const inUse = async (now: number) =>
         (await keptConnections(database, now)).flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
       expect(await inUse(NOW)).toEqual(['okta']);
@@ -89,14 +95,16 @@ export function describeConnections(open: Open): void {
       expect(await tokens(database).active('h1', NOW)).toBeUndefined();
       expect(await tokens(database).active('h2', NOW)).toMatchObject({ connection: 'entra' });
       expect(await oauthTokens(database).find('a1', NOW)).toBeUndefined();
-      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
+      expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
     });
 
     it('that are forgotten let others of the account link their travelers, and wake who waits for an address', async () => {
       const { database, add, reconcileQueue, read } = await filled();
       await forgetConnection(database, 'okta');
       await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
-      expect(await reconcileQueue.due(NOW, 10, ['entra'])).toEqual([{ connection: 'entra', id: 'waiting' }]);
+      expect(await reconcileQueue.findDue(NOW, 10, ['entra'])).toEqual([
+        { connection: 'entra', id: 'waiting' },
+      ]);
       expect((await read('other', 'entra')).state).toBe('synced');
     });
 

@@ -17,10 +17,10 @@ export function describeGroups(open: Open): void {
         { value: 'z', display: 'again' },
       ];
       expect(await groups.insert(group, members)).toBe('done');
-      expect(await groups.byId('okta', 'g')).toEqual(group);
-      expect((await groups.members('okta', ['g', 'x'])).get('g')).toEqual(members.slice(0, 2));
-      expect((await groups.members('okta', ['x'])).get('x')).toEqual([]);
-      expect(await groups.byId('entra', 'g')).toBeUndefined();
+      expect(await groups.findById('okta', 'g')).toEqual(group);
+      expect((await groups.allMembers('okta', ['g', 'x'])).get('g')).toEqual(members.slice(0, 2));
+      expect((await groups.allMembers('okta', ['x'])).get('x')).toEqual([]);
+      expect(await groups.findById('entra', 'g')).toBeUndefined();
     });
 
     it('have a displayName that is unique without case in the connection', async () => {
@@ -33,7 +33,7 @@ export function describeGroups(open: Open): void {
       await groups.insert(team('i'), []);
       const change = { attributes: { displayName: 'ÉLAN' }, members: [] };
       expect(await groups.change(team('i', { version: 2 }), 1, change)).toBe('duplicate');
-      expect((await groups.byId('okta', 'i'))?.attributes).toEqual({ displayName: 'i' });
+      expect((await groups.findById('okta', 'i'))?.attributes).toEqual({ displayName: 'i' });
     });
 
     it('are listed in the order of their creation, exactly counted', async () => {
@@ -82,7 +82,7 @@ export function describeGroups(open: Open): void {
         { value: 'inner' },
         { value: 'x' },
       ]);
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([
         { value: 'live', names: 'User' },
         { value: 'dead', type: 'User' },
         { value: 'inner', names: 'Group' },
@@ -115,7 +115,7 @@ export function describeGroups(open: Open): void {
       expect(await groups.change(after, 7, change)).toBe('stale');
       expect(await groups.change(team('x'), 1, change)).toBe('stale');
       expect(await groups.change(after, 1, change)).toBe('done');
-      expect(await groups.byId('okta', 'g')).toEqual({ ...after, attributes: { displayName: 'new' } });
+      expect(await groups.findById('okta', 'g')).toEqual({ ...after, attributes: { displayName: 'new' } });
     });
 
     it('makes the member steps in order', async () => {
@@ -127,7 +127,7 @@ export function describeGroups(open: Open): void {
         { kind: 'add', members: [{ value: 'a', display: 'A' }] },
       ];
       expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
-      const kept = (await groups.members('okta', ['g'])).get('g');
+      const kept = (await groups.allMembers('okta', ['g'])).get('g');
       expect(kept).toEqual([{ value: 'b' }, { value: 'd' }, { value: 'a', display: 'A' }]);
     });
 
@@ -138,7 +138,7 @@ export function describeGroups(open: Open): void {
         { kind: 'replace', members: [{ value: 'd' }, { value: 'b' }, { value: 'c', display: 'See' }] },
       ];
       expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
-      const kept = (await groups.members('okta', ['g'])).get('g');
+      const kept = (await groups.allMembers('okta', ['g'])).get('g');
       expect(kept).toEqual([{ value: 'b' }, { value: 'd' }, { value: 'c', display: 'See' }]);
     });
 
@@ -172,8 +172,8 @@ export function describeGroups(open: Open): void {
       ]);
       const attributes = { externalId: 'e', displayName: 'g' };
       expect(await groups.change(after, 1, { attributes, members })).toBe('unchanged');
-      expect(await groups.byId('okta', 'g')).toMatchObject({ version: 1, lastModified: NOW });
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'a' }, { value: 'b' }]);
+      expect(await groups.findById('okta', 'g')).toMatchObject({ version: 1, lastModified: NOW });
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'a' }, { value: 'b' }]);
     });
 
     it('that removes and adds the same member with another display is one', async () => {
@@ -184,7 +184,7 @@ export function describeGroups(open: Open): void {
         { kind: 'add', members: [{ value: 'a', display: 'B' }] },
       ];
       expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'a', display: 'B' }]);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'a', display: 'B' }]);
     });
 
     it('that requires members is refused unless one of each list is one', async () => {
@@ -198,10 +198,10 @@ export function describeGroups(open: Open): void {
         return { attributes: { displayName: 'g' }, members };
       };
       expect(await groups.change(after, 1, requiring(['a'], ['x', 'y']))).toBe('noTarget');
-      expect(await groups.byId('okta', 'g')).toMatchObject({ version: 1 });
-      expect((await groups.members('okta', ['g'])).get('g')).toHaveLength(2);
+      expect(await groups.findById('okta', 'g')).toMatchObject({ version: 1 });
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toHaveLength(2);
       expect(await groups.change(after, 1, requiring(['a'], ['x', 'b']))).toBe('done');
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
     });
 
     it('handles more members than a statement takes', async () => {
@@ -210,7 +210,7 @@ export function describeGroups(open: Open): void {
       const values = many(1200).map(({ value }) => value);
       const members: MemberChange[] = [{ kind: 'remove', values: values.slice(1) }];
       expect(await groups.change(after, 1, { attributes: { displayName: 'g' }, members })).toBe('done');
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([{ value: 'm0' }]);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'm0' }]);
     });
 
     it('lets exactly one of two that expect the same version through', async () => {
@@ -223,7 +223,7 @@ export function describeGroups(open: Open): void {
         ),
       );
       expect(results.sort()).toEqual(['done', 'stale']);
-      expect((await groups.members('okta', ['g'])).get('g')).toHaveLength(1);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toHaveLength(1);
     });
 
     it('that removes it removes it from the groups that contain it', async () => {
@@ -233,11 +233,11 @@ export function describeGroups(open: Open): void {
       await groups.insert(team('other'), [{ value: 'a' }]);
       await groups.insert(team('foreign', { connection: 'entra' }), [{ value: 'g' }]);
       expect(await groups.change(team('g', { lastModified: NOW + 7 }), 1, 'delete')).toBe('done');
-      const kept = (await groups.members('okta', ['outer'])).get('outer');
+      const kept = (await groups.allMembers('okta', ['outer'])).get('outer');
       expect(kept?.map(({ value }) => value)).toEqual(['a', 'outer']);
-      expect(await groups.byId('okta', 'outer')).toMatchObject({ version: 2, lastModified: NOW + 7 });
-      expect(await groups.byId('okta', 'other')).toMatchObject({ version: 1, lastModified: NOW });
-      expect(await groups.byId('entra', 'foreign')).toMatchObject({ version: 1, lastModified: NOW });
+      expect(await groups.findById('okta', 'outer')).toMatchObject({ version: 2, lastModified: NOW + 7 });
+      expect(await groups.findById('okta', 'other')).toMatchObject({ version: 1, lastModified: NOW });
+      expect(await groups.findById('entra', 'foreign')).toMatchObject({ version: 1, lastModified: NOW });
     });
 
     it('may be its removal, with its members', async () => {
@@ -246,11 +246,11 @@ export function describeGroups(open: Open): void {
       expect(await groups.change(team('g'), 7, 'delete')).toBe('stale');
       expect(await groups.change(team('g'), 1, 'delete')).toBe('done');
       expect(await groups.change(team('g'), 1, 'delete')).toBe('stale');
-      expect(await groups.byId('okta', 'g')).toBeUndefined();
+      expect(await groups.findById('okta', 'g')).toBeUndefined();
       expect((await groups.list('okta', part({ all: [] }), alone)).total).toBe(0);
       expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toEqual([]);
       expect(await groups.insert(team('g'), [])).toBe('done');
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([]);
     });
   });
 }

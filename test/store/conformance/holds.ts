@@ -26,12 +26,12 @@ export function describeHolds(open: Open): void {
         held('elsewhere', 'safetyValve', { connection: 'entra' }),
         person('free'),
       );
-      const ids = async (query: Parameters<typeof holds.list>[0]) =>
-        (await holds.list(query)).map(({ id }) => id);
+      const ids = async (query: Parameters<typeof holds.findHeldPeople>[0]) =>
+        (await holds.findHeldPeople(query)).map(({ id }) => id);
       expect(await ids({ limit: 10 })).toEqual(['elsewhere', 'early', 'guarded', 'late']);
       expect(await ids({ connection: 'okta', cause: 'safetyValve', limit: 10 })).toEqual(['early', 'late']);
       expect(await ids({ connection: 'okta', limit: 1 })).toEqual(['early']);
-      expect(await holds.list({ connection: 'okta', limit: 2 })).toEqual([
+      expect(await holds.findHeldPeople({ connection: 'okta', limit: 2 })).toEqual([
         {
           connection: 'okta',
           id: 'early',
@@ -43,11 +43,13 @@ export function describeHolds(open: Open): void {
         },
         expect.objectContaining({ id: 'guarded', isDeleted: true }),
       ]);
-      expect((await holds.counts()).toSorted((a, b) => a.connection.localeCompare(b.connection))).toEqual([
-        { connection: 'entra', cause: 'safetyValve', count: 1, since: NOW },
-        { connection: 'okta', cause: 'guarded', count: 1, since: NOW },
-        { connection: 'okta', cause: 'safetyValve', count: 2, since: NOW },
-      ]);
+      expect((await holds.countHolds()).toSorted((a, b) => a.connection.localeCompare(b.connection))).toEqual(
+        [
+          { connection: 'entra', cause: 'safetyValve', count: 1, since: NOW },
+          { connection: 'okta', cause: 'guarded', count: 1, since: NOW },
+          { connection: 'okta', cause: 'safetyValve', count: 2, since: NOW },
+        ],
+      );
     });
 
     it('are dirty at once when an admin decides, whatever the answer, and wait for no admin any more', async () => {
@@ -67,9 +69,9 @@ export function describeHolds(open: Open): void {
       });
       expect(await read('free')).toMatchObject({ decision: undefined, state: 'synced' });
       expect(await holds.decide('okta', { ids: ['b'] }, 'discarded', NOW)).toBe(1);
-      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(2);
-      expect((await holds.list({ limit: 10 })).map(({ id }) => id)).toEqual(['c']);
-      expect(await holds.counts()).toEqual([
+      expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(2);
+      expect((await holds.findHeldPeople({ limit: 10 })).map(({ id }) => id)).toEqual(['c']);
+      expect(await holds.countHolds()).toEqual([
         { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
       ]);
     });
@@ -98,16 +100,18 @@ export function describeHolds(open: Open): void {
         }),
         held('else', 'guarded', { decision: { cause: 'safetyValve', answer: 'approved', version: 1 } }),
       );
-      expect((await holds.list({ limit: 10 })).map(({ id }) => id)).toEqual(['else', 'written']);
-      expect(await holds.counts()).toEqual([{ connection: 'okta', cause: 'guarded', count: 2, since: NOW }]);
+      expect((await holds.findHeldPeople({ limit: 10 })).map(({ id }) => id)).toEqual(['else', 'written']);
+      expect(await holds.countHolds()).toEqual([
+        { connection: 'okta', cause: 'guarded', count: 2, since: NOW },
+      ]);
     });
 
     it('are decided about in crowds', async () => {
       const { add, holds } = await fixture(open);
       await add(...many(1_100, (id) => held(id, 'safetyValve')));
-      expect(await holds.list({ limit: 600 })).toHaveLength(600);
+      expect(await holds.findHeldPeople({ limit: 600 })).toHaveLength(600);
       expect(await holds.decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
-      expect(await holds.counts()).toEqual([]);
+      expect(await holds.countHolds()).toEqual([]);
     });
   });
 
@@ -159,13 +163,13 @@ export function describeHolds(open: Open): void {
 
     it('waits for an admin, and counts as the people whom it concerns', async () => {
       const { add, holds } = await fixture(open);
-      expect(await holds.heldRules('okta')).toBeUndefined();
-      await holds.holdRules({ ...change, version: 'rules-0', people: 500 });
-      await holds.holdRules(change);
+      expect(await holds.findHeldRules('okta')).toBeUndefined();
+      await holds.saveHeldRules({ ...change, version: 'rules-0', people: 500 });
+      await holds.saveHeldRules(change);
       await add(held('a', 'rules'), held('b', 'rules', { connection: 'entra' }));
-      expect(await holds.heldRules('okta')).toEqual(change);
-      expect(await holds.heldRules('entra')).toBeUndefined();
-      expect(await holds.counts()).toEqual([
+      expect(await holds.findHeldRules('okta')).toEqual(change);
+      expect(await holds.findHeldRules('entra')).toBeUndefined();
+      expect(await holds.countHolds()).toEqual([
         { connection: 'okta', cause: 'rules', count: 101, since: NOW },
         { connection: 'entra', cause: 'rules', count: 1, since: NOW },
       ]);
@@ -179,10 +183,10 @@ export function describeHolds(open: Open): void {
         held('h', 'rules', { rulesVersion: 'rules-2' }),
         person('elsewhere', { connection: 'entra', state: 'synced', rulesVersion: 'rules-1' }),
       );
-      await holds.holdRules(change);
+      await holds.saveHeldRules(change);
       expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(1_100);
-      expect(await holds.heldRules('okta')).toEqual({ ...change, answer: 'approved' });
-      expect(await holds.counts()).toEqual([]);
+      expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'approved' });
+      expect(await holds.countHolds()).toEqual([]);
       expect(await read('p1099')).toMatchObject({ state: 'dirty' });
       expect(await read('h')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
       expect(await read('new')).toMatchObject({ state: 'synced' });
@@ -192,15 +196,15 @@ export function describeHolds(open: Open): void {
     it('touches nobody but those who are held when it is discarded, and can be approved later', async () => {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesVersion: 'rules-1' }), held('h', 'rules'));
-      await holds.holdRules(change);
+      await holds.saveHeldRules(change);
       expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
-      expect(await holds.heldRules('okta')).toEqual({ ...change, answer: 'discarded' });
-      expect(await holds.counts()).toEqual([]);
+      expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'discarded' });
+      expect(await holds.countHolds()).toEqual([]);
       expect(await read('a')).toMatchObject({ state: 'synced' });
       expect(await read('h')).toMatchObject({ state: 'dirty' });
       await add(held('later', 'rules'));
-      expect(await holds.counts()).toEqual([]);
-      expect(await holds.list({ limit: 9 })).toEqual([]);
+      expect(await holds.countHolds()).toEqual([]);
+      expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
       expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
       expect(await read('later')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
       expect(await read('a')).toMatchObject({ state: 'dirty' });
@@ -208,10 +212,10 @@ export function describeHolds(open: Open): void {
 
     it('that needs no admin frees those who were held because of the one before', async () => {
       const { add, holds, read } = await fixture(open);
-      await holds.holdRules(change);
+      await holds.saveHeldRules(change);
       await add(held('h', 'rules'), held('valve', 'safetyValve'));
-      await holds.holdRules({ ...change, version: 'rules-3', people: 4, answer: 'approved' });
-      expect(await holds.counts()).toEqual([
+      await holds.saveHeldRules({ ...change, version: 'rules-3', people: 4, answer: 'approved' });
+      expect(await holds.countHolds()).toEqual([
         { connection: 'okta', cause: 'rules', count: 1, since: NOW },
         { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
       ]);
@@ -223,7 +227,7 @@ export function describeHolds(open: Open): void {
       const { add, holds } = await fixture(open);
       const otherwise = (after = '', limit = 10) =>
         holds
-          .translatedOtherwise('okta', 'rules-2', { after, limit })
+          .findTranslatedOtherwise('okta', 'rules-2', { after, limit })
           .then((people) => people.map(({ id }) => id));
       await add(
         imported('unclaimed', 't-1', { rulesVersion: 'rules-1' }),

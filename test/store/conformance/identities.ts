@@ -22,7 +22,7 @@ export function describeIdentities(open: Open): void {
         nextAttemptAt: NOW + 1,
       });
       await add(full);
-      expect(await identities.byId('okta', 'ada')).toEqual(full);
+      expect(await identities.findById('okta', 'ada')).toEqual(full);
     });
 
     it('keep any text and JSON as they are', async () => {
@@ -36,7 +36,7 @@ export function describeIdentities(open: Open): void {
           const json = JSON.parse(JSON.stringify(extra).replaceAll('\\u0000', ''));
           const identity = { ...before, desired: { ...before.desired, title, extra: json } };
           await identities.commit('okta', [{ kind: 'insert', identity }]);
-          expect((await identities.byId('okta', identity.id))?.desired).toEqual(identity.desired);
+          expect((await identities.findById('okta', identity.id))?.desired).toEqual(identity.desired);
         }),
         { numRuns: 60 },
       );
@@ -45,7 +45,7 @@ export function describeIdentities(open: Open): void {
     it('are seen by no other connection', async () => {
       const { add, identities } = await fixture(open);
       await add(person('ada', { desired: { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] } }));
-      expect(await identities.byId('entra', 'ada')).toBeUndefined();
+      expect(await identities.findById('entra', 'ada')).toBeUndefined();
       for (const match of [
         { by: 'id', value: 'ada' },
         { by: 'userName', value: 'ada' },
@@ -55,7 +55,7 @@ export function describeIdentities(open: Open): void {
         expect(await identities.find('okta', match)).toHaveLength(1);
         expect(await identities.find('entra', match)).toEqual([]);
       }
-      expect(await identities.page('entra', 0, 10)).toEqual({ total: 0, identities: [] });
+      expect(await identities.findPage('entra', 0, 10)).toEqual({ total: 0, identities: [] });
     });
 
     it.each([
@@ -85,16 +85,16 @@ export function describeIdentities(open: Open): void {
           await add(person(id, { desired, ...own, state: 'dirty' }));
           for (const by of ['userName', 'email', 'travelEmail'] as const)
             expect(await identities.find('okta', { by, value: asked })).toHaveLength(expected);
-          expect(await identities.holder('acme', { travelEmail: asked })).toEqual(
+          expect(await identities.findHolder('acme', { travelEmail: asked })).toEqual(
             expected === 1 ? expect.objectContaining({ id }) : undefined,
           );
           const namesake = person(`${id}b`, { desired: { userName: asked } });
           expect(await identities.commit('okta', [{ kind: 'insert', identity: namesake }])).toBe(
             expected === 1 ? 'duplicate' : 'done',
           );
-          await leases.take('okta', id, { token: 'k', until: NOW + 9, now: NOW });
+          await leases.acquire('okta', id, { token: 'k', until: NOW + 9, now: NOW });
           await leases.announce('okta', id, 'k', { creating: kept });
-          expect(await identities.holder('acme', { creating: asked })).toEqual(
+          expect(await identities.findHolder('acme', { creating: asked })).toEqual(
             expected === 1 ? expect.objectContaining({ id }) : undefined,
           );
         }),
@@ -170,7 +170,7 @@ export function describeIdentities(open: Open): void {
         person('late'),
         person('dead', { deletedAt: NOW }),
       );
-      const page = await identities.page('okta', 0, 10);
+      const page = await identities.findPage('okta', 0, 10);
       expect(page.total).toBe(5);
       expect(page.identities.map(({ id }) => id)).toEqual(['b', 'a', 'late', 'bare', 'noMail']);
     });
@@ -180,22 +180,22 @@ export function describeIdentities(open: Open): void {
       await add(person('bare', { desired: { userName: 'bare' }, createdAt: NOW - 5 }), person('whole'));
       const completed = { ...person('bare'), version: 2, createdAt: NOW - 5 };
       await identities.commit('okta', [{ kind: 'update', identity: completed, expected: 1 }]);
-      const { identities: order } = await identities.page('okta', 0, 10);
+      const { identities: order } = await identities.findPage('okta', 0, 10);
       expect(order.map(({ id }) => id)).toEqual(['whole', 'bare']);
     });
 
     it('counts exactly, whatever offset and limit', async () => {
       const { add, identities } = await fixture(open);
       await add(...['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
-      expect(await identities.page('okta', 0, 0)).toEqual({ total: 5, identities: [] });
-      expect(await identities.page('okta', 9, 2)).toEqual({ total: 5, identities: [] });
-      const middle = await identities.page('okta', 1, 2);
+      expect(await identities.findPage('okta', 0, 0)).toEqual({ total: 5, identities: [] });
+      expect(await identities.findPage('okta', 9, 2)).toEqual({ total: 5, identities: [] });
+      const middle = await identities.findPage('okta', 1, 2);
       expect(middle.identities.map(({ id }) => id)).toEqual(['b', 'c']);
     });
 
     it('counts with every birth, death and return', async () => {
       const { add, identities } = await fixture(open);
-      const total = async () => (await identities.page('okta', 0, 0)).total;
+      const total = async () => (await identities.findPage('okta', 0, 0)).total;
       await add(person('a'), imported('b', 't1'), imported('c', 't2'));
       const dead = { ...person('a'), version: 2, deletedAt: NOW };
       await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
@@ -212,17 +212,17 @@ export function describeIdentities(open: Open): void {
     it('is the claimed identity of any connection of the account', async () => {
       const { add, identities } = await fixture(open);
       await add(person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }), imported('bob', 't2'));
-      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
-      expect((await identities.holder('acme', { travelEmail: 'ADA@x' }))?.id).toBe('ada');
-      expect(await identities.holder('globex', { travelId: 't1' })).toBeUndefined();
-      expect(await identities.holder('acme', { travelId: 't2' })).toBeUndefined();
-      expect(await identities.holder('acme', { travelEmail: 'bob@corp.example' })).toBeUndefined();
+      expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('ada');
+      expect((await identities.findHolder('acme', { travelEmail: 'ADA@x' }))?.id).toBe('ada');
+      expect(await identities.findHolder('globex', { travelId: 't1' })).toBeUndefined();
+      expect(await identities.findHolder('acme', { travelId: 't2' })).toBeUndefined();
+      expect(await identities.findHolder('acme', { travelEmail: 'bob@corp.example' })).toBeUndefined();
     });
 
     it('may be a tombstone', async () => {
       const { add, identities } = await fixture(open);
       await add(person('ada', { travelId: 't1', deletedAt: NOW }));
-      expect((await identities.holder('acme', { travelId: 't1' }))?.id).toBe('ada');
+      expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('ada');
     });
 
     it('by address is the living one, where the dead one was seen with it too', async () => {
@@ -236,15 +236,15 @@ export function describeIdentities(open: Open): void {
           createdAt: NOW + 9,
         }),
       );
-      expect((await identities.holder('acme', { travelEmail: 'a@x' }))?.id).toBe('live');
+      expect((await identities.findHolder('acme', { travelEmail: 'a@x' }))?.id).toBe('live');
     });
 
     it('follows what a reconciliation saw', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('ada'));
-      await leases.take('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'ada', 'k', 1, linked('t1', 'Ada@X'));
-      expect((await identities.holder('acme', { travelEmail: 'ada@x' }))?.id).toBe('ada');
+      expect((await identities.findHolder('acme', { travelEmail: 'ada@x' }))?.id).toBe('ada');
     });
   });
 }

@@ -13,7 +13,7 @@ export function describeImports(open: Open): void {
         person('c', { travelId: 't3', deletedAt: NOW }),
         person('d', { travelId: 't4', connection: 'entra' }),
       );
-      const known = await imports.known('okta', ['t1', 't2', 't3', 't4', 't5']);
+      const known = await imports.findKnown('okta', ['t1', 't2', 't3', 't4', 't5']);
       expect(known.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c']);
     });
 
@@ -26,7 +26,7 @@ export function describeImports(open: Open): void {
         person('d', { travelId: 't4', connection: 'other' }),
       );
       const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
-      expect(await imports.linkedElsewhere('okta', 'acme', [...many, 't1', 't2', 't3', 't4'])).toEqual([
+      expect(await imports.findLinkedElsewhere('okta', 'acme', [...many, 't1', 't2', 't3', 't4'])).toEqual([
         't2',
       ]);
     });
@@ -37,7 +37,7 @@ export function describeImports(open: Open): void {
       const { identities, imports } = await fixture(open);
       const many = Array.from({ length: 250 }, (_, index) => imported(`p${index}`, `t${index}`));
       await imports.saveUnclaimed(many, at);
-      expect((await identities.page('okta', 0, 0)).total).toBe(250);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(250);
       expect(await identities.find('okta', { by: 'email', value: 'P249@corp.example' })).toEqual([many[249]]);
       await imports.saveUnclaimed([], at);
     });
@@ -47,9 +47,9 @@ export function describeImports(open: Open): void {
       await add(person('a'));
       const twin = imported('b', 't1', { desired: person('a').desired });
       await imports.saveUnclaimed([twin, imported('c', 't2')], at);
-      expect(await identities.byId('okta', 'b')).toBeUndefined();
-      expect(await identities.byId('okta', 'c')).toBeDefined();
-      expect((await identities.page('okta', 0, 0)).total).toBe(2);
+      expect(await identities.findById('okta', 'b')).toBeUndefined();
+      expect(await identities.findById('okta', 'c')).toBeDefined();
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
     });
 
     it('passes over a traveler that is linked in the account, tombstones included, or just being made', async () => {
@@ -61,7 +61,7 @@ export function describeImports(open: Open): void {
         person('maker', { connection: 'entra' }),
         person('d', { travelId: 't5', connection: 'other' }),
       );
-      await leases.take('entra', 'maker', { token: 'k', until: at, now: NOW });
+      await leases.acquire('entra', 'maker', { token: 'k', until: at, now: NOW });
       await leases.announce('entra', 'maker', 'k', { creating: 'W@corp.example' });
       await imports.saveUnclaimed(
         [
@@ -73,7 +73,7 @@ export function describeImports(open: Open): void {
         ],
         at,
       );
-      const { identities: all } = await identities.page('okta', 0, 10);
+      const { identities: all } = await identities.findPage('okta', 0, 10);
       expect(all.map(({ id }) => id)).toEqual(['a', 'v']);
     });
 
@@ -92,7 +92,7 @@ export function describeImports(open: Open): void {
       expect(await read('a')).toEqual({ ...moved, id: 'a', version: 2 });
       expect(await identities.find('okta', { by: 'email', value: 'third@corp.example' })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
-      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
     it('keeps a known one under its old name while somebody else has the new one', async () => {
@@ -116,18 +116,18 @@ export function describeImports(open: Open): void {
       const { add, identities, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       const observed = traveler('t1', 'B@x');
-      await imports.observe('okta', [{ id: 'a', observed }], at);
+      await imports.saveObserved('okta', [{ id: 'a', observed }], at);
       expect(await read('a')).toEqual(person('a', { travelId: 't1', observed }));
-      expect((await identities.holder('acme', { travelEmail: 'b@X' }))?.id).toBe('a');
-      await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
+      expect((await identities.findHolder('acme', { travelEmail: 'b@X' }))?.id).toBe('a');
+      await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], at);
       expect((await read('a')).observed).toBeUndefined();
     });
 
     it('knows nothing any more of whom somebody holds, also after an attempt that was touched', async () => {
       const { add, reconcileQueue, imports, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
-      await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
-      await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
+      await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
       await reconcileQueue.markDirty('okta', ['a'], NOW);
       await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'));
@@ -138,7 +138,7 @@ export function describeImports(open: Open): void {
       const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'newer@x') }));
       const look = { id: 'a', observed: traveler('t1', 'b@x'), before: traveler('t1', 'a@x') };
-      await imports.observe('okta', [look], at);
+      await imports.saveObserved('okta', [look], at);
       expect((await read('a')).observed).toBeUndefined();
     });
   });
@@ -156,28 +156,30 @@ export function describeImports(open: Open): void {
       );
       await groups.insert(team('g'), [{ value: 'gone' }]);
       await imports.saveUnclaimed([imported('fresh', 't6')], at);
-      await imports.observe('okta', [{ id: 'seen', observed: undefined }], at);
-      expect((await imports.missing('okta', at)).sort((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
+      await imports.saveObserved('okta', [{ id: 'seen', observed: undefined }], at);
+      expect(
+        (await imports.findMissing('okta', at)).sort((one, other) => (one.id < other.id ? -1 : 1)),
+      ).toEqual([
         { id: 'gone', travelId: 't1', claimed: false },
         { id: 'missing', travelId: 't2', claimed: true },
       ]);
-      expect(await imports.sweep('okta', at)).toEqual(['missing', 'dead']);
-      expect(await identities.byId('okta', 'gone')).toBeUndefined();
-      expect(await identities.byId('okta', 'fresh')).toBeDefined();
-      expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
-      expect((await groups.members('okta', ['g'])).get('g')).toEqual([]);
-      expect((await identities.page('okta', 0, 0)).total).toBe(4);
+      expect(await imports.deleteStale('okta', at)).toEqual(['missing', 'dead']);
+      expect(await identities.findById('okta', 'gone')).toBeUndefined();
+      expect(await identities.findById('okta', 'fresh')).toBeDefined();
+      expect(await identities.findById('entra', 'elsewhere')).toBeDefined();
+      expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([]);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(4);
     });
 
     it('leaves alone who was marked as seen, claimed or not', async () => {
       const { add, identities, imports } = await fixture(open);
       await add(imported('a', 't1'), person('b', { travelId: 't2' }), imported('c', 't3'));
       await imports.markSeen('okta', ['a', 'b'], at);
-      expect((await imports.missing('okta', at)).map(({ id }) => id)).toEqual(['c']);
-      expect(await imports.sweep('okta', at)).toEqual([]);
-      expect(await identities.byId('okta', 'a')).toEqual(imported('a', 't1'));
-      expect(await identities.byId('okta', 'b')).toEqual(person('b', { travelId: 't2' }));
-      expect(await identities.byId('okta', 'c')).toBeUndefined();
+      expect((await imports.findMissing('okta', at)).map(({ id }) => id)).toEqual(['c']);
+      expect(await imports.deleteStale('okta', at)).toEqual([]);
+      expect(await identities.findById('okta', 'a')).toEqual(imported('a', 't1'));
+      expect(await identities.findById('okta', 'b')).toEqual(person('b', { travelId: 't2' }));
+      expect(await identities.findById('okta', 'c')).toBeUndefined();
     });
 
     it('leaves alone who was written since the import began', async () => {
@@ -187,10 +189,10 @@ export function describeImports(open: Open): void {
         ['new', 't1'],
         ['old', 't2'],
       ] as const) {
-        await leases.take('okta', id, { token: 'k', until: at, now: NOW });
+        await leases.acquire('okta', id, { token: 'k', until: at, now: NOW });
         await leases.finish('okta', id, 'k', 1, linked(travelId, `${id}@x`));
       }
-      expect(await imports.sweep('okta', at)).toEqual([]);
+      expect(await imports.deleteStale('okta', at)).toEqual([]);
     });
 
     it('goes by the clock of the process, whatever the wall clock said at a write', async () => {
@@ -201,24 +203,24 @@ export function describeImports(open: Open): void {
       await add(before, since, changed);
       const identity = { ...changed, version: 2, lastModified: NOW - 86_400_000, writtenAt: at };
       expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
-      expect(await imports.sweep('okta', at)).toEqual(['before']);
+      expect(await imports.deleteStale('okta', at)).toEqual(['before']);
     });
 
     it('keeps what was seen later than a write', async () => {
       const { add, imports, identities } = await fixture(open);
       const a = person('a', { travelId: 't1' });
       await add(a);
-      await imports.observe('okta', [{ id: 'a', observed: undefined }], at);
+      await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], at);
       await identities.commit('okta', [{ kind: 'update', identity: { ...a, version: 2 }, expected: 1 }]);
-      expect(await imports.sweep('okta', at)).toEqual([]);
+      expect(await imports.deleteStale('okta', at)).toEqual([]);
     });
 
     it('counts who is held as seen', async () => {
       const { add, imports, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
-      await leases.take('okta', 'a', { token: 'k', until: at + 1, now: NOW });
-      await imports.observe('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
-      expect(await imports.sweep('okta', at)).toEqual([]);
+      await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
+      expect(await imports.deleteStale('okta', at)).toEqual([]);
     });
   });
 }

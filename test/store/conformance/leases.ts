@@ -8,18 +8,18 @@ export function describeLeases(open: Open): void {
     it('is given to one at a time, with the identity', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
-      expect(await leases.take('okta', 'a', lease('k1'))).toEqual({
+      expect(await leases.acquire('okta', 'a', lease('k1'))).toEqual({
         ...person('a'),
         leasedUntil: NOW + 1000,
       });
-      expect(await leases.take('okta', 'a', lease('k2', NOW + 999))).toBeUndefined();
+      expect(await leases.acquire('okta', 'a', lease('k2', NOW + 999))).toBeUndefined();
     });
 
     it('is given to exactly one of those who ask at once', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
       const taken = await Promise.all(
-        ['k1', 'k2', 'k3'].map((token) => leases.take('okta', 'a', lease(token))),
+        ['k1', 'k2', 'k3'].map((token) => leases.acquire('okta', 'a', lease(token))),
       );
       expect(taken.filter((identity) => identity !== undefined)).toHaveLength(1);
     });
@@ -27,8 +27,8 @@ export function describeLeases(open: Open): void {
     it('runs out, and is worth nothing to its old holder then', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', lease('k1'));
-      expect(await leases.take('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
+      await leases.acquire('okta', 'a', lease('k1'));
+      expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
       expect(await leases.announce('okta', 'a', 'k1', { creating: 'a@x' })).toBe('lost');
       expect(await leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x'))).toBe('lost');
       await leases.release('okta', 'a', 'k1');
@@ -42,10 +42,10 @@ export function describeLeases(open: Open): void {
     it('after one whose holder died tells that the traveler must be read: nobody knows what was sent', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
-      await leases.take('okta', 'a', lease('k1'));
+      await leases.acquire('okta', 'a', lease('k1'));
       await leases.release('okta', 'a', 'k1');
-      expect((await leases.take('okta', 'a', lease('k2')))?.observed?.email).toBe('a@x');
-      expect((await leases.take('okta', 'a', lease('k3', NOW + 1000)))?.observed).toBeUndefined();
+      expect((await leases.acquire('okta', 'a', lease('k2')))?.observed?.email).toBe('a@x');
+      expect((await leases.acquire('okta', 'a', lease('k3', NOW + 1000)))?.observed).toBeUndefined();
       expect((await read('a')).observed).toBeUndefined();
     });
 
@@ -55,48 +55,48 @@ export function describeLeases(open: Open): void {
         person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
         person('b', { travelId: 't2', observed: traveler('t2', 'b@x') }),
       );
-      await leases.take('okta', 'a', lease('k1'));
+      await leases.acquire('okta', 'a', lease('k1'));
       await leases.releaseAll();
-      expect((await leases.take('okta', 'a', lease('k2')))?.observed).toBeUndefined();
+      expect((await leases.acquire('okta', 'a', lease('k2')))?.observed).toBeUndefined();
       expect((await read('b')).observed?.email).toBe('b@x');
     });
 
     it('lets its holder wait for an address, and nobody else', async () => {
       const { add, reconcileQueue, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }));
-      await leases.take('okta', 'a', lease('k1'));
+      await leases.acquire('okta', 'a', lease('k1'));
       await leases.waitFor('okta', 'a', 'k0', 'not@x');
       expect((await read('a')).waitingFor).toBeUndefined();
       await leases.waitFor('okta', 'a', 'k1', 'Éva@X');
-      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@x', NOW);
+      await reconcileQueue.markEmailWaitersDirty('acme', 'ÉVA@x', NOW);
       expect(await read('a')).toMatchObject({ waitingFor: 'éva@x', state: 'dirty', revision: 2 });
     });
 
     it('keep what it waits for through any number of outcomes, where lower-casing leaves no NFC', async () => {
       const { add, reconcileQueue, identities, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }), person('b', linked('t1', 'J\u030c@x')));
-      await leases.take('okta', 'a', lease('k1'));
+      await leases.acquire('okta', 'a', lease('k1'));
       await leases.waitFor('okta', 'a', 'k1', 'J\u030c@X');
       for (const token of ['k1', 'k2']) {
         const { waitingFor, revision } = await read('a');
         const outcome = { ...linked('t2', 'a@x'), waitingFor };
         expect(await leases.finish('okta', 'a', token, revision, outcome)).toBe('kept');
-        await leases.take('okta', 'a', lease('k2'));
+        await leases.acquire('okta', 'a', lease('k2'));
       }
       const travelEmailKey = String((await read('a')).waitingFor);
-      expect((await identities.holder('acme', { travelEmailKey }))?.id).toBe('b');
-      await reconcileQueue.markWaitingDirty('acme', 'J\u030c@x', NOW);
+      expect((await identities.findHolder('acme', { travelEmailKey }))?.id).toBe('b');
+      await reconcileQueue.markEmailWaitersDirty('acme', 'J\u030c@x', NOW);
       expect((await read('a')).state).toBe('dirty');
     });
 
     it('can be given back, and all can be ended at once', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'), person('b'));
-      await leases.take('okta', 'a', lease('k1'));
+      await leases.acquire('okta', 'a', lease('k1'));
       await leases.release('okta', 'a', 'k1');
       expect(await read('a')).toEqual(person('a'));
-      await leases.take('okta', 'a', lease('k2'));
-      await leases.take('okta', 'b', lease('k3'));
+      await leases.acquire('okta', 'a', lease('k2'));
+      await leases.acquire('okta', 'b', lease('k3'));
       await leases.releaseAll();
       expect(await read('a')).toEqual(person('a'));
       expect(await read('b')).toEqual(person('b'));
@@ -106,8 +106,8 @@ export function describeLeases(open: Open): void {
     it('of somebody who is not there is not given', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
-      expect(await leases.take('entra', 'a', lease('k'))).toBeUndefined();
-      expect(await leases.take('okta', 'x', lease('k'))).toBeUndefined();
+      expect(await leases.acquire('entra', 'a', lease('k'))).toBeUndefined();
+      expect(await leases.acquire('okta', 'x', lease('k'))).toBeUndefined();
     });
   });
 
@@ -115,13 +115,13 @@ export function describeLeases(open: Open): void {
     it('is kept as spelled, and known to the account without case', async () => {
       const { add, leases, imports, read } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', lease('k'));
+      await leases.acquire('okta', 'a', lease('k'));
       expect(await leases.announce('okta', 'a', 'k', { creating: 'Éva@X' })).toBe('done');
       expect((await read('a')).creating).toBe('Éva@X');
-      expect(await imports.openCreates('acme')).toEqual(['éva@x']);
-      expect(await imports.openCreates('globex')).toEqual([]);
+      expect(await imports.findOpenCreates('acme')).toEqual(['éva@x']);
+      expect(await imports.findOpenCreates('globex')).toEqual([]);
       expect(await leases.announce('okta', 'a', 'k', { creating: undefined })).toBe('done');
-      expect(await imports.openCreates('acme')).toEqual([]);
+      expect(await imports.findOpenCreates('acme')).toEqual([]);
     });
   });
 
@@ -129,7 +129,7 @@ export function describeLeases(open: Open): void {
     it('is kept whole, and gives the lease back', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
-      const before = await leases.take('okta', 'a', lease('k'));
+      const before = await leases.acquire('okta', 'a', lease('k'));
       const outcome = linked('t1', 'a@x', {
         ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
         findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],
@@ -141,7 +141,7 @@ export function describeLeases(open: Open): void {
     it('reached under an older revision is kept, and there is work again at once', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', lease('k'));
+      await leases.acquire('okta', 'a', lease('k'));
       const write = person('a', { desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 });
       await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
       const outcome = linked('t1', 'a@x', { nextAttemptAt: NOW + 60_000 });
@@ -156,7 +156,7 @@ export function describeLeases(open: Open): void {
     it('that links the traveler of another identity of the account keeps nothing', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
-      await leases.take('entra', 'b', lease('k'));
+      await leases.acquire('entra', 'b', lease('k'));
       expect(await leases.finish('entra', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('taken');
       expect(await read('b', 'entra')).toMatchObject({
         travelId: undefined,
@@ -169,7 +169,7 @@ export function describeLeases(open: Open): void {
     it('that links the same traveler in another account is no matter', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
-      await leases.take('other', 'b', lease('k'));
+      await leases.acquire('other', 'b', lease('k'));
       expect(await leases.finish('other', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
     });
 
@@ -181,19 +181,19 @@ export function describeLeases(open: Open): void {
         imported('far', 't1', { connection: 'other' }),
         person('a'),
       );
-      await leases.take('okta', 'a', lease('k'));
+      await leases.acquire('okta', 'a', lease('k'));
       expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
-      expect(await identities.byId('okta', 'here')).toBeUndefined();
-      expect(await identities.byId('entra', 'there')).toBeUndefined();
-      expect(await identities.byId('other', 'far')).toBeDefined();
-      expect((await identities.page('okta', 0, 0)).total).toBe(1);
+      expect(await identities.findById('okta', 'here')).toBeUndefined();
+      expect(await identities.findById('entra', 'there')).toBeUndefined();
+      expect(await identities.findById('other', 'far')).toBeDefined();
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
     it('lets exactly one of two link a traveler', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'), person('b', { connection: 'entra' }));
-      await leases.take('okta', 'a', lease('k1'));
-      await leases.take('entra', 'b', lease('k2'));
+      await leases.acquire('okta', 'a', lease('k1'));
+      await leases.acquire('entra', 'b', lease('k2'));
       const results = await Promise.all([
         leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x')),
         leases.finish('entra', 'b', 'k2', 1, linked('t1', 'a@x')),
@@ -204,7 +204,7 @@ export function describeLeases(open: Open): void {
     it('of an unclaimed identity leaves it there', async () => {
       const { add, leases, read } = await fixture(open);
       await add(imported('a', 't1'));
-      await leases.take('okta', 'a', lease('k'));
+      await leases.acquire('okta', 'a', lease('k'));
       expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
       expect(await read('a')).toMatchObject({ claimed: false, travelId: 't1' });
     });
@@ -212,11 +212,11 @@ export function describeLeases(open: Open): void {
     it('that unlinks frees the traveler and its address', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }), person('b'));
-      await leases.take('okta', 'a', lease('k'));
+      await leases.acquire('okta', 'a', lease('k'));
       const outcome = { ...linked('t1', 'a@x'), travelId: undefined, observed: undefined };
       expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
-      expect(await identities.holder('acme', { travelEmail: 'a@x' })).toBeUndefined();
-      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
+      expect(await identities.findHolder('acme', { travelEmail: 'a@x' })).toBeUndefined();
+      expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
     });
   });
 }

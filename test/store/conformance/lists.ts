@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import type { Identity } from '../../../src/provisioning/identity.ts';
-import type { Key, ListQuery, UserField, UserOrder, Where } from '../../../src/provisioning/list-ports.ts';
+import type {
+  ListQuery,
+  SortKey,
+  UserField,
+  UserOrder,
+  Where,
+} from '../../../src/provisioning/list-ports.ts';
 import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
 import { alone, fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
@@ -103,7 +109,7 @@ export function describeLists(open: Open): void {
         };
         const order = { by: 'position', descending: false } as const;
         const query = { where, order, start: { offset: 1001 }, limit: 5 };
-        const page = await identities.list('okta', query, { step: async () => {}, residual });
+        const page = await identities.list('okta', query, { yieldBetweenSteps: async () => {}, residual });
         const active = inOrder(
           people.filter((one) => holds(where, one)),
           order,
@@ -122,13 +128,17 @@ export function describeLists(open: Open): void {
         const count = async () => {
           steps += 1;
         };
-        await identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, step: count });
+        await identities.list(
+          'okta',
+          { ...query, start: { offset: 0 } },
+          { ...alone, yieldBetweenSteps: count },
+        );
         expect(steps).toBeGreaterThanOrEqual(3);
         const fail = async () => {
           throw new Error('too long');
         };
         await expect(
-          identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, step: fail }),
+          identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, yieldBetweenSteps: fail }),
         ).rejects.toThrow('too long');
       });
 
@@ -145,7 +155,7 @@ export function describeLists(open: Open): void {
           const order = { by: 'position', descending: false } as const;
           const total = people.filter((one) => holds(where, one)).length;
           const query = { where, order, start: { offset: total - 1 }, limit: 5 };
-          const page = await identities.list('okta', query, { ...alone, step: fail });
+          const page = await identities.list('okta', query, { ...alone, yieldBetweenSteps: fail });
           expect(page).toMatchObject({ total, next: undefined });
           expect(page.rows.map(({ id }) => id)).toEqual(
             people
@@ -193,7 +203,7 @@ export function describeLists(open: Open): void {
       const { add, identities } = await fixture(open);
       const desired = { userName: 'ada', 'urn:x:y:2.0:User': { z: 1 }, active: true };
       await add(person('ada', { desired, travelId: 't1' }));
-      const shown = await identities.shown('okta', 'ada');
+      const shown = await identities.findView('okta', 'ada');
       expect(shown).toEqual({
         id: 'ada',
         desired: expect.any(String),
@@ -202,12 +212,12 @@ export function describeLists(open: Open): void {
         createdAt: NOW,
         lastModified: NOW,
         travelUserId: 't1',
-        atRest: true,
+        canAnswerNoOp: true,
         inGroups: false,
       });
       expect(JSON.parse(shown?.desired ?? '')).toEqual(desired);
       expect(JSON.parse(shown?.extensions ?? '')).toEqual(['urn:x:y:2.0:User']);
-      expect(await identities.shown('entra', 'ada')).toBeUndefined();
+      expect(await identities.findView('entra', 'ada')).toBeUndefined();
     });
   });
 }
@@ -230,11 +240,11 @@ function member(at: number): Identity {
 }
 
 function eq(field: UserField, value: string | boolean): Where<UserField> {
-  return { field, is: 'eq', value };
+  return { field, operator: 'eq', value };
 }
 
-function since(field: UserField, is: 'gt' | 'ge' | 'lt' | 'le', after: number): Where<UserField> {
-  return { field, is, value: NOW + after };
+function since(field: UserField, operator: 'gt' | 'ge' | 'lt' | 'le', after: number): Where<UserField> {
+  return { field, operator, value: NOW + after };
 }
 
 // ── Anybody, and anything that can be asked ──────────────────────────────────────────────────────
@@ -279,7 +289,7 @@ function toIdentity(one: Somebody, at: number): Identity {
 const anyComparison: fc.Arbitrary<Where<UserField>> = fc.oneof(
   fc.record({
     field: fc.constantFrom<UserField>('externalId', 'displayName', 'email'),
-    is: fc.constant<'eq'>('eq'),
+    operator: fc.constant<'eq'>('eq'),
     value: text,
   }),
   fc.integer({ min: 0, max: 71 }).map((at) => eq('id', `p${at}`)),
@@ -287,7 +297,7 @@ const anyComparison: fc.Arbitrary<Where<UserField>> = fc.oneof(
   fc.boolean().map((value) => eq('active', value)),
   fc.record({
     field: fc.constantFrom<UserField>('created', 'lastModified'),
-    is: fc.constantFrom('eq', 'gt', 'ge', 'lt', 'le'),
+    operator: fc.constantFrom('eq', 'gt', 'ge', 'lt', 'le'),
     value: time,
   }),
 );
@@ -324,7 +334,7 @@ const anyResidual = fc.constantFrom<(one: Identity) => boolean>(
 function holds(where: Where<UserField>, one: Identity): boolean {
   if ('all' in where) return where.all.every((part) => holds(part, one));
   if ('any' in where) return where.any.some((part) => holds(part, one));
-  const { is, value } = where;
+  const { operator: is, value } = where;
   return valuesOf(one, where.field).some((own) => {
     if (typeof own === 'number') {
       const difference = own - Number(value);
@@ -394,7 +404,7 @@ function scanFor(people: Identity[], residual: (one: Identity) => boolean) {
       const one = known.get(id);
       return one !== undefined && residual(one);
     });
-  return { step: async () => {}, residual: matching };
+  return { yieldBetweenSteps: async () => {}, residual: matching };
 }
 
 type Scan = Parameters<Identities['list']>[2];
@@ -418,7 +428,7 @@ async function pagesByCursor(
   scan: Scan,
 ): Promise<[string[], number]> {
   const ids: string[] = [];
-  let after: Key | undefined;
+  let after: SortKey | undefined;
   for (;;) {
     const place = after ? { after } : { offset: 0 };
     const page = await identities.list('okta', { ...query, start: place }, scan);

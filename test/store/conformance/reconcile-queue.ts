@@ -15,20 +15,20 @@ export function describeAgenda(open: Open): void {
         person('synced', { state: 'synced' }),
         person('held', { state: 'held' }),
       );
-      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra']);
       expect(due).toEqual([
         { connection: 'okta', id: 'atOnce' },
         { connection: 'entra', id: 'before' },
         { connection: 'okta', id: 'due' },
       ]);
-      expect(await reconcileQueue.due(NOW, 2, ['okta', 'entra'])).toEqual(due.slice(0, 2));
-      expect(await reconcileQueue.due(NOW, 10, [])).toEqual([]);
+      expect(await reconcileQueue.findDue(NOW, 2, ['okta', 'entra'])).toEqual(due.slice(0, 2));
+      expect(await reconcileQueue.findDue(NOW, 10, [])).toEqual([]);
     });
 
     it('lists tombstones too: there is something to archive', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('dead', { deletedAt: NOW }));
-      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(1);
+      expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
     it('lists those who must be taken out of use before all others, however many there are', async () => {
@@ -44,7 +44,7 @@ export function describeAgenda(open: Open): void {
         person('deadLater', { nextAttemptAt: NOW + 1, deletedAt: NOW }),
       );
       const names = async (limit: number) =>
-        (await reconcileQueue.due(NOW, limit, ['okta', 'entra'])).map(({ id }) => id);
+        (await reconcileQueue.findDue(NOW, limit, ['okta', 'entra'])).map(({ id }) => id);
       expect(await names(4)).toEqual(['deadElsewhere', 'dead', 'inactive', 'other0']);
       expect(await names(20)).toHaveLength(8);
     });
@@ -62,8 +62,8 @@ export function describeAgenda(open: Open): void {
         person('leased', { state: 'synced', ...late(NOW) }),
         person('dead', { state: 'synced', deletedAt: NOW, ...late(NOW) }),
       );
-      await leases.take('okta', 'leased', { token: 'k', until: NOW + 5, now: NOW });
-      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
+      await leases.acquire('okta', 'leased', { token: 'k', until: NOW + 5, now: NOW });
+      expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
         'dead',
         'dirty',
         'held',
@@ -76,9 +76,9 @@ export function describeAgenda(open: Open): void {
     it('passes over whom somebody holds, until the lease has run out', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
       await add(person('a'));
-      await leases.take('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
-      expect(await reconcileQueue.due(NOW + 4, 10, ['okta'])).toEqual([]);
-      expect(await reconcileQueue.due(NOW + 5, 10, ['okta'])).toHaveLength(1);
+      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
+      expect(await reconcileQueue.findDue(NOW + 4, 10, ['okta'])).toEqual([]);
+      expect(await reconcileQueue.findDue(NOW + 5, 10, ['okta'])).toHaveLength(1);
     });
   });
 
@@ -95,7 +95,7 @@ export function describeAgenda(open: Open): void {
         person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
       );
       await repairTimes(database, NOW, bounds);
-      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
+      expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
       expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
       expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
     });
@@ -111,7 +111,7 @@ export function describeAgenda(open: Open): void {
       await repairTimes(database, NOW, bounds);
       expect((await read('ahead')).progress).toEqual(late(NOW + 30));
       expect((await read('soon')).progress).toEqual(late(NOW + 20));
-      expect((await reconcileQueue.due(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual([
+      expect((await reconcileQueue.findDue(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual([
         'soon',
         'ahead',
       ]);
@@ -120,9 +120,9 @@ export function describeAgenda(open: Open): void {
     it('lets the next import miss those whom one saw by a clock that was ahead', async () => {
       const { add, database, imports } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
-      await imports.observe('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
+      await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
       await repairTimes(database, NOW + 1, bounds);
-      expect((await imports.sweep('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
+      expect((await imports.deleteStale('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
     });
   });
 
@@ -137,7 +137,7 @@ export function describeAgenda(open: Open): void {
       await reconcileQueue.markDirty('okta', ['a', 'c', 'unknown'], NOW);
       expect(await read('a')).toMatchObject({ state: 'dirty', revision: 2, version: 1, lastModified: NOW });
       expect(await read('b')).toMatchObject({ state: 'synced', revision: 1 });
-      const due = await reconcileQueue.due(NOW, 10, ['okta']);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta']);
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'c']);
     });
 
@@ -145,7 +145,10 @@ export function describeAgenda(open: Open): void {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('late', { nextAttemptAt: NOW - 5 }), person('early', { nextAttemptAt: NOW - 9 }));
       await reconcileQueue.markDirty('okta', ['early'], NOW);
-      expect((await reconcileQueue.due(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['early', 'late']);
+      expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual([
+        'early',
+        'late',
+      ]);
     });
 
     it('reaches any number', async () => {
@@ -153,7 +156,7 @@ export function describeAgenda(open: Open): void {
       await add(person('a', { state: 'synced' }));
       const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
       await reconcileQueue.markDirty('okta', [...many, 'a'], NOW);
-      expect(await reconcileQueue.due(NOW, 10, ['okta'])).toHaveLength(1);
+      expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
     it('of an address reaches those of the account who wait for it', async () => {
@@ -164,8 +167,8 @@ export function describeAgenda(open: Open): void {
         person('c', { state: 'synced', waitingFor: 'éva@x', connection: 'other' }),
         person('d', { state: 'synced', waitingFor: 'other@x' }),
       );
-      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@X', NOW);
-      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra', 'other']);
+      await reconcileQueue.markEmailWaitersDirty('acme', 'ÉVA@X', NOW);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra', 'other']);
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
@@ -179,8 +182,8 @@ export function describeAgenda(open: Open): void {
         person('c', { ...waiting, desired, connection: 'other' }),
         person('d', { state: 'pending', desired: { userName: 'éva2@x' }, waitingFor: 'other@x' }),
       );
-      await reconcileQueue.markWaitingDirty('acme', 'ÉVA@X', NOW);
-      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra', 'other']);
+      await reconcileQueue.markEmailWaitersDirty('acme', 'ÉVA@X', NOW);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra', 'other']);
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
@@ -203,8 +206,8 @@ export function describeAgenda(open: Open): void {
       await refer('moved', 'boss', 't0');
       await refer('bereft', 'dead', 't2');
       await refer('busy', undefined, undefined);
-      await reconcileQueue.markOpenDirty('okta', NOW);
-      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      await reconcileQueue.markUnresolvedDirty('okta', NOW);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra']);
       expect(due.map(({ id }) => id).sort()).toEqual([
         'bereft',
         'moved',
@@ -229,7 +232,7 @@ export function describeAgenda(open: Open): void {
       expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(3);
       expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(1);
       expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(0);
-      const due = await reconcileQueue.due(NOW, 10, ['okta', 'entra']);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra']);
       expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'newer', 'none', 'older']);
       expect((await read('none')).revision).toBe(2);
     });
@@ -244,7 +247,7 @@ export function describeAgenda(open: Open): void {
       person('d', { state: 'held' }),
       person('e', { connection: 'entra' }),
     );
-    const counts = await reconcileQueue.counts();
+    const counts = await reconcileQueue.countByState();
     const told = counts
       .filter(({ count }) => count > 0)
       .map((row) => `${row.connection} ${row.state} ${row.count}`);

@@ -8,13 +8,13 @@ export function describeReferences(open: Open): void {
     it('come back in their order, and are replaced as a whole', async () => {
       const { add, references } = await fixture(open);
       await add(person('a'));
-      expect(await references.of('okta', 'a')).toEqual([]);
+      expect(await references.findRows('okta', 'a')).toEqual([]);
       await references.save('okta', 'a', [row('Boss@X', 'b', 't1'), row('aunt')]);
-      expect(await references.of('okta', 'a')).toEqual([row('Boss@X', 'b', 't1'), row('aunt')]);
+      expect(await references.findRows('okta', 'a')).toEqual([row('Boss@X', 'b', 't1'), row('aunt')]);
       await references.save('okta', 'a', [row('Boss@X', 'c')]);
-      expect(await references.of('okta', 'a')).toEqual([row('Boss@X', 'c')]);
+      expect(await references.findRows('okta', 'a')).toEqual([row('Boss@X', 'c')]);
       await references.save('okta', 'a', []);
-      expect(await references.of('okta', 'a')).toEqual([]);
+      expect(await references.findRows('okta', 'a')).toEqual([]);
     });
 
     it('are found by target or by any value without case, each referrer once, in the connection only', async () => {
@@ -24,9 +24,9 @@ export function describeReferences(open: Open): void {
       await references.save('okta', 'b', [row('éva@x')]);
       await references.save('okta', 'c', [row('somebody')]);
       await references.save('entra', 'd', [row('éva@x', 'boss')]);
-      expect((await references.referrers('okta', 'boss', ['Éva@X', 'none'])).sort()).toEqual(['a', 'b']);
-      expect(await references.referrers('okta', 'boss', [])).toEqual(['a']);
-      expect(await references.referrers('entra', 'x', ['éva@x'])).toEqual(['d']);
+      expect((await references.findReferrers('okta', 'boss', ['Éva@X', 'none'])).sort()).toEqual(['a', 'b']);
+      expect(await references.findReferrers('okta', 'boss', [])).toEqual(['a']);
+      expect(await references.findReferrers('entra', 'x', ['éva@x'])).toEqual(['d']);
     });
 
     it('are decided about and saved in one step: of many who decide at once, each sees what the others saved', async () => {
@@ -35,7 +35,7 @@ export function describeReferences(open: Open): void {
       await add(...ids.map((id) => person(id)));
       const decided = await Promise.all(
         ids.map((id) =>
-          references.decide('okta', id, async (of) => {
+          references.update('okta', id, async (of) => {
             const all = await Promise.all(ids.map(of));
             return [row('boss', 'x', `t${all.filter((rows) => rows.length > 0).length}`)];
           }),
@@ -48,16 +48,16 @@ export function describeReferences(open: Open): void {
         't3',
       ]);
       for (const [index, id] of ids.entries())
-        expect(await references.of('okta', id)).toEqual(decided[index]);
+        expect(await references.findRows('okta', id)).toEqual(decided[index]);
     });
 
     it('are as before when the decision fails', async () => {
       const { add, references } = await fixture(open);
       await add(person('a'));
       await references.save('okta', 'a', [row('boss', 'x', 't1')]);
-      const decision = references.decide('okta', 'a', () => Promise.reject(new Error('no')));
+      const decision = references.update('okta', 'a', () => Promise.reject(new Error('no')));
       await expect(decision).rejects.toThrow('no');
-      expect(await references.of('okta', 'a')).toEqual([row('boss', 'x', 't1')]);
+      expect(await references.findRows('okta', 'a')).toEqual([row('boss', 'x', 't1')]);
     });
 
     it('of somebody who was erased meanwhile are not kept', async () => {
@@ -65,7 +65,7 @@ export function describeReferences(open: Open): void {
       await add(imported('a', 't1'));
       await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
       await references.save('okta', 'a', [row('boss')]);
-      expect(await references.of('okta', 'a')).toEqual([]);
+      expect(await references.findRows('okta', 'a')).toEqual([]);
     });
   });
 }

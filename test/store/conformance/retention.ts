@@ -22,13 +22,13 @@ export function describeRetention(open: Open): void {
         person('leased', old),
         person('elsewhere', { ...old, connection: 'entra' }),
       );
-      await leases.take('okta', 'leased', { token: 't', until: NOW + 1, now: NOW });
+      await leases.acquire('okta', 'leased', { token: 't', until: NOW + 1, now: NOW });
       expect(await retention.expireTombstones('okta', bounds)).toBe(1);
-      expect(await identities.byId('okta', 'old')).toBeUndefined();
+      expect(await identities.findById('okta', 'old')).toBeUndefined();
       expect(await identities.find('okta', { by: 'email', value: 'old@corp.example' })).toEqual([]);
       for (const id of ['younger', 'living', 'dirty', 'held', 'refused', 'late', 'leased'])
-        expect(await identities.byId('okta', id)).toBeDefined();
-      expect(await identities.byId('entra', 'elsewhere')).toBeDefined();
+        expect(await identities.findById('okta', id)).toBeDefined();
+      expect(await identities.findById('entra', 'elsewhere')).toBeDefined();
     });
 
     it('ends them in parts, the oldest first, and counts them out', async () => {
@@ -45,8 +45,8 @@ export function describeRetention(open: Open): void {
         )?.count;
       expect(await dead()).toBe(5);
       expect(await retention.expireTombstones('okta', { ...bounds, limit: 2 })).toBe(2);
-      expect(await identities.byId('okta', 'p1')).toBeUndefined();
-      expect(await identities.byId('okta', 'p2')).toBeDefined();
+      expect(await identities.findById('okta', 'p1')).toBeUndefined();
+      expect(await identities.findById('okta', 'p2')).toBeDefined();
       expect(await dead()).toBe(3);
       expect(await retention.expireTombstones('okta', { ...bounds, limit: 10 })).toBe(3);
       expect(await retention.expireTombstones('okta', bounds)).toBe(0);

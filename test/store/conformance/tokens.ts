@@ -73,15 +73,15 @@ export function describeTokens(open: Open): void {
       const { add, database, identities } = await fixture(open);
       await add(person('a'));
       await ensureConnection(database, { id: 'okta', account: 'acme' });
-      expect((await identities.page('okta', 0, 10)).total).toBe(1);
+      expect((await identities.findPage('okta', 0, 10)).total).toBe(1);
     });
 
     it('takes its identities along to another travel account', async () => {
       const { add, database, identities } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await ensureConnection(database, { id: 'okta', account: 'initech' });
-      expect(await identities.holder('acme', { travelId: 't1' })).toBeUndefined();
-      expect((await identities.holder('initech', { travelId: 't1' }))?.id).toBe('a');
+      expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
+      expect((await identities.findHolder('initech', { travelId: 't1' }))?.id).toBe('a');
     });
   });
 }
