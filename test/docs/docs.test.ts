@@ -164,7 +164,7 @@ describe('docs/operations.md', () => {
     const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
     await close();
     place.remove();
-    const rows = tableRowsUnder(operations, 'What is kept, and for how long');
+    const rows = tableRowsUnder(operations, 'Stored data and retention');
     for (const [, what = '', long = ''] of rows) expect([what, long]).not.toContain('');
     const told = new Set(rows.flatMap(([names = '']) => codesIn(names)));
     expect([...told].toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
