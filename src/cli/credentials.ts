@@ -15,9 +15,9 @@ import { apiKeys, oauthClients, tokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
-import { requireAdmin } from '../travel/authentication.ts';
+import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
-import { textOf } from '../travel/json.ts';
+import { stringMember } from '../travel/json.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type Action, formatMinute, formatTable, parseDays, parseKeysUrl, type Shell } from './output.ts';
 
@@ -281,7 +281,7 @@ async function resolveGrant(
     return { kind: 'scim', connection: named.id };
   }
   try {
-    const admin = await requireAdmin(travelResources(database), opens.travelAdmin);
+    const admin = await requireAdminByEmail(travelResources(database), opens.travelAdmin);
     return { kind: 'travel', userId: admin.id };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -313,5 +313,5 @@ function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
 async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
   const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
   const users = await travelResources(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
-  return new Map(users.map(({ id, doc }) => [id, textOf(doc, 'email') ?? '']));
+  return new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
 }

@@ -14,7 +14,7 @@ import { leaveOtherPeople } from '../store/erasure/other-people.ts';
 import { areUnchanged, keepIdentities } from '../store/erasure/person.ts';
 import { reduceLogged } from '../store/erasure/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
-import { type ErasureGround, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
+import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
 import {
@@ -97,13 +97,13 @@ function erasureDeps(
   database: Database,
   { parkingDomain = 'jetbridge.invalid' }: Settings,
   { isNamed, strike }: ErasedPerson,
-): ErasureGround {
+): ErasureDeps {
   return {
     store: travelResources(database),
     now: Date.now,
     newId: (form) => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
-    isNamed,
-    strike,
+    namesPerson: isNamed,
+    redact: strike,
     domain: parkingDomain,
     pause: () => setTimeout(PAUSE_MS),
   };
@@ -182,7 +182,7 @@ async function erasePerson(
 /** Answers which travelers of the embedded travel service there were. */
 async function eraseTravelers(
   database: Database,
-  ground: ErasureGround,
+  ground: ErasureDeps,
   { embeddedIds }: ErasedPerson,
 ): Promise<string[]> {
   const erased: string[] = [];
@@ -200,7 +200,7 @@ async function eraseTravelers(
 /** Takes the person out of the records of others. */
 async function removeFromOtherRecords(
   database: Database,
-  ground: ErasureGround,
+  ground: ErasureDeps,
   { person, after }: { person: ErasedPerson; after: number | undefined },
 ): Promise<{ last: number } | 'busy'> {
   const isDone = await retryUntilDone(async () => {

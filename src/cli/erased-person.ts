@@ -5,9 +5,9 @@ import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
 import { type Belonging, findPeople, linkedAmong } from '../store/erasure/person.ts';
 import { sharedNames } from '../store/erasure/shared-names.ts';
 import { travelResources } from '../store/travel-resources.ts';
-import { formerTravelers } from '../travel/erasure.ts';
+import { findDeletedTravelers } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
-import type { StoredResource, TravelReading, TravelStore } from '../travel/ports.ts';
+import type { StoredResource, TravelReader, TravelStore } from '../travel/ports.ts';
 import { escapeLine } from './output.ts';
 
 /** Everything by which a person is known. */
@@ -81,7 +81,7 @@ async function findFormerTravelers(
   addresses: string[],
 ): Promise<string[]> {
   const own = new Set(addresses.map(foldCase));
-  const former = await formerTravelers(store, (email) => own.has(foldCase(email)));
+  const former = await findDeletedTravelers(store, (email) => own.has(foldCase(email)));
   const linked = await linkedAmong(database, former);
   return former.filter((id) => !linked.has(id));
 }
@@ -98,7 +98,7 @@ function ambiguousText(user: string, people: Belonging[][]): string {
   return `${escapeLine(user)} names several people: ${places.join('; ')}. Give the SCIM id of one, or add --connection.`;
 }
 
-async function findTravelers(store: TravelReading, user: string): Promise<StoredResource[]> {
+async function findTravelers(store: TravelReader, user: string): Promise<StoredResource[]> {
   const byId = await store.read([{ type: 'user', id: user }]);
   return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
 }
@@ -156,7 +156,7 @@ function isFullName(name: string): boolean {
 
 /** Those of the addresses, in the spelling that is compared, that another traveler of the embedded service has. */
 async function addressesOfOthers(
-  store: TravelReading,
+  store: TravelReader,
   { travelIds }: Person,
   addresses: string[],
 ): Promise<Set<string>> {

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import { namedElsewhere } from '../store/erasure/identities.ts';
 import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts';
 import { countLogged } from '../store/erasure/request-log.ts';
-import { countEvents, type ErasureGround, planErasure, type TravelerPlan } from '../travel/erasure.ts';
+import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
 import { escapeLine } from './output.ts';
 
@@ -16,7 +16,7 @@ export interface ErasurePlan {
   /** Events about travelers of the embedded travel service who no longer exist. */
   formerEvents: number;
   /** Of the embedded travel service, by travel id. */
-  travelers: ReadonlyMap<string, TravelerPlan>;
+  travelers: ReadonlyMap<string, TravelerErasurePlan>;
   /** Travelers of a travel service of its own, and where that is. */
   foreign: { travelId: string; place: string }[];
   /** What names the person and is left to the admin. */
@@ -27,9 +27,9 @@ export interface ErasurePlan {
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
-  { person, ground }: { person: ErasedPerson; ground: ErasureGround },
+  { person, ground }: { person: ErasedPerson; ground: ErasureDeps },
 ): Promise<ErasurePlan> {
-  const travelers = new Map<string, TravelerPlan>();
+  const travelers = new Map<string, TravelerErasurePlan>();
   let formerEvents = 0;
   for (const id of person.embeddedIds) {
     const plan = await planErasure(ground, id);
@@ -130,7 +130,7 @@ export function remainderText(plan: ErasurePlan): string {
   return ['The person is erased.', ...remainderLines(plan)].join('\n');
 }
 
-function travelerLines(id: string, traveler: TravelerPlan): string[] {
+function travelerLines(id: string, traveler: TravelerErasurePlan): string[] {
   const { trips, operations, managed, approves, isActive } = traveler;
   const stays = [
     ...(trips > 0 ? [countText(trips, 'trip')] : []),

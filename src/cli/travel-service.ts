@@ -8,8 +8,8 @@ import { requestLog } from '../store/request-log.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
-import { openapi } from '../travel/openapi/document.ts';
-import type { LoggedRequest, RequestLogQuery, TravelReading } from '../travel/ports.ts';
+import { buildOpenApi } from '../travel/openapi/document.ts';
+import type { LoggedRequest, RequestLogQuery, TravelReader } from '../travel/ports.ts';
 import { withDatabase } from './connections.ts';
 import { type Action, escapeLine, formatTable, jsonLine, type Shell, startProgressBar } from './output.ts';
 
@@ -196,7 +196,7 @@ export function showRequests(shell: Shell, asked: RequestFlags): Promise<0 | 1> 
   });
 }
 
-async function findUserId(reading: TravelReading, user: string): Promise<string | undefined> {
+async function findUserId(reading: TravelReader, user: string): Promise<string | undefined> {
   if (!user.includes('@')) return user;
   const [found] = await reading.find({ type: 'user', name: 'email', values: [foldCase(user)] });
   return found?.id;
@@ -224,7 +224,7 @@ function requestLine({ time, ...request }: LoggedRequest): string {
   return jsonLine({ time: new Date(time).toISOString(), ...request });
 }
 
-async function requestTable(reading: TravelReading, requests: LoggedRequest[]): Promise<string> {
+async function requestTable(reading: TravelReader, requests: LoggedRequest[]): Promise<string> {
   const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
   const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
   const names = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
@@ -242,6 +242,6 @@ async function requestTable(reading: TravelReading, requests: LoggedRequest[]): 
 
 /** Prints the contract of the travel service, for programs that make clients and checks of it. */
 export async function printOpenapi({ environment, print }: Shell): Promise<0> {
-  print(JSON.stringify(openapi(catalog, environment['PUBLIC_URL']), null, 2));
+  print(JSON.stringify(buildOpenApi(catalog, environment['PUBLIC_URL']), null, 2));
   return 0;
 }

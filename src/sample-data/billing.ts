@@ -1,9 +1,9 @@
-import type { Kept } from '../travel/booking/context.ts';
+import type { StoredDocument } from '../travel/booking/context.ts';
 import type { OfflineBooking } from '../travel/booking/invoices.ts';
-import type { Complaint } from '../travel/booking/refunds.ts';
+import type { DisputeRequest } from '../travel/booking/refunds.ts';
 import type { DisputeStatus } from '../travel/booking/transitions.ts';
-import { readOne } from '../travel/ports.ts';
-import { REFUNDS } from '../travel/resources/billing.ts';
+import { readResource } from '../travel/ports.ts';
+import { REFUND_INVOICE_INDEX } from '../travel/resources/billing.ts';
 import type { Amount } from '../travel/resources/values.ts';
 import type { Branch } from './company.ts';
 import { type Context, DAY, type Happening, HOUR, LENGTH } from './context.ts';
@@ -52,11 +52,11 @@ function bill(chapter: Chapter, branch: Branch, count: Count) {
 }
 
 /** Most are paid within some weeks. */
-function planEnd(chapter: Chapter, { id, doc }: Kept<'invoice'>, count: Count): void {
+function planEnd(chapter: Chapter, { id, doc }: StoredDocument<'invoice'>, count: Count): void {
   const { agenda, dice, now } = chapter;
   count.emitted += 1;
   if (count.emitted === UNCOLLECTIBLE) {
-    agenda.add(now() + 90 * DAY, async ({ stories }) => void (await stories.giveUpInvoice(id)));
+    agenda.add(now() + 90 * DAY, async ({ stories }) => void (await stories.markInvoiceUncollectible(id)));
     return;
   }
   if (count.emitted >= VOID && !count.isVoided && doc.kind === 'subscription') {
@@ -146,7 +146,7 @@ function details({ dice, now }: Chapter, kind: 'hotel' | 'rail' | 'flight', home
 const DISPUTED = 0.12;
 
 /** How disputes go, from their first state on. */
-const lives: { reason: Complaint['reason']; states: DisputeStatus[] }[] = [
+const lives: { reason: DisputeRequest['reason']; states: DisputeStatus[] }[] = [
   { reason: 'fraudulent', states: ['underReview', 'won'] },
   { reason: 'duplicate', states: ['underReview', 'lost', 'solved'] },
   { reason: 'productNotReceived', states: ['underReview', 'chargeRefunded', 'solved'] },
@@ -161,7 +161,7 @@ const lives: { reason: Complaint['reason']; states: DisputeStatus[] }[] = [
 /** Plans that a paid invoice is disputed: perhaps, or for certain. */
 export function planDispute(
   chapter: Chapter,
-  invoice: Pick<Kept<'invoice'>, 'id' | 'doc'>,
+  invoice: Pick<StoredDocument<'invoice'>, 'id' | 'doc'>,
   isCertain: boolean,
 ): void {
   const { agenda, dice, now } = chapter;
@@ -179,9 +179,13 @@ export function planDispute(
 async function disputable(
   { dice }: Chapter,
   { recorder }: Context,
-  { id, doc }: Pick<Kept<'invoice'>, 'id' | 'doc'>,
+  { id, doc }: Pick<StoredDocument<'invoice'>, 'id' | 'doc'>,
 ): Promise<number | undefined> {
-  const refunds = await recorder.within.find({ type: 'refund', name: REFUNDS, values: [id] });
+  const refunds = await recorder.transaction.find({
+    type: 'refund',
+    name: REFUND_INVOICE_INDEX,
+    values: [id],
+  });
   const given = refunds.reduce((sum, one) => sum + Number((one.doc['amount'] as Amount).total), 0);
   const total = Math.floor((doc.amount.total - given) * dice.between(10, 90)) / 100;
   return total < 1 ? undefined : total;
@@ -195,7 +199,7 @@ function planStates(
   const { agenda, dice, now } = chapter;
   if (next === undefined) return;
   agenda.add(now() + dice.between(3, 14) * DAY, async ({ stories }) => {
-    await stories.moveDispute(id, next);
+    await stories.setDisputeStatus(id, next);
     planStates(chapter, id, others);
   });
 }
@@ -204,11 +208,11 @@ function planStates(
 export async function followRefunds(
   chapter: Chapter,
   { recorder }: Context,
-  operations: Kept<'billingOperation'>[],
+  operations: StoredDocument<'billingOperation'>[],
 ): Promise<void> {
   for (const { doc } of operations) {
     if (doc.refundId === undefined) continue;
-    const refund = await readOne(recorder.within, 'refund', doc.refundId);
+    const refund = await readResource(recorder.transaction, 'refund', doc.refundId);
     if (refund?.doc['status'] === 'waiting') transfer(chapter, doc.refundId);
     const invoiceId = String(refund?.doc['invoiceId']);
     if (refund?.doc['status'] === 'delayed')

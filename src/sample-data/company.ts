@@ -1,7 +1,7 @@
 import type { JsonObject } from '../travel/json.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
 import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
-import { DEFAULT_POLICY, travelPolicy } from '../travel/resources/travel-policy.ts';
+import { DEFAULT_POLICY_INDEX, travelPolicy } from '../travel/resources/travel-policy.ts';
 import { add, type Context, type Wish } from './context.ts';
 import { cities, type Population, populations } from './places.ts';
 
@@ -143,9 +143,9 @@ export interface Policies {
 
 /** One of them becomes the account's default, unless there is one: what exists stays as it is. */
 export async function foundPolicies(context: Context, { name }: Pick<Identity, 'name'>): Promise<Policies> {
-  const { name: index, value } = DEFAULT_POLICY;
+  const { name: index, value } = DEFAULT_POLICY_INDEX;
   const match = { type: 'travelPolicy', name: index, values: [value], limit: 1 };
-  const isFirst = (await context.recorder.within.find(match)).length === 0;
+  const isFirst = (await context.recorder.transaction.find(match)).length === 0;
   const make = (title: string, doc: JsonObject) =>
     add(context, { resource: travelPolicy, doc: { ...budgets, ...doc, name: `${name} ${title}` } });
   return {

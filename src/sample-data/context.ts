@@ -1,8 +1,8 @@
-import type { Stories } from '../travel/booking/booking.ts';
+import type { BookingService } from '../travel/booking/booking.ts';
 import type { Recorder } from '../travel/changes.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { Resource } from '../travel/resource.ts';
-import { validated } from '../travel/validation.ts';
+import { parseDocument } from '../travel/validation.ts';
 
 /** How much there is to be, from which seed, up to which time. */
 export interface Wish {
@@ -16,7 +16,7 @@ export interface Wish {
 /** The open transaction in which something happens, and its time. */
 export interface Context {
   recorder: Recorder;
-  stories: Stories;
+  stories: BookingService;
   /** The time in the story, in epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
@@ -38,7 +38,7 @@ export async function add(
   { resource, doc, parentId = '' }: { resource: Resource; doc: JsonObject; parentId?: string },
 ): Promise<string> {
   const { type, idForm } = resource;
-  const stored = { type, id: newId(idForm), parentId, createdAt: now(), doc: validated(resource, doc) };
+  const stored = { type, id: newId(idForm), parentId, createdAt: now(), doc: parseDocument(resource, doc) };
   await recorder.insert(resource, stored);
   return stored.id;
 }

@@ -1,6 +1,6 @@
-import { seconds } from '../travel/collection.ts';
+import { formatTimestamp } from '../travel/collection.ts';
 import type { JsonObject } from '../travel/json.ts';
-import { readOne } from '../travel/ports.ts';
+import { readResource } from '../travel/ports.ts';
 import { user } from '../travel/resources/user.ts';
 import { add, type Context, DAY, type Dice, HOUR, LENGTH } from './context.ts';
 import { cities, type Population } from './places.ts';
@@ -74,7 +74,7 @@ function leaving({ dice, now, wish }: Chapter): number {
 }
 
 async function archive({ recorder }: Context, id: string): Promise<void> {
-  const before = await readOne(recorder.within, 'user', id);
+  const before = await readResource(recorder.transaction, 'user', id);
   const leaver: JsonObject = { ...before?.doc, archived: true };
   if (before) await recorder.replace(user, before, leaver);
 }
@@ -114,7 +114,7 @@ export function person(chapter: Chapter, hire: Hire): { doc: JsonObject; city: s
     ...(costCenterId === undefined ? {} : { costCenterId }),
     currency,
     customFields: customFields(chapter, hire.number, home.name),
-    dateOfBirth: seconds(now() - Math.floor((22 + dice.next() * 42) * 365.25 * DAY)).slice(0, 10),
+    dateOfBirth: formatTimestamp(now() - Math.floor((22 + dice.next() * 42) * 365.25 * DAY)).slice(0, 10),
     email: `${chapter.addresses.take(firstName, lastName, hire.number)}@${company.domain}`,
     ...{ firstName, gender, lang, lastName },
     ...(managerId === undefined ? {} : { managerId }),

@@ -1,11 +1,11 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { ensureFirstAdmin } from '../travel/api-keys.ts';
-import { storiesWithin } from '../travel/booking/booking.ts';
-import { OFFICE_TYPES } from '../travel/booking/context.ts';
-import { recorder } from '../travel/changes.ts';
-import { textOf } from '../travel/json.ts';
-import type { ResourceRef, StoredResource, TravelStore, TravelWriting } from '../travel/ports.ts';
-import { MANDATORY } from '../travel/resources/custom-field.ts';
+import { createBookingService } from '../travel/booking/booking.ts';
+import { BOOKING_TYPES } from '../travel/booking/context.ts';
+import { createRecorder } from '../travel/changes.ts';
+import { stringMember } from '../travel/json.ts';
+import type { ResourceRef, StoredResource, TravelStore, TravelTransaction } from '../travel/ports.ts';
+import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
 import { planBilling } from './billing.ts';
 import { found, identityOf } from './company.ts';
 import {
@@ -52,7 +52,7 @@ const TYPES = [
     'travelPolicy',
     'user',
   ],
-  ...OFFICE_TYPES,
+  ...BOOKING_TYPES,
 ];
 
 /**
@@ -70,8 +70,8 @@ export async function makeSampleData(ground: Ground, wish: Wish): Promise<Made> 
   const tally: Tally = { counts: new Map(), total: 0 };
   const transaction = <T>(work: (context: Context) => Promise<T>) =>
     store.write(TYPES, (within) => {
-      const recording = recorder(remembering(counting(within, tally)), time);
-      return work({ recorder: recording, stories: storiesWithin(recording, time), ...time });
+      const recording = createRecorder(remembering(counting(within, tally)), time);
+      return work({ recorder: recording, stories: createBookingService(recording, time), ...time });
     });
   const company = await transaction((context) => found(context, wish));
   const story = plan({ wish, names, company, now: time.now, progress: ground.progress }, dice);
@@ -119,12 +119,12 @@ async function refuseUnfit(store: TravelStore, { seed }: Wish): Promise<void> {
     );
   }
   const [field] = await store.find({
-    ...{ type: 'customField', name: MANDATORY },
+    ...{ type: 'customField', name: MANDATORY_INDEX },
     ...{ values: ['user', 'tripProject'], limit: 1 },
   });
   if (!field) return;
   throw new SampleDataRefused(
-    `The custom field "${textOf(field.doc, 'name')}" is mandatory, and sample data has nothing for it.`,
+    `The custom field "${stringMember(field.doc, 'name')}" is mandatory, and sample data has nothing for it.`,
   );
 }
 
@@ -137,7 +137,7 @@ export interface Tally {
 }
 
 /** The same, with every resource counted that comes, and every change. */
-export function counting(within: TravelWriting, tally: Tally): TravelWriting {
+export function counting(within: TravelTransaction, tally: Tally): TravelTransaction {
   const made = (type: string) => {
     tally.counts.set(type, (tally.counts.get(type) ?? 0) + 1);
     tally.total += 1;
@@ -163,7 +163,7 @@ export function counting(within: TravelWriting, tally: Tally): TravelWriting {
 const FURNITURE = ['customField', 'customFieldOption'];
 
 /** The same, reading the furniture once. It must not outlive its transaction, which has the turns of these types. */
-export function remembering(within: TravelWriting): TravelWriting {
+export function remembering(within: TravelTransaction): TravelTransaction {
   const known = new Map<string, StoredResource>();
   const key = ({ type, id }: ResourceRef) => `${type} ${id}`;
   return {

@@ -1,10 +1,4 @@
-import type {
-  CarOffer,
-  HotelOffer,
-  Offer,
-  OfferedSegment,
-  TransportOffer,
-} from '../travel/booking/prices.ts';
+import type { CarQuote, HotelQuote, Quote, QuotedSegment, TransportQuote } from '../travel/booking/prices.ts';
 import type { TripProject } from '../travel/resources/trip-project.ts';
 import { DAY, type Dice, HOUR } from './context.ts';
 import { type City, cities, kilometers, localTime, stopIn, timeOf } from './places.ts';
@@ -12,7 +6,7 @@ import { type City, cities, kilometers, localTime, stopIn, timeOf } from './plac
 /** What somebody has in mind. Its times are local clocks that are written as if they were UTC. */
 export interface TripPlan {
   search: TripProject['search'];
-  offers: Offer[];
+  offers: Quote[];
   departsAt: number;
   returnsAt: number;
   from: City;
@@ -86,7 +80,7 @@ function offersOf(kind: string, { way, arrivesAt, returnsAt }: Journey, money: M
   ];
 }
 
-function car(city: City, [from, to]: [number, number], money: Money): CarOffer {
+function car(city: City, [from, to]: [number, number], money: Money): CarQuote {
   const acriss = money.dice.of(['ECMR', 'CDMR', 'IDAR', 'SFAR']);
   const place = stopIn(city, 'flight');
   const days = Math.max(1, Math.ceil((to - from) / DAY));
@@ -134,7 +128,7 @@ export function price(euros: number, { currency, dice }: Money, taxRate?: number
 }
 
 /** By plane or train: one way, or there and back. */
-export function journey(way: Way, returnsAt: number | undefined, money: Money, people = 1): TransportOffer {
+export function journey(way: Way, returnsAt: number | undefined, money: Money, people = 1): TransportQuote {
   const { from, to, kind } = way;
   const back: Way[] = returnsAt === undefined ? [] : [{ from: to, to: from, kind, departsAt: returnsAt }];
   const legs = [way, ...back].map((one) => {
@@ -146,7 +140,7 @@ export function journey(way: Way, returnsAt: number | undefined, money: Money, p
 }
 
 /** The nights in a hotel of a city between two local times. */
-export function stay(city: City, [from, to]: [number, number], money: Money, people = 1): HotelOffer {
+export function stay(city: City, [from, to]: [number, number], money: Money, people = 1): HotelQuote {
   const name = `${money.dice.of(hotels)} ${city.name}`;
   const nights = Math.max(1, Math.round((midnight(to) - midnight(from)) / DAY));
   return {
@@ -207,7 +201,7 @@ function minutes({ from, to, kind }: Way): number {
   return 5 * Math.round((hours * 60) / 5);
 }
 
-function segment(way: Way, dice: Dice): OfferedSegment {
+function segment(way: Way, dice: Dice): QuotedSegment {
   const { from, to, kind, departsAt } = way;
   const carriers = kind === 'flight' ? airlines : railways;
   const operatingCarrier = carriers[from.country] ?? carriers[to.country];

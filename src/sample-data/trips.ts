@@ -44,7 +44,7 @@ async function search(chapter: Chapter, context: Context, party: Traveler[]): Pr
   const plan = tripPlan({ currency, dice }, { count: party.length, city: first.city }, now());
   const { fields, projectCodeIds } = company;
   const searched = await context.stories.searchTrip({
-    ...{ travelerIds, search: plan.search, offers: plan.offers },
+    ...{ travelerIds, search: plan.search, quotes: plan.offers },
     ...(dice.chance(0.25) ? { projectCodeId: dice.of(projectCodeIds) } : {}),
     customFields: dice.chance(0.7)
       ? [
@@ -206,7 +206,7 @@ function move(chapter: Chapter, { tripProjectId, plan }: Trip, { bookings, trip 
     const { operations } = await context.stories.modifyBooking({
       ...{ tripProjectId, bookingId: booking.id },
       transportSegmentIds: leg.segments.map(({ id }) => id),
-      offer: journey({ ...way, kind }, undefined, money, trip.doc.travelerIds.length),
+      quote: journey({ ...way, kind }, undefined, money, trip.doc.travelerIds.length),
       order: ticket(dice, { ...way, kind }),
     });
     await followRefunds(chapter, context, operations);
@@ -218,7 +218,7 @@ function makeGood(chapter: Chapter, { operations }: TripOutcome) {
   return async (context: Context): Promise<void> => {
     const [purchase] = operations;
     if (!purchase) return;
-    const left = await context.stories.refundable(purchase.id);
+    const left = await context.stories.refundableCents(purchase.id);
     if (left < 100) return;
     const total = Math.floor((left * chapter.dice.between(10, 60)) / 100) / 100;
     const wanted = { billingOperationId: purchase.id, total, description: 'Goodwill' };

@@ -9,15 +9,15 @@ import { type Encryption, encryption } from '../store/encryption.ts';
 import { travelResources } from '../store/travel-resources.ts';
 import { deliveryQueue } from '../store/webhook-deliveries.ts';
 import { webhookRecords } from '../store/webhook-records.ts';
-import { ensureFirstAdmin, keyCredentials } from '../travel/api-keys.ts';
-import { travelApp } from '../travel/app.ts';
-import { BRIDGE, isActiveAdmin, openidCredentials } from '../travel/authentication.ts';
-import { runJobs, upkeepJobs } from '../travel/cleanup.ts';
-import type { Runtime as TravelRuntime } from '../travel/collection.ts';
-import type { Credentials, TravelStore } from '../travel/ports.ts';
-import type { Keeper } from '../travel/request-log-writer.ts';
+import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
+import { createTravelApp } from '../travel/app.ts';
+import { BRIDGE_CREDENTIAL, isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
+import { cleanupJobs, runJobs } from '../travel/cleanup.ts';
+import type { TravelDeps as TravelRuntime } from '../travel/collection.ts';
+import type { Authenticator, TravelStore } from '../travel/ports.ts';
+import type { RequestLogWriter } from '../travel/request-log-writer.ts';
 import { resolveName } from '../travel/webhooks/address-guard.ts';
-import { type Webhooks, webhooks } from '../travel/webhooks/webhooks.ts';
+import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The travel service that comes along, and the credentials made for it. */
@@ -46,7 +46,7 @@ interface EmbeddedTravelDeps {
   /** The OpenID provider whose tokens are taken. */
   openid?: Settings['travelService']['openid'];
   /** Of the request log; undefined: nothing is recorded. */
-  keeper?: Keeper | undefined;
+  keeper?: RequestLogWriter | undefined;
   /** Undefined: failed authentication is not counted. */
   refusals?: RefusalDeps | undefined;
   /** Where clients find the service, if the operator says so. */
@@ -64,15 +64,22 @@ export async function createEmbeddedTravel(ground: EmbeddedTravelDeps): Promise<
   const credentials = firstAccepting([
     bridgeCredentials(bridgeKey, store, admin),
     inMemoryCredentials('apiKey:environment', chosenKey, () => admin),
-    keyCredentials({ keys, now: Date.now, log }),
+    apiKeyAuthenticator({ keys, now: Date.now, log }),
     accessTokenCredentials(database),
-    ...(ground.openid ? [openidCredentials({ ...ground.openid, reading: store, now: Date.now, log })] : []),
+    ...(ground.openid ? [openidAuthenticator({ ...ground.openid, reading: store, now: Date.now, log })] : []),
   ]);
   const { runtime, delivering, run } = webhookParts(ground, store, sealed);
   return {
-    app: travelApp({
+    app: createTravelApp({
       ...runtime,
-      ...{ credentials, log, keeper, publicUrl, refusals, webhooks: delivering.routes },
+      ...{
+        authenticator: credentials,
+        log,
+        requestLogWriter: keeper,
+        publicUrl,
+        refusals,
+        webhooks: delivering.routes,
+      },
     }),
     bridgeKey,
     run,
@@ -100,19 +107,19 @@ function webhookParts(
     privateReceivers,
     onChange: (type, id) => {
       onChange(type);
-      delivering.ring(type, id);
+      delivering.notify(type, id);
     },
   };
   const queue = deliveryQueue(database);
   const records = webhookRecords(database, sealed);
   const clock = { now: steadyClock(), wallClock: () => Date.now(), wait };
-  const delivering = webhooks({
-    ...{ runtime, queue, records, clock, log },
+  const delivering = createWebhooks({
+    ...{ travel: runtime, queue, records, clock, log },
     ...{ resolve: resolveName, allowPrivate: privateReceivers, random: Math.random },
   });
   const run = () => {
     const dispatch = delivering.run();
-    const jobs = runJobs(upkeepJobs({ store, records, now: Date.now }), { wait, log });
+    const jobs = runJobs(cleanupJobs({ store, records, now: Date.now }), { wait, log });
     return {
       stop: async () => {
         await Promise.all([dispatch.stop(), jobs.stop()]);
@@ -123,7 +130,7 @@ function webhookParts(
 }
 
 /** Access tokens that /oauth/token made for the travel API. */
-function accessTokenCredentials(database: Database): Credentials {
+function accessTokenCredentials(database: Database): Authenticator {
   const access = oauthTokens(database);
   return async (token) => {
     const opened = await access.find(hashSecret(token), Date.now());
@@ -133,7 +140,7 @@ function accessTokenCredentials(database: Database): Credentials {
 }
 
 /** The first kind of credential that knows a token decides. */
-function firstAccepting(kinds: Credentials[]): Credentials {
+function firstAccepting(kinds: Authenticator[]): Authenticator {
   return async (token, onRefused) => {
     for (const admit of kinds) {
       const admission = await admit(token, onRefused);
@@ -147,9 +154,9 @@ function firstAccepting(kinds: Credentials[]): Credentials {
  * The bridge acts for the first admin as long as that is an active one, and then for another: nobody means to end the
  * provisioning by tidying up among the admins.
  */
-function bridgeCredentials(key: string, store: TravelStore, first: string): Credentials {
+function bridgeCredentials(key: string, store: TravelStore, first: string): Authenticator {
   let admin = first;
-  return inMemoryCredentials(BRIDGE, key, async () => {
+  return inMemoryCredentials(BRIDGE_CREDENTIAL, key, async () => {
     if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
     return admin;
   });
@@ -160,7 +167,7 @@ function inMemoryCredentials(
   credential: string,
   key: string | undefined,
   owner: () => string | Promise<string>,
-): Credentials {
+): Authenticator {
   const hash = key === undefined ? undefined : hashSecret(key);
   return async (token) => (hashSecret(token) === hash ? { userId: await owner(), credential } : undefined);
 }

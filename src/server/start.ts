@@ -30,8 +30,8 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
 import { deliveryQueue } from '../store/webhook-deliveries.ts';
 import { WriteHealth } from '../store/write-health.ts';
-import { type Keeper, keeper as keeperOf } from '../travel/request-log-writer.ts';
-import { LONGEST_WAIT_MS } from '../travel/webhooks/attempt.ts';
+import { createRequestLogWriter, type RequestLogWriter } from '../travel/request-log-writer.ts';
+import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
 import { alertSender } from './alerts.ts';
 import { createEmbeddedTravel, type EmbeddedTravel } from './embedded.ts';
@@ -218,14 +218,14 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   const runtime = systemRuntime(log, options.checkpoint);
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
-  await deliveryQueue(database).release('all', runtime.now());
+  await deliveryQueue(database).releaseLeases('all', runtime.now());
   await repairTimes(database, runtime.now(), {
     attemptMs: LONGEST_MS,
     checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
-    deliveryMs: LONGEST_WAIT_MS,
+    deliveryMs: MAX_WAIT_MS,
   });
   const kept = tokens(database);
-  const keeper = keeperOf({
+  const keeper = createRequestLogWriter({
     requests: requestLog(database),
     clock: { now: runtime.wallClock, wait: runtime.wait },
     log,
@@ -330,7 +330,7 @@ export async function openEmbeddedTravel(
     keeper,
     refusals,
   }: Pick<ServerDeps, 'settings' | 'database' | 'log'> & {
-    keeper?: Keeper;
+    keeper?: RequestLogWriter;
     refusals?: RefusalDeps;
   },
   onChange: (type: string) => void,

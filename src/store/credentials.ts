@@ -92,7 +92,7 @@ export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKe
         .execute();
     },
 
-    active: async (hash) => {
+    findActive: async (hash) => {
       const [key] = (await apiKeyByHash(db, { hash })).rows;
       return key && { id: key.id, userId: key.user_id, lastUsedAt: key.last_used_at ?? undefined };
     },
@@ -109,7 +109,7 @@ export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKe
       return revoked.numUpdatedRows > 0n;
     },
 
-    used: async (id, now) => {
+    recordUse: async (id, now) => {
       await lightly(db, (light) =>
         light.updateTable('travel_api_key').set({ last_used_at: now }).where('id', '=', id).execute(),
       );

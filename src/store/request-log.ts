@@ -22,7 +22,7 @@ export function requestLog({ db, withRelaxedDurability: lightly }: Database): Re
       const { found, next } = await requestPage(db, query);
       return { requests: await read(db, found), next };
     },
-    sweep: (before, limit) =>
+    deleteOlderThan: (before, limit) =>
       lightly(db, async (light) => {
         const oldest = light
           .selectFrom('request_log')

@@ -28,6 +28,7 @@ export function travelResources({ db }: Database, sealed: Encryption = unsealed)
         await turns.await(types);
         return work(travelWriting(tx, turns, sealed));
       }),
-    expire: (type, before, limit) => db.transaction().execute((tx) => expire(tx, { type, before, limit })),
+    deleteOlderThan: (type, before, limit) =>
+      db.transaction().execute((tx) => expire(tx, { type, before, limit })),
   };
 }

@@ -1,11 +1,11 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Match, ResourceRef, StoredResource, TravelReading } from '../travel/ports.ts';
+import type { Match, ResourceRef, StoredResource, TravelReader } from '../travel/ports.ts';
 import { DELIVERY, readDeliveries } from './delivery-page.ts';
 import { batches, compiledQuery, fromText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 /** Reads the travel service's resources, inside of a transaction or outside. */
-export function travelReading(db: Kysely<Tables>): TravelReading {
+export function travelReading(db: Kysely<Tables>): TravelReader {
   return {
     read: (refs) => read(db, refs),
     find: (match) => find(db, match),

@@ -1,5 +1,12 @@
 import type { Selectable, Transaction } from 'kysely';
-import type { Keys, NamedValue, ResourceRef, StoredResource, Topic, TravelWriting } from '../travel/ports.ts';
+import type {
+  Keys,
+  NamedValue,
+  ResourceRef,
+  StoredResource,
+  Topic,
+  TravelTransaction,
+} from '../travel/ports.ts';
 import type { Encryption } from './encryption.ts';
 import { post } from './outbox.ts';
 import { compiledQuery, pick, toText } from './statements.ts';
@@ -11,15 +18,15 @@ import { keepSecret } from './travel-secrets.ts';
 import type { Turns } from './travel-turns.ts';
 
 /** Writes the travel service's resources with all that is kept beside them, in one transaction. */
-export function travelWriting(tx: Transaction<Tables>, turns: Turns, sealed: Encryption): TravelWriting {
+export function travelWriting(tx: Transaction<Tables>, turns: Turns, sealed: Encryption): TravelTransaction {
   return {
     ...travelReading(tx),
     insert: (resource, keys) => insert(tx, turns, { resource, keys }),
     replace: (resource, keys) => replace(tx, resource, keys),
     remove: (ref) => remove(tx, ref),
     append: (resource, topic) => append(tx, turns, { resource, topic }),
-    keepSecret: (ref, secret, othersEnd) => keepSecret(tx, sealed, { ref, secret, othersEnd }),
-    isReferredTo: (ref) => isReferredTo(tx, ref),
+    saveSecret: (ref, secret, othersEnd) => keepSecret(tx, sealed, { ref, secret, othersEnd }),
+    isReferenced: (ref) => isReferredTo(tx, ref),
   };
 }
 

@@ -14,13 +14,13 @@ import type { Tables } from './tables.ts';
 /** The queues in a database. What an attempt made is a note: if a failure of power takes it, the event is sent again. */
 export function deliveryQueue({ db, withRelaxedDurability: lightly }: Database): DeliveryQueue {
   return {
-    due: (query) => due(db, query),
-    take: (lease, now) => lightly(db, (light) => take(light, lease, now)),
-    next: (webhookId, now) => next(db, webhookId, now),
-    finish: (lease, id, outcome) =>
+    dueWebhooks: (query) => due(db, query),
+    acquireLease: (lease, now) => lightly(db, (light) => take(light, lease, now)),
+    nextDelivery: (webhookId, now) => next(db, webhookId, now),
+    saveOutcome: (lease, id, outcome) =>
       lightly(db, (light) => light.transaction().execute((tx) => keepOutcome(tx, lease, { id, outcome }))),
-    release: (lease, now) => release(db, lease, now),
-    follow: (webhookId, now, limit) =>
+    releaseLeases: (lease, now) => release(db, lease, now),
+    applyWebhookChange: (webhookId, now, limit) =>
       db.transaction().execute(async (tx) => {
         await holdQueue(tx, webhookId);
         if (!(await isEnabled(tx, webhookId))) return cancel(tx, webhookId, limit);

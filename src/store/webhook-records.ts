@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { AskedDelivery, WebhookRecords } from '../travel/webhooks/ports.ts';
+import type { RedeliveryRequest, WebhookRecords } from '../travel/webhooks/ports.ts';
 import type { Database } from './database.ts';
 import type { Encryption } from './encryption.ts';
 import { addDelivery } from './outbox.ts';
@@ -12,15 +12,15 @@ import { countDeliveries, holdQueue } from './webhook-deliveries.ts';
 export function webhookRecords(database: Database, sealed: Encryption): WebhookRecords {
   const { db } = database;
   return {
-    secrets: (id, now) => secretsOf(db, sealed, { ref: { type: 'webhook', id }, now }),
+    activeSecrets: (id, now) => secretsOf(db, sealed, { ref: { type: 'webhook', id }, now }),
     redeliver: (asked) => redeliver(database, asked),
-    expireSecrets: (before, limit) => expireSecrets(db, before, limit),
-    expireDeliveries: (before, limit) => expireDeliveries(db, before, limit),
+    deleteEndedSecrets: (before, limit) => expireSecrets(db, before, limit),
+    deleteOldDeliveries: (before, limit) => expireDeliveries(db, before, limit),
   };
 }
 
 /** It takes a number of the events, which none of them gets, and so its place among all deliveries. */
-async function redeliver({ db }: Database, { id, webhookId, ...asked }: AskedDelivery): Promise<void> {
+async function redeliver({ db }: Database, { id, webhookId, ...asked }: RedeliveryRequest): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const seq = await new Turns(tx).number('event');
     await addDelivery(tx, { ...asked, id, webhookId, seq, redelivery: 1 });

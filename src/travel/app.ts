@@ -9,30 +9,37 @@ import express, {
 } from 'express';
 import type { RefusalDeps } from '../http/authentication.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { authenticate, callerOf } from './authentication.ts';
-import { dataOf, readBody } from './body.ts';
+import { authenticate, callerId } from './authentication.ts';
+import { parseData, readBody } from './body.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
-import { type Collection, list, listUnder, type Runtime, retrieve, type Target } from './collection.ts';
-import { docsPage } from './docs-page/page.ts';
+import {
+  type Collection,
+  list,
+  listSubCollection,
+  type RequestTarget,
+  retrieve,
+  type TravelDeps,
+} from './collection.ts';
+import { renderDocsPage } from './docs-page/page.ts';
 import { style } from './docs-page/style.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
-import { openapi } from './openapi/document.ts';
-import { refuseQuery } from './pagination.ts';
-import type { Credentials, Log } from './ports.ts';
+import { buildOpenApi } from './openapi/document.ts';
+import { refuseAllParameters } from './pagination.ts';
+import type { Authenticator, Log } from './ports.ts';
 import { recordRequests } from './request-log.ts';
-import type { Keeper } from './request-log-writer.ts';
+import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Operation, Resource } from './resource.ts';
 import { user } from './resources/user.ts';
 
 /** What the travel service is made of. */
-export interface TravelOptions extends Runtime {
-  credentials: Credentials;
+export interface TravelAppDeps extends TravelDeps {
+  authenticator: Authenticator;
   log: Log;
   /** What one can do with a webhook besides what one can do with any resource; undefined: nothing. */
   webhooks?: Router;
   /** Of the request log; undefined: nothing is recorded. */
-  keeper?: Keeper | undefined;
+  requestLogWriter?: RequestLogWriter | undefined;
   /** Undefined: failed authentication is not counted. */
   refusals?: RefusalDeps | undefined;
   /** Where clients find the service, for its contract; undefined: where that comes from. */
@@ -40,39 +47,39 @@ export interface TravelOptions extends Runtime {
 }
 
 /** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
-export function travelApp({
-  credentials,
+export function createTravelApp({
+  authenticator,
   log,
-  keeper,
+  requestLogWriter,
   webhooks,
   publicUrl,
   refusals,
-  ...runtime
-}: TravelOptions): Express {
+  ...deps
+}: TravelAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  if (keeper) recordRequests(app, keeper, runtime.now);
-  app.use(contractRoutes(publicUrl));
-  app.use(authenticate(runtime.store, credentials, refusals));
-  app.get('/whoami', withoutQuery, async (_request, response) => {
-    const caller = callerOf(response);
+  if (requestLogWriter) recordRequests(app, requestLogWriter, deps.now);
+  app.use(contractRouter(publicUrl));
+  app.use(authenticate(deps.store, authenticator, refusals));
+  app.get('/whoami', refuseQueryParameters, async (_request, response) => {
+    const caller = callerId(response);
     response.json({
-      data: await retrieve({ resource: user, runtime }, { parentId: '', id: caller, caller }),
+      data: await retrieve({ resource: user, deps }, { parentId: '', id: caller, caller }),
     });
   });
-  app.all('/whoami', forbidden);
+  app.all('/whoami', refuseMethod);
   if (webhooks) app.use(webhooks);
-  for (const resource of catalog) app.use(resourceRouter(resource, runtime));
+  for (const resource of catalog) app.use(resourceRouter(resource, deps));
   app.use((request) => {
     throw new ApiError('notFound', `There is nothing at ${request.path.slice(0, 200)}.`);
   });
-  app.use(answerErrors(log));
+  app.use(errorHandler(log));
   return app;
 }
 
 /** The one place where failures become answers; what is not made for the client stays in the log. */
-function answerErrors(log: Log): ErrorRequestHandler {
+function errorHandler(log: Log): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
     const known = toApiError(error);
@@ -84,11 +91,11 @@ function answerErrors(log: Log): ErrorRequestHandler {
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return error instanceof StoreUnavailable ? storeUnavailable(error) : fromExpress(error);
+  return error instanceof StoreUnavailable ? storeUnavailable(error) : fromExpressError(error);
 }
 
 /** What express and its body parser refuse: a broken path, encoding or body. */
-function fromExpress(error: unknown): ApiError {
+function fromExpressError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413) return new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 });
   if (status === 415)
@@ -98,35 +105,35 @@ function fromExpress(error: unknown): ApiError {
 }
 
 /** The routes of one resource, as its declaration has them; every other method on its paths is forbidden. */
-export function resourceRouter(resource: Resource, runtime: Runtime): Router {
+export function resourceRouter(resource: Resource, deps: TravelDeps): Router {
   const router = Router();
-  const collection: Collection = { resource, runtime };
+  const collection: Collection = { resource, deps };
   for (const operation of resource.operations) {
     const { method, on, handle } = handlers[operation];
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
-    const query = operation === 'list' ? [] : [withoutQuery];
+    const query = operation === 'list' ? [] : [refuseQueryParameters];
     const body = method === 'get' || method === 'delete' ? [] : readBody();
     router[method](path, ...query, ...body, (request, response) => handle(collection, request, response));
   }
-  for (const sub of resource.under ?? []) {
+  for (const sub of resource.subCollections ?? []) {
     const path = `/${sub.path}/:parentId/${resource.path}`;
     router.get(path, async (request, response) => {
-      response.json(await listUnder(collection, sub, targetOf(request, response), request.query));
+      response.json(await listSubCollection(collection, sub, targetOf(request, response), request.query));
     });
-    router.all(path, forbidden);
+    router.all(path, refuseMethod);
   }
-  router.all([resource.collectionPath, resource.itemPath], forbidden);
+  router.all([resource.collectionPath, resource.itemPath], refuseMethod);
   return router;
 }
 
 /** "Unsupported request to retrieve, create, update or delete a resource" */
-export const forbidden: RequestHandler = (request) => {
+export const refuseMethod: RequestHandler = (request) => {
   throw new ApiError('forbidden', `${request.method} is not supported here.`);
 };
 
 /** Refuses query parameters, for an operation that has none. */
-export const withoutQuery: RequestHandler = (request, _response, next) => {
-  refuseQuery(request.query);
+export const refuseQueryParameters: RequestHandler = (request, _response, next) => {
+  refuseAllParameters(request.query);
   next();
 };
 
@@ -149,7 +156,7 @@ const handlers = {
     method: 'post',
     on: 'collection',
     handle: async (collection, request, response) => {
-      const data = await create(collection, targetOf(request, response), dataOf(request.body));
+      const data = await create(collection, targetOf(request, response), parseData(request.body));
       response.status(201).json({ data });
     },
   },
@@ -164,14 +171,16 @@ const handlers = {
     method: 'patch',
     on: 'item',
     handle: async (collection, request, response) => {
-      response.json({ data: await patch(collection, targetOf(request, response), dataOf(request.body)) });
+      response.json({ data: await patch(collection, targetOf(request, response), parseData(request.body)) });
     },
   },
   replace: {
     method: 'put',
     on: 'item',
     handle: async (collection, request, response) => {
-      response.json({ data: await replace(collection, targetOf(request, response), dataOf(request.body)) });
+      response.json({
+        data: await replace(collection, targetOf(request, response), parseData(request.body)),
+      });
     },
   },
   delete: {
@@ -183,41 +192,41 @@ const handlers = {
   },
 } satisfies Record<Operation, Handler>;
 
-function targetOf({ params }: Request, response: Response): Target {
+function targetOf({ params }: Request, response: Response): RequestTarget {
   const { parentId = '', itemId = '' } = params;
-  return { parentId: String(parentId), id: String(itemId), caller: callerOf(response) };
+  return { parentId: String(parentId), id: String(itemId), caller: callerId(response) };
 }
 
 /** The published contract, for programs and for people. It is the same for everybody and holds no secret, so it needs no credential. */
-export function contractRoutes(publicUrl: string | undefined): Router {
+export function contractRouter(publicUrl: string | undefined): Router {
   const router = Router();
-  const document = once(() => openapi(catalog, publicUrl));
-  const text = once(() => JSON.stringify(document()));
-  const page = once(() => docsPage(document()));
+  const document = memoize(() => buildOpenApi(catalog, publicUrl));
+  const text = memoize(() => JSON.stringify(document()));
+  const page = memoize(() => renderDocsPage(document()));
   router.get('/openapi.json', (_request, response) => {
-    send(response, 'application/json', text());
+    sendDocument(response, 'application/json', text());
   });
   router.get('/docs', (_request, response) => {
-    response.set('Content-Security-Policy', policy());
-    send(response, 'text/html', page());
+    response.set('Content-Security-Policy', contentSecurityPolicy());
+    sendDocument(response, 'text/html', page());
   });
   return router;
 }
 
 /** Nothing may be loaded or run; of styles only our own. */
-function policy(): string {
+function contentSecurityPolicy(): string {
   const hash = createHash('sha256').update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
 /** Not by `send`, of which the request log would keep a copy each time: what everybody may ask for must not fill it. */
-function send(response: Response, type: string, body: string): void {
+function sendDocument(response: Response, type: string, body: string): void {
   response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
   response.type(type).end(body);
 }
 
 /** Made when it is first asked for, and kept. */
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };

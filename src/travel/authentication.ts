@@ -13,16 +13,16 @@ import { markRoutine, noteOf } from '../http/log.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { ApiError } from './errors.ts';
 import {
-  type Admission,
-  type Credentials,
-  readOne,
+  type Authenticator,
+  type Principal,
+  readResource,
   type StoredResource,
-  type TravelReading,
+  type TravelReader,
 } from './ports.ts';
 import { isAdmin } from './resources/user.ts';
 
 /** As the embedded bridge's own credential is called; it reads all day long. */
-export const BRIDGE = 'bridge';
+export const BRIDGE_CREDENTIAL = 'bridge';
 
 /**
  * Lets in who brings the credential of an active admin: "a request without a valid credential gets 401 with an empty
@@ -31,8 +31,8 @@ export const BRIDGE = 'bridge';
  * like the 401; a valid credential from there is served all the same.
  */
 export function authenticate(
-  reading: TravelReading,
-  credentials: Credentials,
+  reading: TravelReader,
+  credentials: Authenticator,
   refusals?: RefusalDeps,
 ): RequestHandler {
   return async (request, response, next) => {
@@ -47,8 +47,8 @@ export function authenticate(
       response.locals['caller'] = admission.userId;
       response.locals['credential'] = admission.credential;
       noteOf(response, { credential: loggedCredential(admission) });
-      if (admission.credential === BRIDGE && request.method === 'GET') markRoutine(response);
-      if (admission.afterwards) response.once('close', admission.afterwards);
+      if (admission.credential === BRIDGE_CREDENTIAL && request.method === 'GET') markRoutine(response);
+      if (admission.onResponseClosed) response.once('close', admission.onResponseClosed);
       next();
       return;
     }
@@ -65,46 +65,46 @@ export function authenticate(
 }
 
 /** The credential as the log has it: the subject of an OpenID token may be an address, so the id of its admin stands there. */
-function loggedCredential({ userId, credential }: Admission): string {
+function loggedCredential({ userId, credential }: Principal): string {
   return credential.startsWith('openid:') ? `openid:${userId}` : credential;
 }
 
 /** The id of the user on whose behalf the request is made. */
-export function callerOf(response: Response): string {
+export function callerId(response: Response): string {
   return String(response.locals['caller']);
 }
 
 /** The user on whose behalf the request is made, and by which credential; undefined when nobody was recognised. */
-export function credentialOf(response: Response): { userId: string; credential: string } | undefined {
+export function callerCredential(response: Response): { userId: string; credential: string } | undefined {
   const { caller, credential } = response.locals;
   return caller === undefined ? undefined : { userId: String(caller), credential: String(credential) };
 }
 
 /** Asked at every request, so that whoever is archived or loses the role is out at once, with all their credentials. */
-export async function isActiveAdmin(reading: TravelReading, userId: string): Promise<boolean> {
-  const user = await readOne(reading, 'user', userId);
+export async function isActiveAdmin(reading: TravelReader, userId: string): Promise<boolean> {
+  const user = await readResource(reading, 'user', userId);
   return user !== undefined && isAdmin(user.doc);
 }
 
 /** The active admin with this address, written in any case. */
-export async function adminWithEmail(
-  reading: TravelReading,
+export async function findAdminByEmail(
+  reading: TravelReader,
   email: string,
 ): Promise<StoredResource | undefined> {
-  const user = await userWithEmail(reading, email);
+  const user = await findUserByEmail(reading, email);
   return user && isAdmin(user.doc) ? user : undefined;
 }
 
 /** The same for somebody who wants to hear why there is none: the credential must belong to a user with the `admin` role. */
-export async function requireAdmin(reading: TravelReading, email: string): Promise<StoredResource> {
-  const user = await userWithEmail(reading, email);
+export async function requireAdminByEmail(reading: TravelReader, email: string): Promise<StoredResource> {
+  const user = await findUserByEmail(reading, email);
   if (!user) throw new ApiError('notFound', `No user of the travel service has the address ${email}.`);
   if (user.doc['archived'] === true) throw new ApiError('forbidden', `The user ${email} is archived.`);
   if (!isAdmin(user.doc)) throw new ApiError('forbidden', `The user ${email} has not the role admin.`);
   return user;
 }
 
-async function userWithEmail(reading: TravelReading, email: string): Promise<StoredResource | undefined> {
+async function findUserByEmail(reading: TravelReader, email: string): Promise<StoredResource | undefined> {
   const [user] = await reading.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
   return user;
 }
@@ -123,16 +123,16 @@ export interface OpenidProvider {
 
 /** What the tokens of a provider are checked with. */
 export interface OpenidDeps extends OpenidProvider {
-  reading: TravelReading;
+  reading: TravelReader;
   now(): number;
   log: { warn(fields: object, message: string): void };
 }
 
 /** Three parts of base64url, the first of which is a JSON object (RFC 7515 §7.1). */
-const jwt = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
+const JWT_PATTERN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
 /** Access tokens of an OpenID provider as credentials: each is that of the admin with its subject or its verified email. */
-export function openidCredentials({ reading, now, log, ...provider }: OpenidDeps): Credentials {
+export function openidAuthenticator({ reading, now, log, ...provider }: OpenidDeps): Authenticator {
   const { issuer, audience, jwksUri } = provider;
   const keys = remoteKeys(async () => jwksUri ?? discoveredKeys(issuer), now);
   const verified = async (token: string, onRefused: (reason: string) => void) => {
@@ -147,14 +147,14 @@ export function openidCredentials({ reading, now, log, ...provider }: OpenidDeps
     }
   };
   return async (token, onRefused = () => {}) => {
-    const known = jwt.test(token) ? await verified(token, onRefused) : undefined;
+    const known = JWT_PATTERN.test(token) ? await verified(token, onRefused) : undefined;
     if (!known) return undefined;
     if (!isAccessToken(known)) {
       onRefused('OpenID token: it is no access token');
       return undefined;
     }
-    const email = emailOf(known.claims, provider);
-    const admin = email === undefined ? undefined : await adminWithEmail(reading, email);
+    const email = verifiedEmailOf(known.claims, provider);
+    const admin = email === undefined ? undefined : await findAdminByEmail(reading, email);
     if (!admin) onRefused('OpenID token: it leads to no admin');
     return admin && { userId: admin.id, credential: `openid:${String(known.claims.sub).slice(0, 255)}` };
   };
@@ -180,7 +180,10 @@ function isAccessToken({ type, claims }: VerifiedToken): boolean {
 }
 
 /** The address of the admin whose token it is: an address that is not verified may be anybody's (OpenID Connect Core 1.0 §5.7). */
-function emailOf(claims: Claims, { verifiedClaim, subjects = {} }: OpenidProvider): string | undefined {
+function verifiedEmailOf(
+  claims: Claims,
+  { verifiedClaim, subjects = {} }: OpenidProvider,
+): string | undefined {
   const { sub, email } = claims;
   if (sub !== undefined && Object.hasOwn(subjects, sub)) return subjects[sub];
   const isVerified = trueValues.includes(claims['email_verified']) || isVerifiedBy(claims, verifiedClaim);

@@ -2,13 +2,13 @@ import type { Log, TravelStore } from './ports.ts';
 import { EVENT_DAYS } from './resources/event.ts';
 import type { WebhookRecords } from './webhooks/ports.ts';
 
-const DAY = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 /** The history of a webhook is kept as long as what it was told. */
 const DELIVERY_DAYS = EVENT_DAYS;
 const EVERY_MS = 60_000;
 /** So much is done at once, and between two parts others have their turn. */
-const PART = 200;
-const BREATH_MS = 20;
+const BATCH = 200;
+const PAUSE_MS = 20;
 
 /** Something that has to be done now and then. */
 export interface Job {
@@ -19,7 +19,7 @@ export interface Job {
 }
 
 /** What the jobs work on. */
-export interface UpkeepGround {
+export interface CleanupDeps {
   store: TravelStore;
   records: WebhookRecords;
   /** Epoch milliseconds. */
@@ -27,16 +27,16 @@ export interface UpkeepGround {
 }
 
 /** Everything that the travel service does by itself, besides delivering. */
-export function upkeepJobs({ store, records, now }: UpkeepGround): Job[] {
+export function cleanupJobs({ store, records, now }: CleanupDeps): Job[] {
   const removing = (name: string, removed: () => Promise<number>): Job => ({
     name,
     everyMs: EVERY_MS,
-    run: async () => (await removed()) === PART,
+    run: async () => (await removed()) === BATCH,
   });
   return [
-    removing('old events', () => store.expire('event', now() - EVENT_DAYS * DAY, PART)),
-    removing('old deliveries', () => records.expireDeliveries(now() - DELIVERY_DAYS * DAY, PART)),
-    removing('secrets that were replaced', () => records.expireSecrets(now(), PART)),
+    removing('old events', () => store.deleteOlderThan('event', now() - EVENT_DAYS * DAY_MS, BATCH)),
+    removing('old deliveries', () => records.deleteOldDeliveries(now() - DELIVERY_DAYS * DAY_MS, BATCH)),
+    removing('secrets that were replaced', () => records.deleteEndedSecrets(now(), BATCH)),
   ];
 }
 
@@ -49,7 +49,7 @@ export function runJobs(
   const loop = async ({ name, everyMs, run }: Job) => {
     while (!end.signal.aborted) {
       try {
-        while ((await run()) && !end.signal.aborted) await wait(BREATH_MS, end.signal);
+        while ((await run()) && !end.signal.aborted) await wait(PAUSE_MS, end.signal);
       } catch (error) {
         log.error({ err: error, job: name }, 'a job in the background failed; it is tried again');
       }

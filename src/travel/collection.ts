@@ -1,11 +1,18 @@
 import { notFound } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
-import { type Asked, askedPage, cursorMeta, type Listing, offsetMeta, type Query } from './pagination.ts';
-import { readOne, type StoredResource, type TravelReading, type TravelStore } from './ports.ts';
+import {
+  cursorMeta,
+  type ListOptions,
+  offsetMeta,
+  type PageRequest,
+  parsePageQuery,
+  type Query,
+} from './pagination.ts';
+import { readResource, type StoredResource, type TravelReader, type TravelStore } from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
 /** What the collections need of the world. */
-export interface Runtime {
+export interface TravelDeps {
   store: TravelStore;
   /** Epoch milliseconds. */
   now(): number;
@@ -19,11 +26,11 @@ export interface Runtime {
 /** One resource in its world. */
 export interface Collection {
   resource: Resource;
-  runtime: Runtime;
+  deps: TravelDeps;
 }
 
 /** Where a request points at, and on whose behalf. */
-export interface Target {
+export interface RequestTarget {
   /** '' for a collection without a parent. */
   parentId: string;
   /** '' for the collection itself. */
@@ -40,28 +47,32 @@ export interface Page {
 
 /** One page of a collection. */
 export async function list(
-  { resource, runtime: { store } }: Collection,
-  target: Target,
+  { resource, deps: { store } }: Collection,
+  target: RequestTarget,
   query: Query,
 ): Promise<Page> {
   const { type, cursor = false, sortBy, filters } = resource;
   const listing = { type, parentId: target.parentId, cursor, sortBy, filters };
-  const asked = askedPage(listing, query);
-  await parentOf(resource, store, target);
-  return page({ resource, listing, asked }, store);
+  const asked = parsePageQuery(listing, query);
+  await requireParent(resource, store, target);
+  return readPage({ resource, listing, asked }, store);
 }
 
 /** One page of what an item of another type has of this collection. */
-export async function listUnder(
-  { resource, runtime: { store } }: Collection,
+export async function listSubCollection(
+  { resource, deps: { store } }: Collection,
   sub: SubCollection,
-  { parentId }: Target,
+  { parentId }: RequestTarget,
   query: Query,
 ): Promise<Page> {
   const { type, cursor = false, sortBy } = resource;
   if ('idsIn' in sub) {
-    const asked = askedPage({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
-    return pageOfNamed({ resource, asked }, store, (await found(store, sub.type, parentId)).doc[sub.idsIn]);
+    const asked = parsePageQuery({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
+    return pageOfReferenced(
+      { resource, asked },
+      store,
+      (await requireById(store, sub.type, parentId)).doc[sub.idsIn],
+    );
   }
   const listing = {
     type,
@@ -71,29 +82,29 @@ export async function listUnder(
     sortBy,
     filters: [],
   };
-  const asked = askedPage(listing, query);
-  await found(store, sub.type, parentId);
-  return page({ resource, listing, asked }, store);
+  const asked = parsePageQuery(listing, query);
+  await requireById(store, sub.type, parentId);
+  return readPage({ resource, listing, asked }, store);
 }
 
-async function page(
-  { resource, listing, asked }: { resource: Resource; listing: Listing; asked: Asked },
+async function readPage(
+  { resource, listing, asked }: { resource: Resource; listing: ListOptions; asked: PageRequest },
   store: TravelStore,
 ): Promise<Page> {
   if (asked.kind === 'cursor') {
     const found = await store.pageFrom(asked.query, asked.edge);
     return {
-      data: await presentAll(resource, found.resources, store),
+      data: await serializeAll(resource, found.resources, store),
       meta: cursorMeta(listing, asked, found),
     };
   }
   const { total, resources } = await store.page(asked.query);
-  return { data: await presentAll(resource, resources, store), meta: offsetMeta(asked, total) };
+  return { data: await serializeAll(resource, resources, store), meta: offsetMeta(asked, total) };
 }
 
 /** Those whom one document names: few, so they are read in whole. */
-async function pageOfNamed(
-  { resource, asked }: { resource: Resource; asked: Asked },
+async function pageOfReferenced(
+  { resource, asked }: { resource: Resource; asked: PageRequest },
   store: TravelStore,
   named: Json | undefined,
 ): Promise<Page> {
@@ -103,76 +114,76 @@ async function pageOfNamed(
   if (asked.kind === 'cursor') throw new Error('a list of those who are named is not paged by cursor');
   const { order, offset, limit } = asked.query;
   if (order === 'desc') all.reverse();
-  const data = await presentAll(resource, all.slice(offset, offset + limit), store);
+  const data = await serializeAll(resource, all.slice(offset, offset + limit), store);
   return { data, meta: offsetMeta(asked, all.length) };
 }
 
 /** One resource. */
 export async function retrieve(
-  { resource, runtime: { store } }: Collection,
-  target: Target,
+  { resource, deps: { store } }: Collection,
+  target: RequestTarget,
 ): Promise<JsonObject> {
-  return present(resource, await existing(resource, store, target), store);
+  return serialize(resource, await requireResource(resource, store, target), store);
 }
 
 /** The resource that a target names, or 404. */
-export async function existing(
+export async function requireResource(
   resource: Resource,
-  reading: TravelReading,
-  target: Target,
+  reading: TravelReader,
+  target: RequestTarget,
 ): Promise<StoredResource> {
   const { id, parentId } = target;
   // Elsewhere a parent stays as long as it has items.
-  if (resource.parent?.outlived) await parentOf(resource, reading, target);
-  const stored = isId(id) ? await readOne(reading, resource.type, id) : undefined;
+  if (resource.parent?.outlived) await requireParent(resource, reading, target);
+  const stored = isId(id) ? await readResource(reading, resource.type, id) : undefined;
   if (stored?.parentId !== parentId) throw notFound(resource.type);
   return stored;
 }
 
 /** The parent that a target names, or 404; undefined where the resource has none. */
-export async function parentOf(
+export async function requireParent(
   resource: Resource,
-  reading: TravelReading,
-  { parentId }: Target,
+  reading: TravelReader,
+  { parentId }: RequestTarget,
 ): Promise<StoredResource | undefined> {
   if (!resource.parent) return undefined;
-  return found(reading, resource.parent.type, parentId);
+  return requireById(reading, resource.parent.type, parentId);
 }
 
 /** The resource of this type and id, or 404. */
-async function found(reading: TravelReading, type: string, id: string): Promise<StoredResource> {
-  const stored = isId(id) ? await readOne(reading, type, id) : undefined;
+async function requireById(reading: TravelReader, type: string, id: string): Promise<StoredResource> {
+  const stored = isId(id) ? await readResource(reading, type, id) : undefined;
   if (!stored) throw notFound(type);
   return stored;
 }
 
 /** A resource as it is answered. */
-export async function present(
+export async function serialize(
   resource: Resource,
   stored: StoredResource,
-  reading: TravelReading,
+  reading: TravelReader,
 ): Promise<JsonObject> {
-  const [answer = {}] = await presentAll(resource, [stored], reading);
+  const [answer = {}] = await serializeAll(resource, [stored], reading);
   return answer;
 }
 
 /** Resources of one type as they are answered, in the same order. */
-export async function presentAll(
+export async function serializeAll(
   resource: Resource,
   stored: StoredResource[],
-  reading: TravelReading,
+  reading: TravelReader,
 ): Promise<JsonObject[]> {
-  const docs = (await resource.rules?.present?.(stored, reading)) ?? stored.map(({ doc }) => doc);
+  const docs = (await resource.rules?.serialize?.(stored, reading)) ?? stored.map(({ doc }) => doc);
   return stored.map(({ id, type, createdAt }, position) => ({
     id,
     type,
-    createdAt: seconds(createdAt),
+    createdAt: formatTimestamp(createdAt),
     ...docs[position],
   }));
 }
 
 /** "ISO 8601 date-time in UTC, seconds precision" */
-export function seconds(time: number): string {
+export function formatTimestamp(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 

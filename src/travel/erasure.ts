@@ -1,28 +1,28 @@
-import { type Recorder, recorder } from './changes.ts';
-import { seconds } from './collection.ts';
-import { isObject, type Json, type JsonObject, textOf } from './json.ts';
-import { type Position, readOne, type StoredResource, type TravelStore } from './ports.ts';
-import { keysOf, type Resource } from './resource.ts';
+import { createRecorder, type Recorder } from './changes.ts';
+import { formatTimestamp } from './collection.ts';
+import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
+import { type Position, readResource, type StoredResource, type TravelStore } from './ports.ts';
+import { indexKeys, type Resource } from './resource.ts';
 import { billingOperation, invoice } from './resources/billing.ts';
-import { valuesOf } from './resources/custom-field-values.ts';
+import { customFieldsOf } from './resources/custom-field-values.ts';
 import { event } from './resources/event.ts';
 import { billingProfile, projectCode } from './resources/lookups.ts';
 import { travelPolicy } from './resources/travel-policy.ts';
 import { type BookingSnapshot, tripProject } from './resources/trip-project.ts';
 import { isAdmin, user } from './resources/user.ts';
 import { webhook } from './resources/webhook.ts';
-import { validated } from './validation.ts';
+import { parseDocument } from './validation.ts';
 
 /** What an erasure takes of the world. */
-export interface ErasureGround {
+export interface ErasureDeps {
   store: TravelStore;
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
   /** Whether a value names the person, by anything but the travel id. */
-  isNamed(value: string): boolean;
+  namesPerson(value: string): boolean;
   /** A document in which every text that names the person is replaced; `withId`: the travel id, too. */
-  strike(doc: JsonObject, withId: boolean): JsonObject;
+  redact(doc: JsonObject, withId: boolean): JsonObject;
   /** Of the address that a traveler gets who has to stay. */
   domain: string;
   /** Lets others have the database between two transactions. */
@@ -30,7 +30,7 @@ export interface ErasureGround {
 }
 
 /** What the travel service has of a traveler, and what an erasure leaves. */
-export interface TravelerPlan {
+export interface TravelerErasurePlan {
   isActive: boolean;
   isAdmin: boolean;
   trips: number;
@@ -50,39 +50,40 @@ export interface TravelerPlan {
 const BATCH = 100;
 
 /** What an erasure would find; undefined: there is no such traveler. */
-export async function planErasure(ground: ErasureGround, id: string): Promise<TravelerPlan | undefined> {
-  const { store } = ground;
-  const traveler = await readOne(store, user.type, id);
+export async function planErasure(deps: ErasureDeps, id: string): Promise<TravelerErasurePlan | undefined> {
+  const { store } = deps;
+  const traveler = await readResource(store, user.type, id);
   if (!traveler) return undefined;
-  const trips = await all(store, tripProject, (doc) => isOnTrip(doc, id));
-  const operations = await all(store, billingOperation, (doc) => isBilled(doc, id));
-  const managed = await all(store, user, ({ managerId }) => managerId === id);
-  const approving = await approvedBy(store, id);
+  const trips = await findAll(store, tripProject, (doc) => isOnTrip(doc, id));
+  const operations = await findAll(store, billingOperation, (doc) => isBilled(doc, id));
+  const managed = await findAll(store, user, ({ managerId }) => managerId === id);
+  const approving = await findApprovedBy(store, id);
   const leftTo: string[] = [];
   for (const resource of [billingProfile, invoice, webhook])
-    for (const { id: other, doc } of await all(store, resource, (one) => isChanged(ground, one)))
-      leftTo.push(`${resource.type} ${textOf(doc, 'name') ?? other}`);
+    for (const { id: other, doc } of await findAll(store, resource, (one) => isChanged(deps, one)))
+      leftTo.push(`${resource.type} ${stringMember(doc, 'name') ?? other}`);
   return {
     isActive: traveler.doc['archived'] !== true,
     isAdmin: isAdmin(traveler.doc),
     trips: trips.length,
     operations: operations.length,
-    invoices: new Set(operations.flatMap(({ doc }) => textOf(doc, 'invoiceId') ?? [])).size,
+    invoices: new Set(operations.flatMap(({ doc }) => stringMember(doc, 'invoiceId') ?? [])).size,
     managed: managed.length,
     approves: approving.map(
-      ({ type, doc, id: other }) => `${type} ${textOf(doc, 'name') ?? textOf(doc, 'code') ?? other}`,
+      ({ type, doc, id: other }) =>
+        `${type} ${stringMember(doc, 'name') ?? stringMember(doc, 'code') ?? other}`,
     ),
     leftTo,
-    events: await countEvents(ground, id),
+    events: await countEvents(deps, id),
   };
 }
 
 /** How many events an erasure would reduce for a traveler, who may be gone already. */
-export async function countEvents(ground: ErasureGround, id: string): Promise<number> {
-  const found = await all(
-    ground.store,
+export async function countEvents(deps: ErasureDeps, id: string): Promise<number> {
+  const found = await findAll(
+    deps.store,
     event,
-    (doc) => reducedEvent(ground, { id, isGone: true }, doc) !== doc,
+    (doc) => redactEvent(deps, { id, isGone: true }, doc) !== doc,
   );
   return found.length;
 }
@@ -93,85 +94,88 @@ export async function countEvents(ground: ErasureGround, id: string): Promise<nu
  * that the traveler has changed or gone, with no value of theirs.
  */
 export async function eraseTraveler(
-  ground: ErasureGround,
+  deps: ErasureDeps,
   id: string,
 ): Promise<'anonymized' | 'deleted' | 'gone'> {
-  const { store } = ground;
-  if (!(await readOne(store, user.type, id))) return 'gone';
-  const isStaying = (await clean(ground, id, tripProject)) + (await clean(ground, id, billingOperation)) > 0;
-  await leaveReferrers(ground, id);
-  return inTransaction(ground, [user.type], async (record) => {
-    const traveler = await readOne(record.within, user.type, id);
+  const { store } = deps;
+  if (!(await readResource(store, user.type, id))) return 'gone';
+  const isStaying =
+    (await removeTraveler(deps, id, tripProject)) + (await removeTraveler(deps, id, billingOperation)) > 0;
+  await clearReferences(deps, id);
+  return inTransaction(deps, [user.type], async (record) => {
+    const traveler = await readResource(record.transaction, user.type, id);
     if (!traveler) return 'gone';
-    const isReferredTo = isStaying || (await record.within.isReferredTo(traveler));
-    await (isReferredTo ? anonymize(ground, record, traveler) : record.within.remove(traveler));
-    const data = { id, type: user.type, createdAt: seconds(traveler.createdAt) };
-    await record.tell(isReferredTo ? 'user.updated' : 'user.deleted', data);
+    const isReferredTo = isStaying || (await record.transaction.isReferenced(traveler));
+    await (isReferredTo ? anonymizeTraveler(deps, record, traveler) : record.transaction.remove(traveler));
+    const data = { id, type: user.type, createdAt: formatTimestamp(traveler.createdAt) };
+    await record.appendEvent(isReferredTo ? 'user.updated' : 'user.deleted', data);
     return isReferredTo ? 'anonymized' : 'deleted';
   });
 }
 
 /** Reduces the events of a traveler to what every event must have, and strikes the traveler out of others; answers how many. */
-export async function reduceEvents(ground: ErasureGround, id: string): Promise<number> {
-  const isGone = (await readOne(ground.store, user.type, id)) === undefined;
-  return change(ground, event, (doc) => reducedEvent(ground, { id, isGone }, doc));
+export async function reduceEvents(deps: ErasureDeps, id: string): Promise<number> {
+  const isGone = (await readResource(deps.store, user.type, id)) === undefined;
+  return changeAll(deps, event, (doc) => redactEvent(deps, { id, isGone }, doc));
 }
 
-function reducedEvent(
-  { strike, isNamed }: ErasureGround,
+function redactEvent(
+  { redact, namesPerson }: ErasureDeps,
   { id, isGone }: { id: string; isGone: boolean },
   doc: JsonObject,
 ): JsonObject {
-  const reduced = reducedDoc(doc, { id, isNamed });
+  const reduced = redactEventData(doc, { id, namesPerson });
   // An event about the traveler has no values left but its id, which every event must have.
-  return isAboutTraveler(doc, id) ? reduced : same(doc, strike(reduced, isGone));
+  return isAboutTraveler(doc, id) ? reduced : keepIfEqual(doc, redact(reduced, isGone));
 }
 
-function isChanged({ strike }: ErasureGround, doc: JsonObject): boolean {
-  return same(doc, strike(doc, true)) !== doc;
+function isChanged({ redact }: ErasureDeps, doc: JsonObject): boolean {
+  return keepIfEqual(doc, redact(doc, true)) !== doc;
 }
 
 /** The document itself where nothing is different. */
-function same(doc: JsonObject, changed: JsonObject): JsonObject {
+function keepIfEqual(doc: JsonObject, changed: JsonObject): JsonObject {
   return JSON.stringify(doc) === JSON.stringify(changed) ? doc : changed;
 }
 
 /** Takes what names the traveler out of the trips or operations that concern them; answers how many these are. */
-async function clean(ground: ErasureGround, id: string, resource: Resource): Promise<number> {
+async function removeTraveler(deps: ErasureDeps, id: string, resource: Resource): Promise<number> {
   const concerns = resource === tripProject ? isOnTrip : isBilled;
-  const person = { id, isNamed: ground.isNamed };
-  await change(ground, resource, (doc) =>
-    concerns(doc, id) ? same(doc, ground.strike(withoutTraveler(resource.type, doc, person), false)) : doc,
+  const person = { id, namesPerson: deps.namesPerson };
+  await changeAll(deps, resource, (doc) =>
+    concerns(doc, id)
+      ? keepIfEqual(doc, deps.redact(redactTraveler(resource.type, doc, person), false))
+      : doc,
   );
-  return (await all(ground.store, resource, (doc) => concerns(doc, id))).length;
+  return (await findAll(deps.store, resource, (doc) => concerns(doc, id))).length;
 }
 
-async function leaveReferrers(ground: ErasureGround, id: string): Promise<void> {
+async function clearReferences(deps: ErasureDeps, id: string): Promise<void> {
   const without = (field: string) => (doc: JsonObject) => {
     if (doc[field] !== id) return doc;
     const { [field]: _gone, ...others } = doc;
     return others;
   };
-  await change(ground, user, without('managerId'));
-  await change(ground, travelPolicy, without('defaultApproverId'));
-  await change(ground, projectCode, without('approverId'));
+  await changeAll(deps, user, without('managerId'));
+  await changeAll(deps, travelPolicy, without('defaultApproverId'));
+  await changeAll(deps, projectCode, without('approverId'));
 }
 
-async function approvedBy(store: TravelStore, id: string): Promise<StoredResource[]> {
+async function findApprovedBy(store: TravelStore, id: string): Promise<StoredResource[]> {
   return [
-    ...(await all(store, travelPolicy, ({ defaultApproverId }) => defaultApproverId === id)),
-    ...(await all(store, projectCode, ({ approverId }) => approverId === id)),
+    ...(await findAll(store, travelPolicy, ({ defaultApproverId }) => defaultApproverId === id)),
+    ...(await findAll(store, projectCode, ({ approverId }) => approverId === id)),
   ];
 }
 
-async function anonymize(
-  { newId, domain }: ErasureGround,
-  { within }: Recorder,
+async function anonymizeTraveler(
+  { newId, domain }: ErasureDeps,
+  { transaction }: Recorder,
   traveler: StoredResource,
 ): Promise<void> {
-  const doc = validated(user, { archived: true, email: `erased-${newId('A')}@${domain}` });
+  const doc = parseDocument(user, { archived: true, email: `erased-${newId('A')}@${domain}` });
   const after = { ...traveler, doc };
-  await within.replace(after, keysOf(user, after));
+  await transaction.replace(after, indexKeys(user, after));
 }
 
 function isOnTrip({ travelerIds }: JsonObject, id: string): boolean {
@@ -183,55 +187,58 @@ function isBilled({ bookingSnapshot }: JsonObject, id: string): boolean {
 }
 
 /** Changes the documents of a type in short transactions; answers how many. Those of others are told of as any change is. */
-async function change(
-  ground: ErasureGround,
+async function changeAll(
+  deps: ErasureDeps,
   resource: Resource,
   after: (doc: JsonObject) => JsonObject,
 ): Promise<number> {
   let count = 0;
-  for await (const resources of pages(ground.store, resource)) {
+  for await (const resources of readPages(deps.store, resource)) {
     const concerned = resources.filter(({ doc }) => after(doc) !== doc);
     if (concerned.length === 0) continue;
-    await inTransaction(ground, [resource.type], async (record) => {
-      for (const { doc, ...stored } of await record.within.read(concerned)) {
+    await inTransaction(deps, [resource.type], async (record) => {
+      for (const { doc, ...stored } of await record.transaction.read(concerned)) {
         const next = after(doc);
         if (next === doc) continue;
         // An event about what is erased would name it again.
-        if (isTold(resource)) await record.replace(resource, { ...stored, doc }, next);
+        if (emitsEvents(resource)) await record.replace(resource, { ...stored, doc }, next);
         else
-          await record.within.replace({ ...stored, doc: next }, keysOf(resource, { ...stored, doc: next }));
+          await record.transaction.replace(
+            { ...stored, doc: next },
+            indexKeys(resource, { ...stored, doc: next }),
+          );
         count += 1;
       }
     });
-    await ground.pause();
+    await deps.pause();
   }
   return count;
 }
 
-function isTold({ type }: Resource): boolean {
+function emitsEvents({ type }: Resource): boolean {
   return type === user.type || type === travelPolicy.type || type === projectCode.type;
 }
 
 function inTransaction<T>(
-  { store, now, newId }: ErasureGround,
+  { store, now, newId }: ErasureDeps,
   types: string[],
   work: (record: Recorder) => Promise<T>,
 ): Promise<T> {
-  return store.write(types, (within) => work(recorder(within, { now, newId })));
+  return store.write(types, (transaction) => work(createRecorder(transaction, { now, newId })));
 }
 
-async function all(
+async function findAll(
   store: TravelStore,
   resource: Resource,
   isMeant: (doc: JsonObject) => boolean,
 ): Promise<StoredResource[]> {
   const found: StoredResource[] = [];
-  for await (const resources of pages(store, resource))
+  for await (const resources of readPages(store, resource))
     found.push(...resources.filter(({ doc }) => isMeant(doc)));
   return found;
 }
 
-async function* pages(store: TravelStore, { type }: Resource): AsyncGenerator<StoredResource[]> {
+async function* readPages(store: TravelStore, { type }: Resource): AsyncGenerator<StoredResource[]> {
   let from: Position | undefined;
   do {
     const edge = from && { after: from };
@@ -245,48 +252,48 @@ async function* pages(store: TravelStore, { type }: Resource): AsyncGenerator<St
 export interface ErasedPerson {
   /** The travel id, which stays where something refers to it. */
   id: string;
-  isNamed(value: string): boolean;
+  namesPerson(value: string): boolean;
 }
 
 /** In the place of a name and an address that a document must have. */
-const NOBODY = { email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
+const ERASED_PERSON = { email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
 
 /** A trip or billing operation without the name, the address and the custom texts of a traveler. */
-export function withoutTraveler(type: string, doc: JsonObject, person: ErasedPerson): JsonObject {
-  return type === 'tripProject' ? withoutRenter(doc, person) : withoutBooker(doc, person);
+export function redactTraveler(type: string, doc: JsonObject, person: ErasedPerson): JsonObject {
+  return type === 'tripProject' ? redactTrip(doc, person) : redactOperation(doc, person);
 }
 
-function withoutRenter(doc: JsonObject, { id, isNamed }: ErasedPerson): JsonObject {
+function redactTrip(doc: JsonObject, { id, namesPerson }: ErasedPerson): JsonObject {
   const { carRentals, travelerIds } = doc;
   const isAlone = Array.isArray(travelerIds) && travelerIds.every((one) => one === id);
   const rentals = Array.isArray(carRentals) ? carRentals : [];
   const anonymous = (rental: Json): Json => {
-    if (!isObject(rental)) return rental;
+    if (!isJsonObject(rental)) return rental;
     const { renterName } = rental;
-    const isOwn = typeof renterName === 'string' && (isAlone || isNamed(renterName));
-    return isOwn ? { ...rental, renterName: NOBODY.fullName } : rental;
+    const isOwn = typeof renterName === 'string' && (isAlone || namesPerson(renterName));
+    return isOwn ? { ...rental, renterName: ERASED_PERSON.fullName } : rental;
   };
   const renamed = carRentals === undefined ? doc : { ...doc, carRentals: rentals.map(anonymous) };
-  return isAlone ? withoutTexts(renamed) : renamed;
+  return isAlone ? removeCustomTexts(renamed) : renamed;
 }
 
-function withoutBooker(doc: JsonObject, { id }: ErasedPerson): JsonObject {
+function redactOperation(doc: JsonObject, { id }: ErasedPerson): JsonObject {
   // The document went through the schema when it was written: this is a matter of types only.
   const snapshot = doc['bookingSnapshot'] as BookingSnapshot | undefined;
   if (!snapshot) return doc;
   const { booker, traveler } = snapshot;
   const anonymous = (person: BookingSnapshot['booker']) =>
-    person.id === id ? { ...person, ...NOBODY } : person;
+    person.id === id ? { ...person, ...ERASED_PERSON } : person;
   const bookingSnapshot = { ...snapshot, booker: anonymous(booker), traveler: anonymous(traveler) };
   const renamed = { ...doc, bookingSnapshot: bookingSnapshot as unknown as Json }; // Plain JSON, as the schema has it.
-  return traveler.id === id ? withoutTexts(renamed) : renamed;
+  return traveler.id === id ? removeCustomTexts(renamed) : renamed;
 }
 
 /** Texts of custom fields were the traveler's own; options are the company's. */
-function withoutTexts(doc: JsonObject): JsonObject {
+function removeCustomTexts(doc: JsonObject): JsonObject {
   const { customFields, ...others } = doc;
   if (customFields === undefined) return doc;
-  const kept = valuesOf(doc).flatMap((field) => {
+  const kept = customFieldsOf(doc).flatMap((field) => {
     const values = field.values.filter(({ customFieldOptionId }) => customFieldOptionId !== undefined);
     return values.length === 0 ? [] : [{ ...field, values }];
   });
@@ -297,9 +304,9 @@ function withoutTexts(doc: JsonObject): JsonObject {
  * An event without the person: of an event about the traveler only what every event must have is left, of one about a trip or
  * billing operation all that does not name them. The document itself where the event is about something else.
  */
-export function reducedDoc(doc: JsonObject, person: ErasedPerson): JsonObject {
+export function redactEventData(doc: JsonObject, person: ErasedPerson): JsonObject {
   const { data, kind = '' } = doc;
-  if (!isObject(data)) return doc;
+  if (!isJsonObject(data)) return doc;
   const { id = '', type = '', createdAt = '' } = data;
   if (isAboutTraveler(doc, person.id)) {
     const isReduced = Object.keys(data).length === 3 && doc['previousAttributes'] === undefined;
@@ -307,23 +314,25 @@ export function reducedDoc(doc: JsonObject, person: ErasedPerson): JsonObject {
   }
   const isConcerned = JSON.stringify(data).includes(JSON.stringify(person.id));
   if (!isConcerned || (type !== 'tripProject' && type !== 'billingOperation')) return doc;
-  const after = withoutTraveler(type, data, person);
+  const after = redactTraveler(type, data, person);
   const { previousAttributes } = doc;
   const reduced = {
     data: after,
     kind,
-    ...(isObject(previousAttributes) ? { previousAttributes: plainChanges(previousAttributes) } : {}),
+    ...(isJsonObject(previousAttributes)
+      ? { previousAttributes: changesWithoutPeople(previousAttributes) }
+      : {}),
   };
   return JSON.stringify(reduced) === JSON.stringify(doc) ? doc : reduced;
 }
 
 /** Whether an event is about the traveler as such, not about a trip or somebody else. */
 export function isAboutTraveler({ data }: JsonObject, travelId: string): boolean {
-  return isObject(data) && data['type'] === 'user' && data['id'] === travelId;
+  return isJsonObject(data) && data['type'] === 'user' && data['id'] === travelId;
 }
 
 /** What was changed, without the parts that name travelers. */
-function plainChanges({
+function changesWithoutPeople({
   bookingSnapshot: _s,
   carRentals: _c,
   customFields: _f,
@@ -333,10 +342,10 @@ function plainChanges({
 }
 
 /** So many events are read at once. */
-const IDS_AT_ONCE = 100;
+const EVENT_PAGE = 100;
 
 /** Travelers who no longer exist and once had an address of a person, as far as events still tell. */
-export async function formerTravelers(
+export async function findDeletedTravelers(
   store: TravelStore,
   isAddress: (email: string) => boolean,
 ): Promise<string[]> {
@@ -345,12 +354,12 @@ export async function formerTravelers(
   do {
     const edge = from && { after: from };
     const page = await store.pageFrom(
-      { type: event.type, parentId: '', order: 'asc', limit: IDS_AT_ONCE },
+      { type: event.type, parentId: '', order: 'asc', limit: EVENT_PAGE },
       edge,
     );
     for (const { doc } of page.resources) {
       const { data } = doc;
-      if (!isObject(data) || data['type'] !== user.type) continue;
+      if (!isJsonObject(data) || data['type'] !== user.type) continue;
       const { id, email } = data;
       if (typeof id === 'string' && typeof email === 'string' && isAddress(email)) named.add(id);
     }

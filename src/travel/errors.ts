@@ -1,5 +1,5 @@
 /** One fault in a body or a query (specification, "Error body"). */
-export interface Invalid {
+export interface FieldFault {
   /** Nested fields use dots. */
   field: string;
   /** As received; left out when nothing was. */
@@ -19,18 +19,18 @@ export const statuses = {
   internalError: 500,
 } as const;
 
-type Code = keyof typeof statuses;
+type ErrorCode = keyof typeof statuses;
 
 /** A failure that the client is told; its message is made for the client. */
 export class ApiError extends Error {
   readonly status: number;
-  readonly code: Code;
-  readonly invalid: Invalid[];
+  readonly code: ErrorCode;
+  readonly invalid: FieldFault[];
 
   constructor(
-    code: Code,
+    code: ErrorCode,
     message: string,
-    details: { invalid?: Invalid[]; status?: number; cause?: unknown } = {},
+    details: { invalid?: FieldFault[]; status?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: details.cause });
     this.name = 'ApiError';
@@ -47,12 +47,12 @@ export function errorBody(error: ApiError): object {
 }
 
 /** As many faults are collected: an answer must not be larger than its question, nor cost more than it. */
-export const FAULTS = 100;
+export const MAX_FAULTS = 100;
 
 /** 422: the resource would not be valid. */
-export function validationFailed(invalid: Invalid[]): ApiError {
+export function validationFailed(invalid: FieldFault[]): ApiError {
   return new ApiError('validationFailed', 'The resource is not valid.', {
-    invalid: invalid.slice(0, FAULTS),
+    invalid: invalid.slice(0, MAX_FAULTS),
   });
 }
 

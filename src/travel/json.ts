@@ -7,12 +7,12 @@ export interface JsonObject {
 }
 
 /** True for a JSON object: not an array, not null. */
-export function isObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The string that an object has under a name, if it has one. */
-export function textOf(object: JsonObject, name: string): string | undefined {
+export function stringMember(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' ? value : undefined;
 }

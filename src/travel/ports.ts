@@ -85,22 +85,22 @@ export interface CursorPage {
 }
 
 /** What can be read inside and outside of a transaction. */
-export interface TravelReading {
+export interface TravelReader {
   /** Those that exist, in no order. */
   read(refs: ResourceRef[]): Promise<StoredResource[]>;
   find(match: Match): Promise<StoredResource[]>;
 }
 
 /** The resources of the travel service. */
-export interface TravelStore extends TravelReading {
+export interface TravelStore extends TravelReader {
   /** `total` is exact, and its cost does not grow with the collection. */
   page(query: PageQuery): Promise<{ total: number; resources: StoredResource[] }>;
   /** A page next to a place in the list; its cost does not grow with the collection or the place. */
   pageFrom(query: ListQuery, edge: Edge | undefined): Promise<CursorPage>;
   /** Runs the work in one transaction, undone when it throws; writes of one of these types run one after the other. */
-  write<T>(types: string[], work: (within: TravelWriting) => Promise<T>): Promise<T>;
+  write<T>(types: string[], work: (within: TravelTransaction) => Promise<T>): Promise<T>;
   /** Removes at most `limit` resources of a type that were created before a time, the oldest first; answers how many. */
-  expire(type: string, before: number, limit: number): Promise<number>;
+  deleteOlderThan(type: string, before: number, limit: number): Promise<number>;
 }
 
 /** What an addition to a feed is about, and the ids of its deliveries. */
@@ -110,7 +110,7 @@ export interface Topic {
 }
 
 /** What can be done inside a transaction. A unique value that another resource has is answered by its name. */
-export interface TravelWriting extends TravelReading {
+export interface TravelTransaction extends TravelReader {
   insert(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
   replace(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
   remove(ref: ResourceRef): Promise<void>;
@@ -120,9 +120,9 @@ export interface TravelWriting extends TravelReading {
    */
   append(resource: StoredResource, topic?: Topic): Promise<StoredResource>;
   /** Keeps a secret of a resource, encrypted; those it had before end at the time given. */
-  keepSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
+  saveSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
   /** True when another resource refers to it. */
-  isReferredTo(ref: ResourceRef): Promise<boolean>;
+  isReferenced(ref: ResourceRef): Promise<boolean>;
 }
 
 /** An API key as listed: never the key itself. It goes with its user. Times are epoch milliseconds. */
@@ -142,34 +142,34 @@ export interface ApiKeys {
   /** Keeps the key; one that is there already, be it revoked, stays as it is. */
   add(key: Pick<ApiKey, 'id' | 'name' | 'userId' | 'createdAt'> & { hash: string }): Promise<void>;
   /** The key with this hash, unless it was revoked. */
-  active(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'lastUsedAt'> | undefined>;
+  findActive(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'lastUsedAt'> | undefined>;
   /** All there ever were of the users that there are, oldest first. */
   list(): Promise<ApiKey[]>;
   /** False when there is no such key, or it was revoked before. */
   revoke(id: string, now: number): Promise<boolean>;
   /** Notes that the key was used now. */
-  used(id: string, now: number): Promise<void>;
+  recordUse(id: string, now: number): Promise<void>;
   /** Whether the user has a key, or had one. */
   hasAny(userId: string): Promise<boolean>;
 }
 
 /** Whom a credential lets act. */
-export interface Admission {
+export interface Principal {
   userId: string;
   /** Kind and name of the credential, for whoever asks later who did something: `apiKey:<id>`, `oauth:<client>`. */
   credential: string;
   /** What is to be done once the request is answered, so that it need not wait. */
-  afterwards?: () => void;
+  onResponseClosed?: () => void;
 }
 
 /**
  * Whom a token lets act, if anybody; `embedded` composes it of the kinds of credentials there are. `onRefused` is called
  * with the reason where it is known here; it is for the log, and never holds a part of the token.
  */
-export type Credentials = (
+export type Authenticator = (
   token: string,
   onRefused?: (reason: string) => void,
-) => Promise<Admission | undefined>;
+) => Promise<Principal | undefined>;
 
 /** The part of a pino logger that is used. */
 export interface Log {
@@ -177,8 +177,8 @@ export interface Log {
 }
 
 /** Reads one resource. */
-export async function readOne(
-  reading: TravelReading,
+export async function readResource(
+  reading: TravelReader,
   type: string,
   id: string,
 ): Promise<StoredResource | undefined> {
@@ -237,5 +237,5 @@ export interface RequestLog {
   append(requests: LoggedRequest[]): Promise<void>;
   list(query: RequestLogQuery): Promise<RequestLogPage>;
   /** Removes at most `limit` requests from before a time, the oldest first; answers how many. */
-  sweep(before: number, limit: number): Promise<number>;
+  deleteOlderThan(before: number, limit: number): Promise<number>;
 }

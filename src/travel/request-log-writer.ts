@@ -5,20 +5,20 @@ import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 const WAIT_MS = 100;
 const BATCH = 200;
 /** So many may wait while the database is slow; with long bodies that is some 60 MB. */
-const MOST = 2_000;
-const KEPT_MS = 30 * 24 * 60 * 60_000;
-const SWEEP_EVERY_MS = 60_000;
-const SWEPT_AT_ONCE = 500;
+const MAX_WAITING = 2_000;
+const RETENTION_MS = 30 * 24 * 60 * 60_000;
+const DELETE_EVERY_MS = 60_000;
+const DELETE_BATCH = 500;
 /** Between two parts of a sweep, so that others have their turn. */
-const BREATH_MS = 20;
-const TELL_EVERY_MS = 60_000;
+const PAUSE_MS = 20;
+const REPORT_LOSS_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
 /** While the store is unavailable: the first wait, doubled up to the longest. */
-const FAULT_MS = 1_000;
-const LONGEST_FAULT_MS = 10_000;
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 10_000;
 
 /** What the request log needs of the world. */
-export interface KeeperGround {
+export interface RequestLogWriterDeps {
   requests: RequestLog;
   clock: {
     /** Epoch milliseconds. */
@@ -30,19 +30,19 @@ export interface KeeperGround {
 }
 
 /** Writes what is told to it, a little later. */
-export interface Keeper {
+export interface RequestLogWriter {
   /** The address counts where nobody was recognised. */
-  tell(request: LoggedRequest, address?: string): void;
+  write(request: LoggedRequest, address?: string): void;
   /** Writes what waits, and ends. */
   close(): Promise<void>;
 }
 
 /** Gathers requests and writes them in batches, as a write by itself would cost more than many a request; sweeps old ones. */
-export function keeper(ground: KeeperGround): Keeper {
-  const { clock } = ground;
+export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWriter {
+  const { clock } = deps;
   const end = new AbortController();
   const waiting: LoggedRequest[] = [];
-  const loss = losses(ground);
+  const loss = lossReporter(deps);
   let rest = new AbortController();
   let writing: Promise<void> | undefined;
   const write = async () => {
@@ -52,7 +52,7 @@ export function keeper(ground: KeeperGround): Keeper {
       if (waiting.length < BATCH) await clock.wait(WAIT_MS, AbortSignal.any([rest.signal, end.signal]));
       const batch = waiting.splice(0, BATCH);
       try {
-        await ground.requests.append(batch);
+        await deps.requests.append(batch);
         faults = 0;
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || end.signal.aborted) {
@@ -60,26 +60,26 @@ export function keeper(ground: KeeperGround): Keeper {
           continue;
         }
         waiting.unshift(...batch);
-        await clock.wait(Math.min(LONGEST_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), end.signal);
+        await clock.wait(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(faults, 10)), end.signal);
         faults += 1;
       }
     }
     writing = undefined;
   };
   const keep = (request: LoggedRequest) => {
-    if (waiting.length >= MOST) return loss.count(1);
+    if (waiting.length >= MAX_WAITING) return loss.count(1);
     waiting.push(request);
     if (waiting.length === BATCH) rest.abort();
     writing ??= write();
   };
-  const unknown = strangers();
+  const unknown = unauthenticatedQuota();
   const summing = everyMinute(clock, end.signal, () => {
-    for (const sum of unknown.sums()) keep(sum);
+    for (const sum of unknown.takeSummaries()) keep(sum);
   });
-  const sweeping = sweepOn(ground, end.signal);
+  const sweeping = deleteOldRequests(deps, end.signal);
   return {
-    tell: (request, address = '') => {
-      if (request.userId !== undefined || unknown.admits(request, address)) keep(request);
+    write: (request, address = '') => {
+      if (request.userId !== undefined || unknown.allows(request, address)) keep(request);
     },
     close: async () => {
       end.abort();
@@ -91,7 +91,7 @@ export function keeper(ground: KeeperGround): Keeper {
 
 /** The last time at the end, before its minute is over. */
 async function everyMinute(
-  clock: KeeperGround['clock'],
+  clock: RequestLogWriterDeps['clock'],
   signal: AbortSignal,
   task: () => void,
 ): Promise<void> {
@@ -102,14 +102,14 @@ async function everyMinute(
 }
 
 /** Tells of requests that could not be kept, not of each by itself: the database has a trouble of its own. */
-function losses({ clock, log }: KeeperGround): { count(lost: number, error?: unknown): void } {
+function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: number, error?: unknown): void } {
   let count = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
   return {
     count: (lost, error) => {
       count += lost;
       // The clock may have been set back.
-      if (Math.abs(clock.now() - toldAt) < TELL_EVERY_MS) return;
+      if (Math.abs(clock.now() - toldAt) < REPORT_LOSS_EVERY_MS) return;
       log.error(
         { err: error, requests: count },
         'requests were not recorded: the database is too slow, or fails',
@@ -121,14 +121,17 @@ function losses({ clock, log }: KeeperGround): { count(lost: number, error?: unk
 }
 
 /** Removes what is older than it is kept, little by little: one large removal would keep everybody waiting. */
-async function sweepOn({ requests, clock, log }: KeeperGround, signal: AbortSignal): Promise<void> {
+async function deleteOldRequests(
+  { requests, clock, log }: RequestLogWriterDeps,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await clock.wait(SWEEP_EVERY_MS, signal);
+    await clock.wait(DELETE_EVERY_MS, signal);
     try {
-      let swept = SWEPT_AT_ONCE;
-      while (swept === SWEPT_AT_ONCE && !signal.aborted) {
-        swept = await requests.sweep(clock.now() - KEPT_MS, SWEPT_AT_ONCE);
-        await clock.wait(BREATH_MS, signal);
+      let swept = DELETE_BATCH;
+      while (swept === DELETE_BATCH && !signal.aborted) {
+        swept = await requests.deleteOlderThan(clock.now() - RETENTION_MS, DELETE_BATCH);
+        await clock.wait(PAUSE_MS, signal);
       }
     } catch (error) {
       log.error({ err: error }, 'the request log could not be swept; it is tried again');
@@ -137,26 +140,26 @@ async function sweepOn({ requests, clock, log }: KeeperGround, signal: AbortSign
 }
 
 /** Of requests without a credential so many are kept one by one each minute: of one address, and of all. */
-const OF_ONE = 100;
-const OF_ALL = 200;
+const PER_ADDRESS = 100;
+const ALL_ADDRESSES = 200;
 
 /** What keeps those without a credential from filling the disk: every request of theirs is counted, not every one is kept. */
-export interface Strangers {
+export interface UnauthenticatedQuota {
   /** False: the request is counted, and nothing else. */
-  admits(request: LoggedRequest, address: string): boolean;
+  allows(request: LoggedRequest, address: string): boolean;
   /** Ends the minute. Answers what sums up the requests that were only counted, one for each status. */
-  sums(): LoggedRequest[];
+  takeSummaries(): LoggedRequest[];
 }
 
 /** Counts from the beginning of a minute on. No more is remembered than is kept, however many addresses there are. */
-export function strangers(): Strangers {
+export function unauthenticatedQuota(): UnauthenticatedQuota {
   const kept = new Map<string, number>();
   const counted = new Map<number, { first: LoggedRequest; count: number }>();
   let all = 0;
   return {
-    admits: (request, address) => {
+    allows: (request, address) => {
       const ofOne = kept.get(address) ?? 0;
-      if (ofOne < OF_ONE && all < OF_ALL) {
+      if (ofOne < PER_ADDRESS && all < ALL_ADDRESSES) {
         kept.set(address, ofOne + 1);
         all += 1;
         return true;
@@ -165,8 +168,8 @@ export function strangers(): Strangers {
       counted.set(request.status, { first, count: count + 1 });
       return false;
     },
-    sums: () => {
-      const sums = [...counted.values()].map(sum);
+    takeSummaries: () => {
+      const sums = [...counted.values()].map(toSummary);
       kept.clear();
       counted.clear();
       all = 0;
@@ -175,7 +178,7 @@ export function strangers(): Strangers {
   };
 }
 
-function sum({ first, count }: { first: LoggedRequest; count: number }): LoggedRequest {
+function toSummary({ first, count }: { first: LoggedRequest; count: number }): LoggedRequest {
   const path = `(${count} more requests without a credential)`;
   return { ...first, method: '-', path, ms: 0, requestId: '-' };
 }

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { foldCase } from '../schema/case-fold.ts';
-import type { Invalid } from './errors.ts';
-import { type JsonObject, textOf } from './json.ts';
+import type { FieldFault } from './errors.ts';
+import { type JsonObject, stringMember } from './json.ts';
 import type {
   IndexedValue,
   Keys,
   NamedValue,
   ResourceRef,
   StoredResource,
-  TravelReading,
-  TravelWriting,
+  TravelReader,
+  TravelTransaction,
 } from './ports.ts';
 
 /** What a client may do with a resource; everything else is 403 forbidden. */
@@ -35,15 +35,15 @@ export interface Change {
   privateReceivers: boolean;
   before: JsonObject | undefined;
   wanted: JsonObject;
-  within: TravelWriting;
+  transaction: TravelTransaction;
   /** Changes another resource of the same type in the same transaction. */
-  alsoSave(before: StoredResource, doc: JsonObject): Promise<void>;
+  saveOther(before: StoredResource, doc: JsonObject): Promise<void>;
 }
 
 /** What a resource obeys beyond its schema, its unique fields and its references. A rule may also throw an ApiError. */
-export interface Rules {
+export interface ResourceRules {
   /** Answers the document to keep, which is what was wanted unless the rule puts it in another form. */
-  check?(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }>;
+  check?(change: Change): Promise<{ doc: JsonObject; invalid: FieldFault[] }>;
   /** Refuses a valid change that clashes with another resource, by the ApiError `conflict`. */
   checkClash?(change: Change): Promise<void>;
   checkDelete?(resource: StoredResource, caller: string): void;
@@ -54,7 +54,7 @@ export interface Rules {
   /** References that are deeper in the document than a field. */
   references?(doc: JsonObject): ResourceRef[];
   /** The documents as they are answered, in the same order. */
-  present?(resources: StoredResource[], reading: TravelReading): Promise<JsonObject[]>;
+  serialize?(resources: StoredResource[], reading: TravelReader): Promise<JsonObject[]>;
 }
 
 /** A secret that the service makes for a new resource: kept encrypted, answered in that one answer, and nowhere else. */
@@ -92,8 +92,8 @@ export interface ResourceDeclaration {
   /** The type whose items this collection is nested under, and that collection's path; `outlived`: what it leaves behind is hidden. */
   parent?: { type: string; path: string; outlived?: true };
   /** Sub-collections of other types' items that list a part of this one. */
-  under?: SubCollection[];
-  rules?: Rules;
+  subCollections?: SubCollection[];
+  rules?: ResourceRules;
   /** A body that creates one in an empty account. */
   example: JsonObject;
 }
@@ -122,13 +122,13 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
 }
 
 /** What a resource is found by. */
-export function keysOf(resource: Resource, stored: StoredResource): Keys {
+export function indexKeys(resource: Resource, stored: StoredResource): Keys {
   const { doc } = stored;
   const searched = new Set([...resource.sortBy, ...(resource.filters.includes('emails') ? ['email'] : [])]);
   return {
     archived: doc['archived'] === true,
     unique: (resource.unique ?? []).map(({ field, fold: folded }) => {
-      const value = textOf(doc, field) ?? '';
+      const value = stringMember(doc, field) ?? '';
       return { name: field, value: folded ? foldCase(value) : value };
     }),
     index: [
@@ -141,23 +141,23 @@ export function keysOf(resource: Resource, stored: StoredResource): Keys {
 }
 
 function sortKey(doc: JsonObject, name: string): string {
-  return foldCase(textOf(doc, name) ?? '');
+  return foldCase(stringMember(doc, name) ?? '');
 }
 
 /** The index of those whose field has this value, in order of creation, or sorted by a field of theirs. */
-export function subIndex(field: string, value: string, sortBy?: string): string {
+export function subCollectionIndex(field: string, value: string, sortBy?: string): string {
   return sortBy === undefined ? `${field}/${value}` : `${field}/${value}/${sortBy}`;
 }
 
 function subCollectionKeys(resource: Resource, { doc, createdAt }: StoredResource): IndexedValue[] {
-  return (resource.under ?? []).flatMap((sub) => {
-    const value = 'field' in sub ? textOf(doc, sub.field) : undefined;
+  return (resource.subCollections ?? []).flatMap((sub) => {
+    const value = 'field' in sub ? stringMember(doc, sub.field) : undefined;
     if (value === undefined || !('field' in sub)) return [];
     const created = new Date(createdAt).toISOString();
     return [
-      { name: subIndex(sub.field, value), value: created, list: 'counted' },
+      { name: subCollectionIndex(sub.field, value), value: created, list: 'counted' },
       ...resource.sortBy.map((name) => ({
-        name: subIndex(sub.field, value, name),
+        name: subCollectionIndex(sub.field, value, name),
         value: sortKey(doc, name),
         list: 'sorted' as const,
       })),
@@ -167,7 +167,7 @@ function subCollectionKeys(resource: Resource, { doc, createdAt }: StoredResourc
 
 function referencesOf(resource: Resource, { doc, parentId }: StoredResource): ResourceRef[] {
   const fields = (resource.references ?? []).flatMap(({ field, to }) => {
-    const id = textOf(doc, field);
+    const id = stringMember(doc, field);
     return id === undefined ? [] : [{ type: to, id }];
   });
   const parent = resource.parent ? [{ type: resource.parent.type, id: parentId }] : [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import { backOffice } from '../../src/travel/booking/booking.ts';
+import { bookingTransactions } from '../../src/travel/booking/booking.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
@@ -278,7 +278,12 @@ test('an address anywhere in an event of a trip with several travelers goes with
     last += 1;
     return `66b0c1d2e3f4a5b6c7d8${String(last).padStart(4, '0')}`;
   };
-  const office = backOffice({ store: travelResources(database), now: Date.now, newId, onChange: () => {} });
+  const office = bookingTransactions({
+    store: travelResources(database),
+    now: Date.now,
+    newId,
+    onChange: () => {},
+  });
   const rental = { ...car(90).rental, renterName: 'ann Smith' };
   const name = 'Guests: ann@corp.example, ben@corp.example';
   const stay = { ...hotel(300).stay, place: { ...hotel(300).stay.place, name } };
@@ -286,7 +291,7 @@ test('an address anywhere in an event of a trip with several travelers goes with
     desk.searchTrip({
       travelerIds,
       search: { kind: 'roundTripWithCar' },
-      offers: [
+      quotes: [
         { ...hotel(300), stay },
         { ...car(90), rental },
       ],

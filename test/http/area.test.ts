@@ -1,6 +1,6 @@
 import { areaOf, struckNames, struckPath } from '../../src/http/app.ts';
 import { catalog } from '../../src/travel/catalog.ts';
-import { openapi } from '../../src/travel/openapi/document.ts';
+import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 
 test('areas are a closed list', () => {
   expect(['/scim/v2/Users', '/api', '/healthz', '/nothing', '/', ''].map(areaOf)).toEqual([
@@ -30,7 +30,7 @@ test('a list of parameters shows known names, each once', () => {
   ]);
 });
 
-const { paths } = openapi(catalog, undefined) as unknown as {
+const { paths } = buildOpenApi(catalog, undefined) as unknown as {
   paths: Record<string, Record<string, { parameters?: { name?: string; in?: string }[] }>>;
 };
 

@@ -7,7 +7,7 @@ import { cities } from '../../src/sample-data/places.ts';
 import { type Made, makeSampleData } from '../../src/sample-data/sample-data.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import { isObject, type JsonObject } from '../../src/travel/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { dumpOf } from '../travel/dump.ts';
@@ -230,7 +230,7 @@ describe('a company, read by its API', () => {
     const spots = snapshots.flatMap(({ hotel, transport }) => {
       const { place } = (hotel ?? {}) as JsonObject;
       const { departure, destination } = (transport ?? {}) as JsonObject;
-      return [place, departure, destination].filter(isObject);
+      return [place, departure, destination].filter(isJsonObject);
     });
     expect(spots.length).toBeGreaterThan(200);
     for (const { city } of spots) expect([city, known.has(String(city))]).toEqual([city, true]);

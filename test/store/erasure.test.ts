@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { openEmbedded } from '../../src/store/database.ts';
 import { mentions, struck, withoutReferences } from '../../src/store/erasure/mentions.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import { keysOf } from '../../src/travel/resource.ts';
+import { indexKeys } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -92,7 +92,7 @@ test('the address of whoever leaves a long list is not kept as the beginning of 
   });
   await store.write(['user'], async (within) => {
     for (let number = 1; number <= 2_560; number += 1)
-      await within.insert(resource(number), keysOf(user, resource(number)));
+      await within.insert(resource(number), indexKeys(user, resource(number)));
   });
   const begins = async () => {
     const rows = await database.db

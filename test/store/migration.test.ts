@@ -150,9 +150,12 @@ test('API keys that were there before they could be listed get an id each, and o
     const [first, second] = listed.map(({ id }) => id);
     expect(first).toMatch(/^[0-9a-f-]{36}$/);
     expect(second).not.toBe(first);
-    expect(await keys.active('h1')).toMatchObject({ id: first, userId: 'u' });
+    expect(await keys.findActive('h1')).toMatchObject({ id: first, userId: 'u' });
     expect(await keys.revoke(String(second), NOW)).toBe(true);
-    expect([await keys.active('h1'), await keys.active('h2')]).toMatchObject([{ id: first }, undefined]);
+    expect([await keys.findActive('h1'), await keys.findActive('h2')]).toMatchObject([
+      { id: first },
+      undefined,
+    ]);
   } finally {
     await database.close();
   }

@@ -32,7 +32,7 @@ const calls: [string, (log: RequestLog) => Promise<unknown>][] = [
   ['a status', (log) => log.list({ ...bounded, statuses: { from: 500, to: 500 } })],
   ['a path', (log) => log.list({ ...bounded, path: '/api/users/u2' })],
   ['a user', (log) => log.list({ ...bounded, userId: 'nobody' })],
-  ['sweeping', (log) => log.sweep(NOW + 1, 1)],
+  ['sweeping', (log) => log.deleteOlderThan(NOW + 1, 1)],
 ];
 
 it.each(calls)('%s: one index is walked, and rows are fetched by their number', async (_title, call) => {

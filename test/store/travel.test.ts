@@ -72,13 +72,13 @@ const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
     (store) => store.write(['user'], (within) => within.append({ ...user, id: 'w' })),
     /travel_resource_page/,
   ],
-  ['expiring', (store) => store.expire('user', NOW, 10)],
+  ['expiring', (store) => store.deleteOlderThan('user', NOW, 10)],
   [
     'replacing',
     (store) => store.write(['user'], (within) => within.replace(user, { ...keys, archived: true })),
   ],
   ['removing', (store) => store.write(['user'], (within) => within.remove(user))],
-  ['asking for referrers', (store) => store.write(['user'], (within) => within.isReferredTo(user))],
+  ['asking for referrers', (store) => store.write(['user'], (within) => within.isReferenced(user))],
 ];
 
 it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
@@ -95,7 +95,7 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
 );
 
 it('a key is answered by an index', async () => {
-  const plans = await plansOf(await open(), (spied) => apiKeys(spied).active('h'));
+  const plans = await plansOf(await open(), (spied) => apiKeys(spied).findActive('h'));
   expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);
 });
 
@@ -105,19 +105,19 @@ const outcome = { status: 'succeeded' as const, attempts: [{ at: NOW, latencyMs:
 
 /** What happens with deliveries all the time. Of queues there are as many as webhooks, and each is looked at. */
 const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
-  ['due', (database) => deliveryQueue(database).due({ now: NOW, failing: false, limit: 9 })],
-  ['take', (database) => deliveryQueue(database).take(lease, NOW)],
-  ['next', (database) => deliveryQueue(database).next('w', NOW)],
+  ['due', (database) => deliveryQueue(database).dueWebhooks({ now: NOW, failing: false, limit: 9 })],
+  ['take', (database) => deliveryQueue(database).acquireLease(lease, NOW)],
+  ['next', (database) => deliveryQueue(database).nextDelivery('w', NOW)],
   [
     'finish',
     async (database) => {
-      await deliveryQueue(database).take(lease, NOW);
-      await deliveryQueue(database).finish(lease, 'd', outcome);
+      await deliveryQueue(database).acquireLease(lease, NOW);
+      await deliveryQueue(database).saveOutcome(lease, 'd', outcome);
     },
   ],
-  ['release', (database) => deliveryQueue(database).release(lease, NOW)],
-  ['following a change', (database) => deliveryQueue(database).follow('w', NOW, 9)],
-  ['canceling', (database) => deliveryQueue(database).follow('gone', NOW, 9)],
+  ['release', (database) => deliveryQueue(database).releaseLeases(lease, NOW)],
+  ['following a change', (database) => deliveryQueue(database).applyWebhookChange('w', NOW, 9)],
+  ['canceling', (database) => deliveryQueue(database).applyWebhookChange('gone', NOW, 9)],
   ['a page', (database) => travelResources(database).page(deliveries)],
   ['a page by status', (database) => travelResources(database).page({ ...deliveries, status: 'failed' })],
   [
@@ -137,9 +137,9 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
   ],
   [
     'removing old ones',
-    (database) => webhookRecords(database, encryption(new Uint8Array(32))).expireDeliveries(NOW, 9),
+    (database) => webhookRecords(database, encryption(new Uint8Array(32))).deleteOldDeliveries(NOW, 9),
   ],
-  ['secrets', (database) => webhookRecords(database, encryption(new Uint8Array(32))).secrets('w', NOW)],
+  ['secrets', (database) => webhookRecords(database, encryption(new Uint8Array(32))).activeSecrets('w', NOW)],
 ];
 
 it.each(deliveryCalls)('of deliveries, %s is answered by an index', async (_, call) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
-import { createApiKey, keyCredentials, listApiKeys } from '../../src/travel/api-keys.ts';
+import { apiKeyAuthenticator, createApiKey, listApiKeys } from '../../src/travel/api-keys.ts';
 import type { ApiKeys } from '../../src/travel/ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type Fixture, NOON, openFixture } from '../fixtures/travel.ts';
@@ -85,23 +85,26 @@ describe('when a key was last used', () => {
     const written: number[] = [];
     const counted: ApiKeys = {
       ...fixture.keys,
-      used: async (_id, at) => {
+      recordUse: async (_id, at) => {
         written.push(at);
       },
     };
-    const admit = keyCredentials({ keys: counted, now: () => NOON, log: { error: () => {} } });
+    const admit = apiKeyAuthenticator({ keys: counted, now: () => NOON, log: { error: () => {} } });
     const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(fixture.key)));
     expect(written).toEqual([]);
-    for (const admission of admissions) admission?.afterwards?.();
+    for (const admission of admissions) admission?.onResponseClosed?.();
     expect(written).toEqual([NOON]);
   });
 
   it('that cannot be noted is told to the log, and nobody is kept out', async () => {
-    const failing: ApiKeys = { ...fixture.keys, used: async () => Promise.reject(new Error('disk on fire')) };
+    const failing: ApiKeys = {
+      ...fixture.keys,
+      recordUse: async () => Promise.reject(new Error('disk on fire')),
+    };
     const logged: string[] = [];
     const log = { error: (_fields: object, message: string) => logged.push(message) };
-    const admission = await keyCredentials({ keys: failing, now: () => NOON, log })(fixture.key);
-    admission?.afterwards?.();
+    const admission = await apiKeyAuthenticator({ keys: failing, now: () => NOON, log })(fixture.key);
+    admission?.onResponseClosed?.();
     await eventually(async () => expect(logged).toEqual(['the use of an API key was not noted']));
     expect(admission).toMatchObject({
       userId: fixture.admin,

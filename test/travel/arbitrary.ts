@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { at } from './contract.ts';
 
 /** The ids that can stand where this is said to be wanted. */
@@ -12,7 +12,7 @@ export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
   if (only !== undefined) return fc.constant(only);
   if (Array.isArray(values)) return fc.constantFrom(...values);
   const choices = [schema['anyOf'], schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []));
-  if (choices.length > 0) return fc.oneof(...choices.filter(isObject).map((one) => valuesOf(one, ids)));
+  if (choices.length > 0) return fc.oneof(...choices.filter(isJsonObject).map((one) => valuesOf(one, ids)));
   if (Array.isArray(type)) {
     return fc.oneof(...type.map((one) => valuesOf({ ...schema, type: one }, ids)));
   }
@@ -26,7 +26,7 @@ export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
     case 'number':
       return fc.double({ noNaN: true, noDefaultInfinity: true });
     case 'array':
-      return fc.array(valuesOf(isObject(schema['items']) ? schema['items'] : {}, ids), {
+      return fc.array(valuesOf(isJsonObject(schema['items']) ? schema['items'] : {}, ids), {
         ...{ minLength: Number(schema['minItems'] ?? 0), maxLength: 3 },
       });
     case 'object':
@@ -68,9 +68,9 @@ interface Change {
 const anything = fc.constantFrom<Json>('window', 7, true, ['a', 1], { deep: { er: 'x' } });
 
 function objectsOf({ properties, required }: JsonObject, ids: Ids): Arbitrary<Json> {
-  const members = Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => [
+  const members = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, member]) => [
     name,
-    valuesOf(isObject(member) ? member : {}, ids),
+    valuesOf(isJsonObject(member) ? member : {}, ids),
   ]);
   const model: Record<string, Arbitrary<Json>> = Object.fromEntries(members);
   return fc.record(model, { requiredKeys: Array.isArray(required) ? required.map(String) : [] });
@@ -110,7 +110,7 @@ function changedAt(value: Json, { place, how, with: other }: Change): Json {
   const parts = pathsOf(value);
   const path = parts[place % parts.length] ?? [];
   return changed(value, path, (part) => {
-    if (how === 'add' && isObject(part)) return { ...part, surprise: other };
+    if (how === 'add' && isJsonObject(part)) return { ...part, surprise: other };
     if (how === 'add' && Array.isArray(part)) return [...part, other];
     return how === 'remove' ? undefined : other;
   });
@@ -124,7 +124,7 @@ function pathsOf(value: Json): string[][] {
 
 function changed(value: Json, [name, ...rest]: string[], change: (part: Json) => Json | undefined): Json {
   if (name === undefined) return change(value) ?? null;
-  const entries = Object.entries(isObject(value) || Array.isArray(value) ? value : {}).flatMap(
+  const entries = Object.entries(isJsonObject(value) || Array.isArray(value) ? value : {}).flatMap(
     ([key, part]) => {
       if (key !== name) return [[key, part]];
       const next = rest.length === 0 ? change(part) : changed(part, rest, change);

@@ -2,11 +2,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Response } from 'supertest';
 import { catalog } from '../../src/travel/catalog.ts';
-import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { openapi } from '../../src/travel/openapi/document.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 
 /** The contract that the service publishes. */
-export const contract = openapi(catalog);
+export const contract = buildOpenApi(catalog);
 
 /** An operation of the contract. */
 export interface Operation {
@@ -56,10 +56,10 @@ export function bodyPointer({ pointer }: Operation, status?: string): string {
 export function at(pointer: string): JsonObject {
   const words = pointer.split('/').slice(1);
   const found = words.reduce<Json | undefined>(
-    (part, word) => (isObject(part) ? part[word.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+    (part, word) => (isJsonObject(part) ? part[word.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
     contract,
   );
-  return isObject(found) ? found : {};
+  return isJsonObject(found) ? found : {};
 }
 
 /** The operation that a request asks for; undefined when the contract has no such path or method. */
@@ -91,7 +91,7 @@ export function checkAnswer(method: string, url: string, { status, text, headers
 
 /** What is wrong with the events among the data: each kind embeds a resource of its own. */
 function eventFaults(data: Json): string[] {
-  const events = [data].flat().filter((one) => isObject(one) && one['type'] === 'event');
+  const events = [data].flat().filter((one) => isJsonObject(one) && one['type'] === 'event');
   return (events as JsonObject[]).flatMap((event) => {
     const pointer = `#/webhooks/${event['kind']}/post/requestBody/content/application~1json/schema`;
     return faultsBy(pointer, event, { closed: true });
@@ -133,9 +133,9 @@ function newAjv(): Ajv2020 {
 /** A copy in which every object has the members that it names and no others. */
 function closed(part: Json): Json {
   if (Array.isArray(part)) return part.map(closed);
-  if (!isObject(part)) return part;
+  if (!isJsonObject(part)) return part;
   const copy = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, closed(value)]));
-  const isSchema = copy['type'] !== undefined && isObject(copy['properties']);
+  const isSchema = copy['type'] !== undefined && isJsonObject(copy['properties']);
   return isSchema && copy['additionalProperties'] === undefined
     ? { ...copy, additionalProperties: false }
     : copy;

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import request from 'supertest';
-import { docsPage } from '../../src/travel/docs-page/page.ts';
+import { renderDocsPage } from '../../src/travel/docs-page/page.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import { openFixture } from '../fixtures/travel.ts';
 import { at, contract, operations } from './contract.ts';
 
-const page = docsPage(contract);
+const page = renderDocsPage(contract);
 
 /** The section of an operation, or of anything else that has an id. */
 function sectionOf(id: string): string {
@@ -83,7 +83,7 @@ test('escapes what the contract says', () => {
   const hostile = '<script>alert("&\'")</script>';
   const info = { ...(contract['info'] as JsonObject), title: hostile, description: hostile };
   const tags = [{ name: 'Users', description: hostile }];
-  const told = docsPage({ ...contract, info, tags });
+  const told = renderDocsPage({ ...contract, info, tags });
   expect(told).not.toContain('<script');
   expect(told).toContain(shown(hostile));
 });

@@ -3,7 +3,7 @@ import { openEmbedded } from '../../src/store/database.ts';
 import { mentions, struck } from '../../src/store/erasure/mentions.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
-import { keysOf } from '../../src/travel/resource.ts';
+import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
@@ -18,22 +18,22 @@ test('one look takes the name and an address elsewhere out of an event of a trip
   };
   const told = { type: event.type, id: 'e1', parentId: '', createdAt: 0 };
   const stored = { ...told, doc: { kind: 'tripProject.created', data } };
-  await store.write([event.type], (within) => within.insert(stored, keysOf(event, stored)));
+  await store.write([event.type], (within) => within.insert(stored, indexKeys(event, stored)));
   const ann = mentions({ unique: ['ann@corp.example'], whole: ['Ann Smith'] });
-  const ground = {
+  const deps = {
     ...{ store, now: Date.now, newId: () => randomUUID(), domain: 'jetbridge.invalid' },
-    isNamed: ann.isNamed,
-    strike: (doc: object) => struck(JSON.parse(JSON.stringify(doc)), ann) as typeof stored.doc, // An object stays one.
+    namesPerson: ann.isNamed,
+    redact: (doc: object) => struck(JSON.parse(JSON.stringify(doc)), ann) as typeof stored.doc, // An object stays one.
     pause: async () => {},
   };
-  expect(await reduceEvents(ground, 'u1')).toBe(1);
+  expect(await reduceEvents(deps, 'u1')).toBe(1);
   const [after] = await store.read([told]);
   expect(after?.doc['data']).toEqual({
     ...data,
     carRentals: [{ renterName: 'Erased traveler' }, { renterName: 'Ben Smith' }],
     hotelStays: [{ place: { name: 'erased' } }],
   });
-  expect(await reduceEvents(ground, 'u1')).toBe(0);
+  expect(await reduceEvents(deps, 'u1')).toBe(0);
   await database.close();
   place.remove();
 });

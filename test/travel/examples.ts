@@ -1,10 +1,10 @@
-import { recorded } from '../../src/travel/changes.ts';
+import { withRecorder } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import { keysOf, type Resource } from '../../src/travel/resource.ts';
+import { indexKeys, type Resource } from '../../src/travel/resource.ts';
 import { invoice } from '../../src/travel/resources/billing.ts';
 import { customField } from '../../src/travel/resources/custom-field.ts';
 import { webhookDelivery } from '../../src/travel/resources/webhook.ts';
-import { validated } from '../../src/travel/validation.ts';
+import { parseDocument } from '../../src/travel/validation.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 import { at } from './contract.ts';
 
@@ -37,7 +37,7 @@ export async function keepExample(fixture: Fixture, resource: Resource): Promise
   const doc = Object.fromEntries(Object.entries(example).filter(isKept));
   await keep(fixture, { resource, id: example.id, doc });
   for (const { customFieldId, name } of (doc['customFields'] ?? []) as JsonObject[]) {
-    const field = validated(customField, { ...customField.example, name: name ?? '' });
+    const field = parseDocument(customField, { ...customField.example, name: name ?? '' });
     await keep(fixture, { resource: customField, id: String(customFieldId), doc: field });
   }
   return { path: `/${resource.path}`, id: example.id };
@@ -48,7 +48,7 @@ async function keep(
   { resource, id, doc }: { resource: Resource; id: string; doc: JsonObject },
 ): Promise<void> {
   const stored = { type: resource.type, id, parentId: '', createdAt: now(), doc };
-  const keys = { ...keysOf(resource, stored), references: [] };
+  const keys = { ...indexKeys(resource, stored), references: [] };
   await store.write([resource.type], (within) => within.insert(stored, keys));
 }
 
@@ -56,15 +56,15 @@ async function keep(
 async function deliver({ make, runtime, queue }: Fixture): Promise<Place> {
   const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
   const data = answeredExample(invoice);
-  await recorded({ ...runtime, onChange: () => {} }, [invoice.type], ({ tell }) =>
+  await withRecorder({ ...runtime, onChange: () => {} }, [invoice.type], ({ appendEvent: tell }) =>
     tell('invoice.created', data),
   );
   const lease = { webhookId: webhook.id, token: 'example', until: runtime.now() + 1000 };
-  await queue.take(lease, runtime.now());
-  const { id = '' } = (await queue.next(webhook.id, runtime.now())) ?? {};
+  await queue.acquireLease(lease, runtime.now());
+  const { id = '' } = (await queue.nextDelivery(webhook.id, runtime.now())) ?? {};
   const { attempts } = webhookDelivery.example as { attempts: { at: string; latencyMs: number }[] };
   const kept = attempts.map((attempt) => ({ ...attempt, at: Date.parse(attempt.at) }));
-  await queue.finish(lease, id, { status: 'succeeded', attempts: kept });
-  await queue.release(lease, runtime.now());
+  await queue.saveOutcome(lease, id, { status: 'succeeded', attempts: kept });
+  await queue.releaseLeases(lease, runtime.now());
   return { path: `/webhooks/${webhook.id}/deliveries`, id };
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
 import { mergePatch } from '../../src/travel/changes.ts';
-import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { spoken } from '../../src/travel/openapi/schemas.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { toWords } from '../../src/travel/openapi/schemas.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
@@ -28,7 +28,7 @@ const made: { type: string; id: string }[] = [];
 
 /** Mostly ids of what is wanted, sometimes others, or such that nobody has. */
 const ids: Ids = (description) => {
-  const wanted = made.filter(({ type }) => description.endsWith(` ${spoken(type)}`)).map(({ id }) => id);
+  const wanted = made.filter(({ type }) => description.endsWith(` ${toWords(type)}`)).map(({ id }) => id);
   return [
     ...wanted,
     ...wanted,
@@ -168,16 +168,16 @@ function agreesWithSchema(operation: Operation, body: Json, { status, text }: An
 
 /** A body as it is understood: null is the same as nothing, but where a patch removes something, or nobody knows the field. */
 function meantBy(body: Json, operation: Operation): Json {
-  const data = isObject(body) ? body['data'] : undefined;
-  if (!isObject(body) || !isObject(data)) return body;
+  const data = isJsonObject(body) ? body['data'] : undefined;
+  if (!isJsonObject(body) || !isJsonObject(data)) return body;
   const { properties } = at(String(at(`${bodyPointer(operation)}/properties/data`)['$ref']));
   const isMeant = ([name, value]: [string, Json]) =>
-    value !== null || operation.method === 'patch' || !(isObject(properties) && name in properties);
+    value !== null || operation.method === 'patch' || !(isJsonObject(properties) && name in properties);
   const members = Object.entries(data).filter(isMeant);
   return {
     ...body,
     data: Object.fromEntries(
-      members.map(([name, value]) => [name, isObject(value) ? mergePatch({}, value) : value]),
+      members.map(([name, value]) => [name, isJsonObject(value) ? mergePatch({}, value) : value]),
     ),
   };
 }
@@ -286,7 +286,7 @@ function queryOf(pairs: [string, Json | undefined][]): string {
 }
 
 function schemaOf({ schema }: JsonObject): JsonObject {
-  return isObject(schema) ? schema : {};
+  return isJsonObject(schema) ? schema : {};
 }
 
 function bodies(operation: Operation): Arbitrary<Json> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import request from 'supertest';
-import { contractRoutes } from '../../src/travel/app.ts';
+import { contractRouter } from '../../src/travel/app.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
@@ -144,7 +144,7 @@ describe('the service', () => {
 
 test('says where the service is', async () => {
   expect(contract['servers']).toEqual([{ url: '/' }]);
-  const app = express().use('/api', contractRoutes('https://travel.example/prefix/'));
+  const app = express().use('/api', contractRouter('https://travel.example/prefix/'));
   const { body } = await request(app).get('/api/openapi.json');
   expect(body).toEqual({ ...contract, servers: [{ url: 'https://travel.example/prefix' }] });
 });

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
-import { type OpenidProvider as OpenidSettings, openidCredentials } from '../../src/travel/authentication.ts';
+import {
+  type OpenidProvider as OpenidSettings,
+  openidAuthenticator,
+} from '../../src/travel/authentication.ts';
 import {
   AUDIENCE,
   type OpenidProvider,
@@ -31,7 +34,7 @@ afterEach(async () => {
 });
 
 const open = (more: Partial<OpenidSettings> = {}) =>
-  openidCredentials({
+  openidAuthenticator({
     issuer: provider.issuer,
     audience: AUDIENCE,
     reading: fixture.runtime.store,

@@ -1,4 +1,4 @@
-import { recorded } from '../../src/travel/changes.ts';
+import { withRecorder } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import type { Fixture } from '../fixtures/travel.ts';
@@ -9,8 +9,8 @@ export async function changePastRules(
   { resource, id, changes }: { resource: Resource; id: string; changes: JsonObject },
 ): Promise<void> {
   const onChange = () => undefined;
-  await recorded({ ...runtime, onChange }, [resource.type], async (recorder) => {
-    const [stored] = await recorder.within.read([{ type: resource.type, id }]);
+  await withRecorder({ ...runtime, onChange }, [resource.type], async (recorder) => {
+    const [stored] = await recorder.transaction.read([{ type: resource.type, id }]);
     if (!stored) throw new Error(`there is no ${resource.type} ${id}`);
     await recorder.replace(resource, stored, { ...stored.doc, ...changes });
   });

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
 import { mergePatch, previousAttributes } from '../../src/travel/changes.ts';
-import { isObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { valuesOf } from './arbitrary.ts';
 import { at, bodyPointer, operations } from './contract.ts';
@@ -53,7 +53,7 @@ describe.each(
   // References lead to resources that are not here; what they do to an event is what any text does.
   const references = (resource.references ?? []).map(({ field }) => field);
   const properties = Object.fromEntries(
-    Object.entries(isObject(schema['properties']) ? schema['properties'] : {}).filter(
+    Object.entries(isJsonObject(schema['properties']) ? schema['properties'] : {}).filter(
       ([name]) => !['customFields', ...references].includes(name),
     ),
   );

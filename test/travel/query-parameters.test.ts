@@ -1,4 +1,4 @@
-import { parametersOf } from '../../src/travel/pagination.ts';
+import { listParameterNames } from '../../src/travel/pagination.ts';
 import { type Fixture, type Method, openFixture } from '../fixtures/travel.ts';
 import { type Operation, operations } from './contract.ts';
 
@@ -68,10 +68,10 @@ test('parameters given many times, or many of them, are refused with at most a h
 });
 
 test('every parameter of the contract is taken, whatever the other list parameters are', () => {
-  expect(parametersOf({ cursor: true, sortBy: ['date'], filters: ['archived', 'emails'] })).toEqual([
+  expect(listParameterNames({ cursor: true, sortBy: ['date'], filters: ['archived', 'emails'] })).toEqual([
     ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'sortBy', 'archived', 'emails'],
   ]);
-  expect(parametersOf({ cursor: false, sortBy: [], filters: [] })).toEqual([
+  expect(listParameterNames({ cursor: false, sortBy: [], filters: [] })).toEqual([
     ...['pageKind', 'limit', 'offset', 'order'],
   ]);
 });

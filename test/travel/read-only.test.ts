@@ -85,7 +85,7 @@ describe.each(paths)('%s', (path, resource) => {
   });
 
   test('are written by nobody: 403 forbidden', async () => {
-    const subs = (resource.under ?? []).map((sub) => `/${sub.path}/${unknown}/${path}`);
+    const subs = (resource.subCollections ?? []).map((sub) => `/${sub.path}/${unknown}/${path}`);
     for (const url of [`/${path}`, `/${path}/${unknown}`, ...subs]) {
       for (const method of ['post', 'put', 'patch', 'delete'] as Method[]) {
         const { status, body } = await at.fixture.send(method, url, { data: resource.example });
@@ -208,7 +208,7 @@ test('what trips and bills refer to stays', async () => {
   });
   await at.office(async (desk) => {
     const { id } = await desk.searchTrip({
-      ...{ travelerIds: [travelerId], search: { kind: 'oneWay' }, offers: [flight(10)], projectCodeId },
+      ...{ travelerIds: [travelerId], search: { kind: 'oneWay' }, quotes: [flight(10)], projectCodeId },
       customFields: [{ customFieldId: ofTrip, values: [{ data: 'y' }] }],
     });
     await desk.bookTrip({ tripProjectId: id });

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import type { LoggedRequest, RequestLog } from '../../src/travel/ports.ts';
-import { keeper } from '../../src/travel/request-log-writer.ts';
+import { createRequestLogWriter } from '../../src/travel/request-log-writer.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -20,7 +20,7 @@ function notes() {
       await gate;
     },
     list: async () => ({ requests: [], next: undefined }),
-    sweep: async (before, limit) => {
+    deleteOlderThan: async (before, limit) => {
       told.sweeps.push({ before, limit });
       return told.sweeps.length < 3 ? limit : 0;
     },
@@ -54,13 +54,13 @@ async function settle(): Promise<void> {
 
 function open(log: ReturnType<typeof notes>, time: Clock) {
   const errors: object[] = [];
-  const keeping = keeper({
+  const keeping = createRequestLogWriter({
     requests: log.requests,
     clock: time,
     log: { error: (fields) => errors.push(fields) },
   });
   const tell = (count: number) => {
-    for (let n = 0; n < count; n += 1) keeping.tell(row);
+    for (let n = 0; n < count; n += 1) keeping.write(row);
   };
   return { keeping, tell, errors };
 }
@@ -221,7 +221,7 @@ describe('of requests without a credential', () => {
     const time = clock();
     const { keeping, tell } = open(log, time);
     const from = (address: string, count: number, status = 401) => {
-      for (let n = 0; n < count; n += 1) keeping.tell({ ...stranger, status }, address);
+      for (let n = 0; n < count; n += 1) keeping.write({ ...stranger, status }, address);
     };
     from('10.0.0.1', 150);
     from('10.0.0.2', 3);
@@ -242,7 +242,7 @@ describe('of requests without a credential', () => {
   test('two hundred of all addresses are kept each minute, so that many cannot do what one cannot', async () => {
     const log = notes();
     const { keeping, tell } = open(log, clock());
-    for (let n = 0; n < 100_000; n += 1) keeping.tell(stranger, `10.0.${n >> 8}.${n & 255}`);
+    for (let n = 0; n < 100_000; n += 1) keeping.write(stranger, `10.0.${n >> 8}.${n & 255}`);
     tell(3);
     await keeping.close();
     expect(sums(log.paths)).toEqual({

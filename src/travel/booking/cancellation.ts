@@ -1,42 +1,56 @@
-import { seconds } from '../collection.ts';
+import { formatTimestamp } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { TripProject } from '../resources/trip-project.ts';
-import { type BookingDeps, change, get } from './context.ts';
-import { type Booking, marked, type Place, placesOf, WHOLE, worth } from './coverage.ts';
-import { reimburse } from './orders.ts';
-import type { Making } from './prices.ts';
+import { type BookingDeps, requireDocument, updateDocument } from './context.ts';
+import {
+  type Booking,
+  markReleased,
+  refundValues,
+  type TravelerSegment,
+  travelerSegmentsOf,
+  WHOLE_BOOKING,
+} from './coverage.ts';
+import { refundTravelers } from './orders.ts';
+import type { CreationContext } from './prices.ts';
 import type { TripOutcome } from './trips.ts';
 
 /** A booking is given up, wholly or in part. */
-export interface Cancellation extends Giving {
+export interface CancellationRequest extends ReleaseRequest {
   /** What the supplier gives back, of a hundred; nothing said: all. */
   refundPercentage?: number;
 }
 
 /** What is canceled is given back as far as the supplier gives it back. */
-export async function cancelBooking(deps: BookingDeps, wanted: Cancellation): Promise<TripOutcome> {
+export async function cancelBooking(deps: BookingDeps, wanted: CancellationRequest): Promise<TripOutcome> {
   const { tripProjectId, bookingId, refundPercentage = 100 } = wanted;
   if (!(refundPercentage >= 0 && refundPercentage <= 100)) {
     throw new ApiError('conflict', `${refundPercentage} is no percentage.`);
   }
-  const found = await get(deps, 'tripProject', tripProjectId);
-  const booking = bookingOf(found.doc, bookingId);
-  const places = placesGiven(found.doc, booking, wanted);
-  const cancellation = canceled(booking, places, { at: seconds(deps.now()), newId: deps.newId });
+  const found = await requireDocument(deps, 'tripProject', tripProjectId);
+  const booking = requireBooking(found.doc, bookingId);
+  const places = requireReleasable(found.doc, booking, wanted);
+  const cancellation = toCancellation(booking, places, {
+    at: formatTimestamp(deps.now()),
+    newId: deps.newId,
+  });
   const cancellations = [...(booking.cancellations ?? []), cancellation];
-  const changed = marked(withBooking(found.doc, { ...booking, cancellations }), bookingId);
-  const trip = await change(deps, 'tripProject', found, changed);
-  await deps.recorder.tell('bookingCancellation.created', cancellation);
-  const worths = [...worth(found.doc, booking, places)].map(
+  const changed = markReleased(replaceBooking(found.doc, { ...booking, cancellations }), bookingId);
+  const trip = await updateDocument(deps, 'tripProject', found, changed);
+  await deps.recorder.appendEvent('bookingCancellation.created', cancellation);
+  const worths = [...refundValues(found.doc, booking, places)].map(
     ([travelerId, cents]) => [travelerId, Math.floor((cents * refundPercentage) / 100)] as const,
   );
-  const operations = await reimburse(deps, trip, { booking, worths: new Map(worths) });
-  return { trip, bookings: [bookingOf(trip.doc, bookingId)], operations };
+  const operations = await refundTravelers(deps, trip, { booking, worths: new Map(worths) });
+  return { trip, bookings: [requireBooking(trip.doc, bookingId)], operations };
 }
 
-function canceled({ id, tripProjectId }: Booking, places: Place[], { at, newId }: Making) {
-  const { travelerIds, segmentIds } = named(places);
-  const segments = segmentIds.filter((segmentId) => segmentId !== WHOLE);
+function toCancellation(
+  { id, tripProjectId }: Booking,
+  places: TravelerSegment[],
+  { at, newId }: CreationContext,
+) {
+  const { travelerIds, segmentIds } = idsOf(places);
+  const segments = segmentIds.filter((segmentId) => segmentId !== WHOLE_BOOKING);
   return {
     ...{ id: newId('A'), type: 'bookingCancellation' as const, createdAt: at, bookingId: id },
     ...(segments.length === 0 ? {} : { transportSegmentIds: segments }),
@@ -45,7 +59,7 @@ function canceled({ id, tripProjectId }: Booking, places: Place[], { at, newId }
 }
 
 /** What travelers give up of a booking; nothing said: everybody who holds something, and all of it. */
-export interface Giving {
+export interface ReleaseRequest {
   tripProjectId: string;
   bookingId: string;
   travelerIds?: string[];
@@ -53,7 +67,7 @@ export interface Giving {
 }
 
 /** The booking of a trip with this id, if it succeeded. */
-export function bookingOf(trip: TripProject, id: string): Booking {
+export function requireBooking(trip: TripProject, id: string): Booking {
   const booking = (trip.bookings ?? []).find((one) => one.id === id);
   if (!booking) throw new ApiError('conflict', `The trip has no booking ${id}.`);
   if (booking.status !== 'succeeded')
@@ -62,11 +76,15 @@ export function bookingOf(trip: TripProject, id: string): Booking {
 }
 
 /** The places that are given up. Whoever and whatever is named must have, or be, one that is held. */
-export function placesGiven(trip: TripProject, booking: Booking, giving: Giving): Place[] {
+export function requireReleasable(
+  trip: TripProject,
+  booking: Booking,
+  giving: ReleaseRequest,
+): TravelerSegment[] {
   const { travelerIds, transportSegmentIds } = giving;
-  const held = placesOf(trip, booking).filter(
+  const held = travelerSegmentsOf(trip, booking).filter(
     ({ travelerId, segmentId, state }) =>
-      state === 'held' && isMeant(travelerIds, travelerId) && isMeant(transportSegmentIds, segmentId),
+      state === 'held' && isSelected(travelerIds, travelerId) && isSelected(transportSegmentIds, segmentId),
   );
   const idle = [
     ...(travelerIds ?? []).filter((id) => !held.some(({ travelerId }) => travelerId === id)),
@@ -79,7 +97,7 @@ export function placesGiven(trip: TripProject, booking: Booking, giving: Giving)
 }
 
 /** Who gives up what, as the records of a change name them. */
-export function named(places: Place[]): { travelerIds: string[]; segmentIds: string[] } {
+export function idsOf(places: TravelerSegment[]): { travelerIds: string[]; segmentIds: string[] } {
   return {
     travelerIds: [...new Set(places.map(({ travelerId }) => travelerId))],
     segmentIds: [...new Set(places.map(({ segmentId }) => segmentId))],
@@ -87,10 +105,10 @@ export function named(places: Place[]): { travelerIds: string[]; segmentIds: str
 }
 
 /** A trip in which a booking is as it is now. */
-export function withBooking(trip: TripProject, changed: Booking): TripProject {
+export function replaceBooking(trip: TripProject, changed: Booking): TripProject {
   return { ...trip, bookings: (trip.bookings ?? []).map((one) => (one.id === changed.id ? changed : one)) };
 }
 
-function isMeant(ids: string[] | undefined, id: string): boolean {
+function isSelected(ids: string[] | undefined, id: string): boolean {
   return ids === undefined || ids.includes(id);
 }

@@ -1,22 +1,22 @@
 import { previousAttributes, type Recorder } from '../changes.ts';
-import { presentAll } from '../collection.ts';
+import { serializeAll } from '../collection.ts';
 import { notFound } from '../errors.ts';
-import { type JsonObject, textOf } from '../json.ts';
-import { readOne, type StoredResource } from '../ports.ts';
+import { type JsonObject, stringMember } from '../json.ts';
+import { readResource, type StoredResource } from '../ports.ts';
 import type { Resource } from '../resource.ts';
 import {
-  BELONGS,
   type BillingOperation,
   billingOperation,
   type Dispute,
   dispute,
   type Invoice,
   invoice,
+  PARENT_INDEX,
   type Refund,
   refund,
 } from '../resources/billing.ts';
 import { type TripProject, tripProject } from '../resources/trip-project.ts';
-import { validated } from '../validation.ts';
+import { parseDocument } from '../validation.ts';
 
 /** Where one story is done: an open transaction, with the time and the ids of the story. */
 export interface BookingDeps {
@@ -27,7 +27,7 @@ export interface BookingDeps {
 }
 
 /** The documents that the back office writes. */
-export interface Docs {
+export interface BookingDocuments {
   tripProject: TripProject;
   billingOperation: BillingOperation;
   invoice: Invoice;
@@ -36,78 +36,86 @@ export interface Docs {
 }
 
 /** A resource of the back office as kept. */
-export type Kept<Type extends keyof Docs> = Omit<StoredResource, 'doc'> & { doc: Docs[Type] };
+export type StoredDocument<Type extends keyof BookingDocuments> = Omit<StoredResource, 'doc'> & {
+  doc: BookingDocuments[Type];
+};
 
 /** The types of what the back office writes, whose turns a transaction must have taken. */
-export const OFFICE_TYPES: string[] = ['tripProject', 'billingOperation', 'invoice', 'refund', 'dispute'];
+export const BOOKING_TYPES: string[] = ['tripProject', 'billingOperation', 'invoice', 'refund', 'dispute'];
 
-const resources: Record<keyof Docs, Resource> = { tripProject, billingOperation, invoice, refund, dispute };
+const resources: Record<keyof BookingDocuments, Resource> = {
+  tripProject,
+  billingOperation,
+  invoice,
+  refund,
+  dispute,
+};
 
 /** The resource with this id, or 404. */
-export async function get<Type extends keyof Docs>(
+export async function requireDocument<Type extends keyof BookingDocuments>(
   { recorder }: BookingDeps,
   type: Type,
   id: string,
-): Promise<Kept<Type>> {
-  const stored = await readOne(recorder.within, type, id);
+): Promise<StoredDocument<Type>> {
+  const stored = await readResource(recorder.transaction, type, id);
   if (!stored) throw notFound(type);
-  return kept(stored);
+  return toDocument(stored);
 }
 
 /** Those found under an index, in order of creation. */
-export async function find<Type extends keyof Docs>(
+export async function findDocuments<Type extends keyof BookingDocuments>(
   { recorder }: BookingDeps,
   type: Type,
   index: { name: string; values: string[] },
-): Promise<Kept<Type>[]> {
-  const found = await recorder.within.find({ type, ...index });
-  return found.map((stored) => kept<Type>(stored));
+): Promise<StoredDocument<Type>[]> {
+  const found = await recorder.transaction.find({ type, ...index });
+  return found.map((stored) => toDocument<Type>(stored));
 }
 
 /** The billing operations that name any of these resources in one field, in order of creation. */
-export function operationsOf(
+export function findOperations(
   deps: BookingDeps,
   field: 'invoiceId' | 'tripProjectId' | 'purchaseBillingOperationId' | 'refundId' | 'disputeId',
   ids: string[],
-): Promise<Kept<'billingOperation'>[]> {
+): Promise<StoredDocument<'billingOperation'>[]> {
   const values = ids.map((id) => `${field}/${id}`);
-  return find(deps, 'billingOperation', { name: BELONGS, values });
+  return findDocuments(deps, 'billingOperation', { name: PARENT_INDEX, values });
 }
 
 /** A new resource. Its schema has the last word on what came from outside. */
-export async function add<Type extends keyof Docs>(
+export async function insertDocument<Type extends keyof BookingDocuments>(
   deps: BookingDeps,
   type: Type,
-  doc: Docs[Type],
+  doc: BookingDocuments[Type],
   id: string = deps.newId(resources[type].idForm),
-): Promise<Kept<Type>> {
+): Promise<StoredDocument<Type>> {
   const made = {
     ...{ type, id, parentId: '', createdAt: deps.now() },
-    doc: validated(resources[type], json(doc)),
+    doc: parseDocument(resources[type], toJson(doc)),
   };
   await deps.recorder.insert(resources[type], made);
-  return kept(made);
+  return toDocument(made);
 }
 
 /** A resource that changes. */
-export async function change<Type extends keyof Docs>(
+export async function updateDocument<Type extends keyof BookingDocuments>(
   deps: BookingDeps,
   type: Type,
-  before: Kept<Type>,
-  changed: Partial<Docs[Type]>,
-): Promise<Kept<Type>> {
-  const stored = { ...before, doc: json(before.doc) };
-  const doc = validated(resources[type], { ...stored.doc, ...json(changed) });
-  return kept(await deps.recorder.replace(resources[type], stored, doc));
+  before: StoredDocument<Type>,
+  changed: Partial<BookingDocuments[Type]>,
+): Promise<StoredDocument<Type>> {
+  const stored = { ...before, doc: toJson(before.doc) };
+  const doc = parseDocument(resources[type], { ...stored.doc, ...toJson(changed) });
+  return toDocument(await deps.recorder.replace(resources[type], stored, doc));
 }
 
 /** Every document went through its schema when it was written: this is a matter of types only. */
-function kept<Type extends keyof Docs>(stored: StoredResource): Kept<Type> {
-  return stored as unknown as Kept<Type>;
+function toDocument<Type extends keyof BookingDocuments>(stored: StoredResource): StoredDocument<Type> {
+  return stored as unknown as StoredDocument<Type>;
 }
 
 /** The other way round: what is undefined is not kept. */
-function json(doc: object): JsonObject {
+function toJson(doc: object): JsonObject {
   return doc as JsonObject;
 }
 
@@ -115,24 +123,27 @@ function json(doc: object): JsonObject {
  * Does what may change the status of billing operations, which is derived and so changes with no write of theirs, and
  * tells of each whose status it changed.
  */
-export async function retelling<T>(
+export async function emitDerivedEvents<T>(
   deps: BookingDeps,
-  operations: Kept<'billingOperation'>[],
+  operations: StoredDocument<'billingOperation'>[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = await presented(deps, operations);
+  const before = await serializeOperations(deps, operations);
   const done = await work();
-  const after = await presented(deps, operations);
+  const after = await serializeOperations(deps, operations);
   for (const [position, now] of after.entries()) {
     const was = before[position] ?? {};
-    if (textOf(was, 'status') === textOf(now, 'status')) continue;
-    await deps.recorder.tell('billingOperation.updated', now, previousAttributes(was, now));
+    if (stringMember(was, 'status') === stringMember(now, 'status')) continue;
+    await deps.recorder.appendEvent('billingOperation.updated', now, previousAttributes(was, now));
   }
   return done;
 }
 
-function presented(deps: BookingDeps, operations: Kept<'billingOperation'>[]): Promise<JsonObject[]> {
+function serializeOperations(
+  deps: BookingDeps,
+  operations: StoredDocument<'billingOperation'>[],
+): Promise<JsonObject[]> {
   // The documents are JSON; their type also allows undefined, which none of them has.
   const stored = operations as unknown as StoredResource[];
-  return presentAll(billingOperation, stored, deps.recorder.within);
+  return serializeAll(billingOperation, stored, deps.recorder.transaction);
 }

@@ -1,18 +1,27 @@
-import { seconds } from '../collection.ts';
+import { formatTimestamp } from '../collection.ts';
 import { notFound } from '../errors.ts';
-import { textOf } from '../json.ts';
-import { readOne } from '../ports.ts';
-import { type Invoice, REFUNDS, UNINVOICED } from '../resources/billing.ts';
+import { stringMember } from '../json.ts';
+import { readResource } from '../ports.ts';
+import { type Invoice, REFUND_INVOICE_INDEX, UNINVOICED_INDEX } from '../resources/billing.ts';
 import type { BookingSnapshot } from '../resources/trip-project.ts';
-import { add, type BookingDeps, change, find, get, type Kept, operationsOf, retelling } from './context.ts';
-import { billTo, travelersBy } from './coverage.ts';
-import { personOf } from './orders.ts';
-import { balance, type Price, priced } from './prices.ts';
-import { moveRefund, referenceOf } from './refunds.ts';
-import { type InvoiceStatus, mustFollow } from './transitions.ts';
+import {
+  type BookingDeps,
+  emitDerivedEvents,
+  findDocuments,
+  findOperations,
+  insertDocument,
+  requireDocument,
+  type StoredDocument,
+  updateDocument,
+} from './context.ts';
+import { findBillingTarget, requireTravelers } from './coverage.ts';
+import { toPerson } from './orders.ts';
+import { type Price, sumAmounts, toAmount } from './prices.ts';
+import { referenceOf, setRefundStatus } from './refunds.ts';
+import { type InvoiceStatus, requireTransition } from './transitions.ts';
 
 /** Asks for the money that a billing profile owes for one kind of purchases. */
-export interface Invoicing {
+export interface InvoiceRequest {
   billingProfileId: string;
   kind: 'booking' | 'other' | 'subscription';
   description?: string;
@@ -22,18 +31,21 @@ export interface Invoicing {
  * Emits the invoices of a profile, one for each currency: all purchases of the kind that were not invoiced yet, less the
  * refunds that they had since. Nothing to invoice: no invoice.
  */
-export async function invoiceProfile(deps: BookingDeps, invoicing: Invoicing): Promise<Kept<'invoice'>[]> {
+export async function invoiceProfile(
+  deps: BookingDeps,
+  invoicing: InvoiceRequest,
+): Promise<StoredDocument<'invoice'>[]> {
   const { billingProfileId, kind } = invoicing;
-  const profile = await readOne(deps.recorder.within, 'billingProfile', billingProfileId);
+  const profile = await readResource(deps.recorder.transaction, 'billingProfile', billingProfileId);
   if (!profile) throw notFound('billingProfile');
-  const index = { name: UNINVOICED, values: [`${billingProfileId}/${kind}`] };
-  const open = await find(deps, 'billingOperation', index);
+  const index = { name: UNINVOICED_INDEX, values: [`${billingProfileId}/${kind}`] };
+  const open = await findDocuments(deps, 'billingOperation', index);
   const currencies = [...new Set(open.map(({ doc }) => doc.amount.currency))].sort();
-  const emitted: Kept<'invoice'>[] = [];
+  const emitted: StoredDocument<'invoice'>[] = [];
   for (const currency of currencies) {
     const operations = open.filter(({ doc }) => doc.amount.currency === currency);
-    const paymentMethodSummary = textOf(profile.doc, 'paymentMethodSummary');
-    emitted.push(await emit(deps, operations, { ...invoicing, paymentMethodSummary }));
+    const paymentMethodSummary = stringMember(profile.doc, 'paymentMethodSummary');
+    emitted.push(await emitInvoice(deps, operations, { ...invoicing, paymentMethodSummary }));
   }
   return emitted;
 }
@@ -43,66 +55,70 @@ export async function payInvoice(
   deps: BookingDeps,
   invoiceId: string,
   paymentReference?: string,
-): Promise<Kept<'invoice'>> {
+): Promise<StoredDocument<'invoice'>> {
   const paid = paymentReference === undefined ? {} : { paymentReference };
-  const invoice = await moveInvoice(deps, invoiceId, { ...paid, status: 'paid' });
-  for (const refund of await delayedRefunds(deps, invoiceId)) await moveRefund(deps, refund, 'waiting');
+  const invoice = await updateInvoiceStatus(deps, invoiceId, { ...paid, status: 'paid' });
+  for (const refund of await delayedRefunds(deps, invoiceId)) await setRefundStatus(deps, refund, 'waiting');
   return invoice;
 }
 
 /** The invoice should not have been: nobody owes it, and there is nothing to give back. */
-export async function voidInvoice(deps: BookingDeps, invoiceId: string): Promise<Kept<'invoice'>> {
-  const invoice = await moveInvoice(deps, invoiceId, { status: 'void' });
-  for (const refund of await delayedRefunds(deps, invoiceId)) await moveRefund(deps, refund, 'canceled');
+export async function voidInvoice(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'invoice'>> {
+  const invoice = await updateInvoiceStatus(deps, invoiceId, { status: 'void' });
+  for (const refund of await delayedRefunds(deps, invoiceId)) await setRefundStatus(deps, refund, 'canceled');
   return invoice;
 }
 
 /** Nobody expects the money any more; it may come all the same. */
-export function giveUpInvoice(deps: BookingDeps, invoiceId: string): Promise<Kept<'invoice'>> {
-  return moveInvoice(deps, invoiceId, { status: 'uncollectible' });
+export function markInvoiceUncollectible(
+  deps: BookingDeps,
+  invoiceId: string,
+): Promise<StoredDocument<'invoice'>> {
+  return updateInvoiceStatus(deps, invoiceId, { status: 'uncollectible' });
 }
 
 const descriptions = { booking: 'Bookings', other: 'Other services', subscription: 'Subscription' };
 
-async function emit(
+async function emitInvoice(
   deps: BookingDeps,
-  operations: Kept<'billingOperation'>[],
+  operations: StoredDocument<'billingOperation'>[],
   {
     description,
     paymentMethodSummary,
     ...invoicing
-  }: Invoicing & { paymentMethodSummary: string | undefined },
-): Promise<Kept<'invoice'>> {
+  }: InvoiceRequest & { paymentMethodSummary: string | undefined },
+): Promise<StoredDocument<'invoice'>> {
   const amounts = (kind: string) =>
     operations.filter(({ doc }) => doc.transactionKind === kind).map(({ doc }) => doc.amount);
   const id = deps.newId('A');
   const doc: Invoice = {
     ...invoicing,
-    amount: balance(amounts('purchase'), amounts('refund')),
+    amount: sumAmounts(amounts('purchase'), amounts('refund')),
     billingOperationsCount: operations.length,
     description: description ?? descriptions[invoicing.kind],
     paymentMethodSummary,
     reference: referenceOf('INV', id),
     status: 'open',
   };
-  const invoice = await add(deps, 'invoice', doc, id);
-  for (const operation of operations) await change(deps, 'billingOperation', operation, { invoiceId: id });
+  const invoice = await insertDocument(deps, 'invoice', doc, id);
+  for (const operation of operations)
+    await updateDocument(deps, 'billingOperation', operation, { invoiceId: id });
   return invoice;
 }
 
-async function moveInvoice(
+async function updateInvoiceStatus(
   deps: BookingDeps,
   invoiceId: string,
   changed: { status: InvoiceStatus; paymentReference?: string },
-): Promise<Kept<'invoice'>> {
-  const invoice = await get(deps, 'invoice', invoiceId);
-  mustFollow('invoice', invoice.doc.status, changed.status);
-  const operations = await operationsOf(deps, 'invoiceId', [invoiceId]);
-  return retelling(deps, operations, () => change(deps, 'invoice', invoice, changed));
+): Promise<StoredDocument<'invoice'>> {
+  const invoice = await requireDocument(deps, 'invoice', invoiceId);
+  requireTransition('invoice', invoice.doc.status, changed.status);
+  const operations = await findOperations(deps, 'invoiceId', [invoiceId]);
+  return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'invoice', invoice, changed));
 }
 
-async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<Kept<'refund'>[]> {
-  const refunds = await find(deps, 'refund', { name: REFUNDS, values: [invoiceId] });
+async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'refund'>[]> {
+  const refunds = await findDocuments(deps, 'refund', { name: REFUND_INVOICE_INDEX, values: [invoiceId] });
   return refunds.filter(({ doc }) => doc.status === 'delayed');
 }
 
@@ -131,13 +147,13 @@ export interface OfflineBooking {
 }
 
 /** A subscription, or something that support does by hand. */
-export async function charge(deps: BookingDeps, wanted: Charge): Promise<Kept<'billingOperation'>> {
+export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredDocument<'billingOperation'>> {
   const { price, ...rest } = wanted;
-  await refuseUnknown(deps, wanted);
-  return add(deps, 'billingOperation', {
+  await requireReferences(deps, wanted);
+  return insertDocument(deps, 'billingOperation', {
     ...rest,
-    amount: priced(price),
-    date: seconds(deps.now()),
+    amount: toAmount(price),
+    date: formatTimestamp(deps.now()),
     transactionKind: 'purchase',
   });
 }
@@ -146,18 +162,18 @@ export async function charge(deps: BookingDeps, wanted: Charge): Promise<Kept<'b
 export async function bookOffline(
   deps: BookingDeps,
   booking: OfflineBooking,
-): Promise<Kept<'billingOperation'>> {
+): Promise<StoredDocument<'billingOperation'>> {
   const { travelerId, bookerId = travelerId, bookedAt = deps.now(), kind, price, projectCodeId } = booking;
-  await refuseUnknown(deps, { projectCodeId });
-  const [traveler, booker] = await travelersBy(deps, [travelerId, bookerId]);
+  await requireReferences(deps, { projectCodeId });
+  const [traveler, booker] = await requireTravelers(deps, [travelerId, bookerId]);
   if (!traveler || !booker) throw notFound('user');
-  const date = seconds(bookedAt);
-  return add(deps, 'billingOperation', {
-    ...(await billTo(deps, traveler, { projectCodeId })),
-    amount: priced(price),
+  const date = formatTimestamp(bookedAt);
+  return insertDocument(deps, 'billingOperation', {
+    ...(await findBillingTarget(deps, traveler, { projectCodeId })),
+    amount: toAmount(price),
     bookingSnapshot: {
       ...booking.details,
-      ...{ booker: personOf(booker), traveler: personOf(traveler), channel: 'offline', date, kind },
+      ...{ booker: toPerson(booker), traveler: toPerson(traveler), channel: 'offline', date, kind },
     },
     date,
     description: booking.description ?? `Offline ${kind}`,
@@ -172,13 +188,13 @@ interface Referred {
   projectCodeId?: string | undefined;
 }
 
-async function refuseUnknown({ recorder }: BookingDeps, referred: Referred): Promise<void> {
+async function requireReferences({ recorder }: BookingDeps, referred: Referred): Promise<void> {
   const { billingProfileId, costCenterId, projectCodeId } = referred;
   for (const [type, id] of Object.entries({
     billingProfile: billingProfileId,
     costCenter: costCenterId,
     projectCode: projectCodeId,
   })) {
-    if (id !== undefined && !(await readOne(recorder.within, type, id))) throw notFound(type);
+    if (id !== undefined && !(await readResource(recorder.transaction, type, id))) throw notFound(type);
   }
 }

@@ -1,12 +1,18 @@
 import { ApiError, notFound } from '../errors.ts';
-import { type JsonObject, textOf } from '../json.ts';
+import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import type { BookingSnapshot, TripProject } from '../resources/trip-project.ts';
 import type { Place } from '../resources/values.ts';
-import { add, type BookingDeps, type Kept, operationsOf } from './context.ts';
-import { type Booking, billTo, lineOf, travelersBy, travelersOf } from './coverage.ts';
-import { amountOf, type Making, type Price, priced } from './prices.ts';
-import { giveBack, leftOf } from './refunds.ts';
+import { type BookingDeps, findOperations, insertDocument, type StoredDocument } from './context.ts';
+import {
+  type Booking,
+  bookingHistory,
+  findBillingTarget,
+  requireTravelers,
+  travelersOf,
+} from './coverage.ts';
+import { amountOf, type CreationContext, type Price, toAmount } from './prices.ts';
+import { createRefund, remainingAmounts } from './refunds.ts';
 
 /** A rate to be booked. */
 export interface Order {
@@ -23,10 +29,10 @@ export interface Order {
 }
 
 /** The bookings that orders make of a trip, in their order; what succeeds has its stay, rental or segments. */
-export function booked(
+export function addBookings(
   trip: TripProject,
   orders: Pick<Order, 'rateId' | 'fails'>[],
-  making: Making & { tripProjectId: string },
+  making: CreationContext & { tripProjectId: string },
 ): { trip: TripProject; bookings: Booking[] } {
   refuseUnbookable(trip, orders);
   const before = trip.bookings ?? [];
@@ -34,47 +40,51 @@ export function booked(
     const { tripProjectId } = making;
     const made = {
       ...{ id: making.newId('A'), type: 'booking' as const, createdAt: making.at },
-      ...{ canceled: false, exchanged: false, kind: rateOf(trip, rateId).kind, rateId, tripProjectId },
+      ...{ canceled: false, exchanged: false, kind: requireRate(trip, rateId).kind, rateId, tripProjectId },
     };
     if (fails) return { ...made, status: 'failed' };
-    return { ...made, reference: reference(tripProjectId, before.length + position), status: 'succeeded' };
+    return {
+      ...made,
+      reference: bookingReference(tripProjectId, before.length + position),
+      status: 'succeeded',
+    };
   });
-  const held = new Map(bookings.filter(isHeld).map(({ id, rateId }) => [rateId, id]));
-  return { trip: { ...assigned(trip, held), bookings: [...before, ...bookings] }, bookings };
+  const held = new Map(bookings.filter(isBooked).map(({ id, rateId }) => [rateId, id]));
+  return { trip: { ...assignBookings(trip, held), bookings: [...before, ...bookings] }, bookings };
 }
 
 /** The rates that nothing was booked for, and that nobody exchanged anything for. */
-export function openRates(trip: TripProject): string[] {
-  const taken = new Set((trip.bookings ?? []).filter(isHeld).map(({ rateId }) => rateId));
+export function unbookedRates(trip: TripProject): string[] {
+  const taken = new Set((trip.bookings ?? []).filter(isBooked).map(({ rateId }) => rateId));
   return trip.rates.map(({ id }) => id).filter((id) => !taken.has(id));
 }
 
 /** The rate with this id. */
-export function rateOf(trip: TripProject, rateId: string): TripProject['rates'][number] {
+export function requireRate(trip: TripProject, rateId: string): TripProject['rates'][number] {
   const rate = trip.rates.find(({ id }) => id === rateId);
   if (!rate) throw new ApiError('conflict', `The trip has no rate ${rateId}.`);
   return rate;
 }
 
 function refuseUnbookable(trip: TripProject, orders: Pick<Order, 'rateId'>[]): void {
-  const open = new Set(openRates(trip));
+  const open = new Set(unbookedRates(trip));
   for (const { rateId } of orders) {
-    rateOf(trip, rateId);
+    requireRate(trip, rateId);
     if (!open.delete(rateId)) throw new ApiError('conflict', `The rate ${rateId} is booked already.`);
   }
 }
 
 /** No two bookings of a trip have the same, as purchases are found by it. */
-function reference(tripProjectId: string, position: number): string {
+function bookingReference(tripProjectId: string, position: number): string {
   const mark = tripProjectId.replace(/[^0-9A-Za-z]/g, '').slice(-5);
   return `${mark}${(position + 1).toString(36)}`.toUpperCase();
 }
 
-function isHeld({ status }: Booking): boolean {
+function isBooked({ status }: Booking): boolean {
   return status === 'succeeded';
 }
 
-function assigned(trip: TripProject, bookingIds: Map<string, string>): TripProject {
+function assignBookings(trip: TripProject, bookingIds: Map<string, string>): TripProject {
   const assign = <Part extends { rateId: string }>(part: Part): Part => {
     const bookingId = bookingIds.get(part.rateId);
     return bookingId === undefined ? part : { ...part, bookingId };
@@ -91,7 +101,7 @@ function assigned(trip: TripProject, bookingIds: Map<string, string>): TripProje
 }
 
 /** What was bought, and what it costs whom. */
-export interface Bought {
+export interface PurchaseRequest {
   booking: Booking;
   order: Omit<Order, 'rateId'>;
   bookerId: string | undefined;
@@ -100,24 +110,27 @@ export interface Bought {
 }
 
 /** One purchase for each traveler whom a booking costs something, or nothing. */
-export async function purchases(
+export async function createPurchases(
   deps: BookingDeps,
-  { id, doc: trip }: Kept<'tripProject'>,
-  { booking, order, bookerId, costs }: Bought,
-): Promise<Kept<'billingOperation'>[]> {
+  { id, doc: trip }: StoredDocument<'tripProject'>,
+  { booking, order, bookerId, costs }: PurchaseRequest,
+): Promise<StoredDocument<'billingOperation'>[]> {
   if (booking.status !== 'succeeded') return [];
   const ids = travelersOf(trip, booking).filter((travelerId) => costs.has(travelerId));
-  const [booker, ...travelers] = await travelersBy(deps, [bookerId ?? trip.travelerIds[0] ?? '', ...ids]);
+  const [booker, ...travelers] = await requireTravelers(deps, [
+    bookerId ?? trip.travelerIds[0] ?? '',
+    ...ids,
+  ]);
   if (!booker) throw notFound('user');
-  const { price } = rateOf(trip, booking.rateId);
+  const { price } = requireRate(trip, booking.rateId);
   const made = [];
   for (const traveler of travelers) {
-    const operation = await add(deps, 'billingOperation', {
-      ...(await billTo(deps, traveler, trip)),
+    const operation = await insertDocument(deps, 'billingOperation', {
+      ...(await findBillingTarget(deps, traveler, trip)),
       amount: amountOf(costs.get(traveler.id) ?? 0, price),
       bookingSnapshot: snapshotOf(trip, booking, { booker, traveler, order }),
       date: booking.createdAt,
-      description: wordsFor(trip, booking),
+      description: describeBooking(trip, booking),
       operationType: booking.kind,
       transactionKind: 'purchase',
       tripProjectId: id,
@@ -128,65 +141,65 @@ export async function purchases(
 }
 
 /** Gives travelers back what they gave up of a booking, from what they paid for it and for those it was exchanged for. */
-export async function reimburse(
+export async function refundTravelers(
   deps: BookingDeps,
-  trip: Kept<'tripProject'>,
+  trip: StoredDocument<'tripProject'>,
   { booking, worths }: { booking: Booking; worths: Map<string, number> },
-): Promise<Kept<'billingOperation'>[]> {
-  const all = await operationsOf(deps, 'tripProjectId', [trip.id]);
+): Promise<StoredDocument<'billingOperation'>[]> {
+  const all = await findOperations(deps, 'tripProjectId', [trip.id]);
   const bought = all.filter(({ doc }) => doc.transactionKind === 'purchase');
-  const left = await leftOf(deps, bought);
+  const left = await remainingAmounts(deps, bought);
   const made = [];
   for (const [travelerId, cents] of worths) {
-    const own = lineOf(trip.doc, booking).flatMap(({ reference }) =>
+    const own = bookingHistory(trip.doc, booking).flatMap(({ reference }) =>
       bought.filter(({ doc: { bookingSnapshot: known } }) => {
         return known?.reference === reference && known?.traveler.id === travelerId;
       }),
     );
     let open = cents;
     for (const purchase of own) {
-      const part = Math.min(open, left.most(purchase));
+      const part = Math.min(open, left.refundable(purchase));
       if (part <= 0) continue;
       open -= part;
-      made.push(await giveBack(deps, purchase, { cents: part, left, description: undefined }));
+      made.push(await createRefund(deps, purchase, { cents: part, left, description: undefined }));
     }
   }
   return made;
 }
 
 /** Who booked what for whom, on which terms. */
-export interface Terms {
+export interface SnapshotParties {
   booker: StoredResource;
   traveler: StoredResource;
   order: Pick<Order, 'budget' | 'cities' | 'fare' | 'supplierName'>;
 }
 
 /** What is known of a booking when it is made, kept for billing whatever becomes of the trip. */
-export function snapshotOf(trip: TripProject, booking: Booking, terms: Terms): BookingSnapshot {
+export function snapshotOf(trip: TripProject, booking: Booking, terms: SnapshotParties): BookingSnapshot {
   const { booker, traveler, order } = terms;
   const supplierName = order.supplierName ?? supplierOf(trip, booking);
   return {
-    booker: personOf(booker),
+    booker: toPerson(booker),
     channel: 'online',
     date: booking.createdAt,
     ...hotelPart(trip, booking, order),
     kind: booking.kind,
     ...(booking.reference === undefined ? {} : { reference: booking.reference }),
-    ...(order.budget === undefined ? {} : { servicebudget: priced(order.budget) }),
+    ...(order.budget === undefined ? {} : { servicebudget: toAmount(order.budget) }),
     ...(supplierName === undefined ? {} : { supplierName }),
     ...transportPart(trip, booking, order),
-    traveler: personOf(traveler),
+    traveler: toPerson(traveler),
   };
 }
 
 /** A user as a snapshot names them. */
-export function personOf({ id, doc }: StoredResource): BookingSnapshot['booker'] {
-  const email = textOf(doc, 'email') ?? '';
+export function toPerson({ id, doc }: StoredResource): BookingSnapshot['booker'] {
+  const email = stringMember(doc, 'email') ?? '';
   return { id, email, fullName: fullName(doc) || email };
 }
 
 /** What a booking is, in a few words. */
-export function wordsFor(trip: TripProject, booking: Booking): string {
+export function describeBooking(trip: TripProject, booking: Booking): string {
   const stay = stayOf(trip, booking);
   if (stay) return `Hotel ${stay.place.name}`;
   const rental = (trip.carRentals ?? []).find(({ bookingId }) => bookingId === booking.id);
@@ -197,7 +210,7 @@ export function wordsFor(trip: TripProject, booking: Booking): string {
 }
 
 function fullName(doc: JsonObject): string {
-  return [textOf(doc, 'firstName'), textOf(doc, 'lastName')].filter(Boolean).join(' ');
+  return [stringMember(doc, 'firstName'), stringMember(doc, 'lastName')].filter(Boolean).join(' ');
 }
 
 function supplierOf(trip: TripProject, booking: Booking): string | undefined {
@@ -212,7 +225,7 @@ function hotelPart(
   const stay = stayOf(trip, booking);
   if (!stay) return {};
   const { checkinLocaleDate, checkoutLocaleDate, place } = stay;
-  return { hotel: { checkinLocaleDate, checkoutLocaleDate, place: spot(place, cities?.destination) } };
+  return { hotel: { checkinLocaleDate, checkoutLocaleDate, place: toSpot(place, cities?.destination) } };
 }
 
 function transportPart(
@@ -229,9 +242,9 @@ function transportPart(
   const returning = legs.length > 1 ? legs.at(-1)?.[0]?.departure.localeDateTime.slice(0, 10) : undefined;
   return {
     transport: {
-      departure: spot(departure.place, cities?.departure),
+      departure: toSpot(departure.place, cities?.departure),
       departureLocaleDate: departure.localeDateTime.slice(0, 10),
-      destination: spot(destination, cities?.destination),
+      destination: toSpot(destination, cities?.destination),
       itineraryType: type,
       ...fare,
       ...(returning === undefined ? {} : { returnLocaleDate: returning }),
@@ -250,7 +263,7 @@ function legsOf(trip: TripProject, booking: Booking) {
   return legs.filter((segments) => segments.length > 0);
 }
 
-function spot({ airport, country }: Place, city: string | undefined) {
+function toSpot({ airport, country }: Place, city: string | undefined) {
   return {
     ...(airport ? { airport: airport.iataCode } : {}),
     ...(city === undefined ? {} : { city }),

@@ -18,11 +18,15 @@ export function centsOf({ total }: Pick<Amount, 'total'>): number {
 
 /** An amount of so many hundredths. */
 export function amountOf(cents: number, price: Omit<Price, 'total'>): Amount {
-  return partOf(cents, cents, price);
+  return partialAmount(cents, cents, price);
 }
 
 /** A part of what is left of an amount. Its tax is what it takes from the tax of the whole, so that all parts make that, too. */
-export function partOf(cents: number, left: number, { currency, taxRate }: Omit<Price, 'total'>): Amount {
+export function partialAmount(
+  cents: number,
+  left: number,
+  { currency, taxRate }: Omit<Price, 'total'>,
+): Amount {
   const total = cents / 100;
   if (taxRate === undefined) return { currency, total };
   const tax = taxIn(left, taxRate) - taxIn(left - cents, taxRate);
@@ -30,7 +34,7 @@ export function partOf(cents: number, left: number, { currency, taxRate }: Omit<
 }
 
 /** A price as an amount; it is not below zero, and whole hundredths. */
-export function priced(price: Price): Amount {
+export function toAmount(price: Price): Amount {
   const cents = centsOf(price);
   if (cents < 0 || !Number.isSafeInteger(cents) || Math.abs(cents / 100 - price.total) > 1e-9) {
     throw new ApiError('conflict', `${price.total} is no price: it must be zero or more, in hundredths.`);
@@ -39,15 +43,15 @@ export function priced(price: Price): Amount {
 }
 
 /** Cents in as many parts as equal as can be; the first are larger by one. */
-export function split(cents: number, parts: number): number[] {
+export function splitCents(cents: number, parts: number): number[] {
   const least = Math.floor(cents / parts);
   return Array.from({ length: parts }, (_part, position) => least + Number(position < cents - least * parts));
 }
 
 /** The sum of amounts of one currency, those to be taken off after those to be added; its tax is known when all of theirs is. */
-export function balance(added: Amount[], takenOff: Amount[]): Amount {
+export function sumAmounts(added: Amount[], takenOff: Amount[]): Amount {
   const all = [...added, ...takenOff];
-  const sum = (field: 'total' | 'tax' | 'base') => (cents(added, field) - cents(takenOff, field)) / 100;
+  const sum = (field: 'total' | 'tax' | 'base') => (sumCents(added, field) - sumCents(takenOff, field)) / 100;
   const [first] = all;
   const currency = first?.currency ?? '';
   if (all.some(({ currency: other }) => other !== currency)) {
@@ -71,7 +75,7 @@ function taxIn(total: number, rate: number): number {
   return Math.round((total * rate) / (100 + rate));
 }
 
-function cents(amounts: Amount[], field: 'total' | 'tax' | 'base'): number {
+function sumCents(amounts: Amount[], field: 'total' | 'tax' | 'base'): number {
   return amounts.reduce((sum, amount) => sum + centsOf({ total: amount[field] ?? 0 }), 0);
 }
 
@@ -81,18 +85,18 @@ type Leg = NonNullable<TripProject['transportLegs']>[number];
 type Segment = Leg['segments'][number];
 
 /** From one stop to the next, as it is offered. */
-export type OfferedSegment = Omit<Segment, 'id' | 'rateId' | 'bookingId' | 'canceled' | 'exchanged'>;
+export type QuotedSegment = Omit<Segment, 'id' | 'rateId' | 'bookingId' | 'canceled' | 'exchanged'>;
 
 /** A journey by plane or train. */
-export interface TransportOffer {
+export interface TransportQuote {
   kind: 'flight' | 'rail';
   /** For all travelers. */
   price: Price;
-  legs: { summary?: string; segments: OfferedSegment[] }[];
+  legs: { summary?: string; segments: QuotedSegment[] }[];
 }
 
 /** Some nights in a hotel. */
-export interface HotelOffer {
+export interface HotelQuote {
   kind: 'hotel';
   /** For all travelers. */
   price: Price;
@@ -102,49 +106,49 @@ export interface HotelOffer {
 }
 
 /** A car, which the first traveler rents. */
-export interface CarOffer {
+export interface CarQuote {
   kind: 'car';
   price: Price;
   rental: Omit<Rental, 'rateId' | 'bookingId'>;
 }
 
 /** What a supplier offers; a trip has one rate for each. */
-export type Offer = TransportOffer | HotelOffer | CarOffer;
+export type Quote = TransportQuote | HotelQuote | CarQuote;
 
 /** When something is made, and how it gets its id. */
-export interface Making {
+export interface CreationContext {
   /** As it is answered. */
   at: string;
   newId(form: 'A' | 'B'): string;
 }
 
 /** What offers make of a trip project: a rate each, and what is had for it. */
-export function withOffers<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(
+export function addQuotes<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(
   trip: Trip,
-  offers: Offer[],
-  making: Making,
+  quotes: Quote[],
+  making: CreationContext,
 ): Trip {
-  return offers.reduce((before, offer) => withOffer(before, offer, making), trip);
+  return quotes.reduce((before, quote) => addQuote(before, quote, making), trip);
 }
 
-function withOffer<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(
+function addQuote<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(
   trip: Trip,
-  offer: Offer,
-  { at, newId }: Making,
+  quote: Quote,
+  { at, newId }: CreationContext,
 ): Trip {
   const rateId = newId('A');
-  const { kind, price } = offer;
-  const rate = { id: rateId, type: 'rate' as const, createdAt: at, kind, price: priced(price) };
+  const { kind, price } = quote;
+  const rate = { id: rateId, type: 'rate' as const, createdAt: at, kind, price: toAmount(price) };
   const rates = [...trip.rates, rate];
-  switch (offer.kind) {
+  switch (quote.kind) {
     case 'hotel':
-      return { ...trip, rates, hotelStays: [...(trip.hotelStays ?? []), { ...offer.stay, rateId }] };
+      return { ...trip, rates, hotelStays: [...(trip.hotelStays ?? []), { ...quote.stay, rateId }] };
     case 'car':
-      return { ...trip, rates, carRentals: [...(trip.carRentals ?? []), { ...offer.rental, rateId }] };
+      return { ...trip, rates, carRentals: [...(trip.carRentals ?? []), { ...quote.rental, rateId }] };
     case 'flight':
     case 'rail': {
-      const legs = offer.legs.map(({ summary, segments }) => ({
-        kind: offer.kind,
+      const legs = quote.legs.map(({ summary, segments }) => ({
+        kind: quote.kind,
         segments: segments.map((segment) => newSegment(segment, { id: newId('A'), rateId })),
         ...(summary === undefined ? {} : { summary }),
       }));
@@ -153,6 +157,6 @@ function withOffer<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject
   }
 }
 
-function newSegment(segment: OfferedSegment, ids: { id: string; rateId: string }): Segment {
+function newSegment(segment: QuotedSegment, ids: { id: string; rateId: string }): Segment {
   return { ...segment, ...ids, canceled: false, exchanged: false };
 }

@@ -1,9 +1,23 @@
-import { seconds } from '../collection.ts';
+import { formatTimestamp } from '../collection.ts';
 import { ApiError } from '../errors.ts';
-import { type BillingOperation, DISPUTES, type disputeReasons, REFUNDS } from '../resources/billing.ts';
-import { add, type BookingDeps, change, find, get, type Kept, operationsOf, retelling } from './context.ts';
-import { amountOf, centsOf, partOf, priced } from './prices.ts';
-import { type DisputeStatus, mustFollow, type RefundStatus } from './transitions.ts';
+import {
+  type BillingOperation,
+  DISPUTE_INVOICE_INDEX,
+  type disputeReasons,
+  REFUND_INVOICE_INDEX,
+} from '../resources/billing.ts';
+import {
+  type BookingDeps,
+  emitDerivedEvents,
+  findDocuments,
+  findOperations,
+  insertDocument,
+  requireDocument,
+  type StoredDocument,
+  updateDocument,
+} from './context.ts';
+import { amountOf, centsOf, partialAmount, toAmount } from './prices.ts';
+import { type DisputeStatus, type RefundStatus, requireTransition } from './transitions.ts';
 
 /** Gives back a purchase, or a part of it. */
 export interface ManualRefund {
@@ -17,53 +31,56 @@ export interface ManualRefund {
 export async function refundOperation(
   deps: BookingDeps,
   refund: ManualRefund,
-): Promise<Kept<'billingOperation'>> {
+): Promise<StoredDocument<'billingOperation'>> {
   const { billingOperationId, total, description } = refund;
-  const purchase = await get(deps, 'billingOperation', billingOperationId);
+  const purchase = await requireDocument(deps, 'billingOperation', billingOperationId);
   if (purchase.doc.transactionKind !== 'purchase') {
     throw new ApiError('conflict', `The billing operation ${billingOperationId} is no purchase.`);
   }
-  const left = await leftOf(deps, [purchase]);
-  const most = left.most(purchase);
+  const left = await remainingAmounts(deps, [purchase]);
+  const most = left.refundable(purchase);
   const { currency } = purchase.doc.amount;
-  const cents = total === undefined ? most : centsOf(priced({ currency, total }));
+  const cents = total === undefined ? most : centsOf(toAmount({ currency, total }));
   if (cents <= 0 || cents > most) {
     throw new ApiError('conflict', `Of the purchase ${purchase.id} ${most / 100} ${currency} are left.`);
   }
-  return giveBack(deps, purchase, { cents, left, description });
+  return createRefund(deps, purchase, { cents, left, description });
 }
 
 /** The cents of a purchase that can still be given back. */
-export async function refundable(deps: BookingDeps, billingOperationId: string): Promise<number> {
-  const purchase = await get(deps, 'billingOperation', billingOperationId);
-  return (await leftOf(deps, [purchase])).most(purchase);
+export async function refundableCents(deps: BookingDeps, billingOperationId: string): Promise<number> {
+  const purchase = await requireDocument(deps, 'billingOperation', billingOperationId);
+  return (await remainingAmounts(deps, [purchase])).refundable(purchase);
 }
 
 /** What is left of purchases, and of the invoices that they are on, while parts of them are given back. */
-export interface Left {
+export interface RemainingAmounts {
   /** The cents of a purchase that were not given back. Nothing is left of what a void invoice asked for. */
-  ofPurchase(purchase: Kept<'billingOperation'>): number;
+  ofPurchase(purchase: StoredDocument<'billingOperation'>): number;
   /** The cents that can be given back: never more than refunds and disputes left of the charge of the invoice. */
-  most(purchase: Kept<'billingOperation'>): number;
+  refundable(purchase: StoredDocument<'billingOperation'>): number;
   /** Takes cents that are given back. */
-  take(purchase: Kept<'billingOperation'>, cents: number): void;
+  subtract(purchase: StoredDocument<'billingOperation'>, cents: number): void;
 }
 
 /** What is left of these purchases. */
-export async function leftOf(deps: BookingDeps, purchases: Kept<'billingOperation'>[]): Promise<Left> {
+export async function remainingAmounts(
+  deps: BookingDeps,
+  purchases: StoredDocument<'billingOperation'>[],
+): Promise<RemainingAmounts> {
   const invoices = await invoicesOf(deps, purchases);
-  const charges = await leftOfCharges(deps, invoices);
+  const charges = await remainingCharges(deps, invoices);
   const voided = new Set(invoices.filter(({ doc }) => doc.status === 'void').map(({ id }) => id));
-  const given = await givenBack(deps, purchases);
-  const ofPurchase = ({ id, doc }: Kept<'billingOperation'>) =>
+  const given = await refundedCents(deps, purchases);
+  const ofPurchase = ({ id, doc }: StoredDocument<'billingOperation'>) =>
     voided.has(doc.invoiceId ?? '') ? 0 : centsOf(doc.amount) - (given.get(id) ?? 0);
   return {
     ofPurchase,
-    most: (purchase) => {
+    refundable: (purchase) => {
       const charge = charges.get(purchase.doc.invoiceId ?? '') ?? Number.POSITIVE_INFINITY;
       return Math.max(0, Math.min(ofPurchase(purchase), charge));
     },
-    take: ({ id, doc: { invoiceId } }, cents) => {
+    subtract: ({ id, doc: { invoiceId } }, cents) => {
       given.set(id, (given.get(id) ?? 0) + cents);
       const charge = invoiceId === undefined ? undefined : charges.get(invoiceId);
       if (invoiceId !== undefined && charge !== undefined) charges.set(invoiceId, charge - cents);
@@ -72,14 +89,14 @@ export async function leftOf(deps: BookingDeps, purchases: Kept<'billingOperatio
 }
 
 /** The cents of each purchase that were given back, or will be. */
-async function givenBack(
+async function refundedCents(
   deps: BookingDeps,
-  purchases: Kept<'billingOperation'>[],
+  purchases: StoredDocument<'billingOperation'>[],
 ): Promise<Map<string, number>> {
   const ids = purchases.map(({ id }) => id);
-  const operations = await operationsOf(deps, 'purchaseBillingOperationId', ids);
+  const operations = await findOperations(deps, 'purchaseBillingOperationId', ids);
   const refs = operations.flatMap(({ doc }) => doc.refundId ?? []).map((id) => ({ type: 'refund', id }));
-  const refunds = await deps.recorder.within.read(refs);
+  const refunds = await deps.recorder.transaction.read(refs);
   const lost = new Set(
     refunds
       .filter(({ doc }) => doc['status'] === 'failed' || doc['status'] === 'canceled')
@@ -96,11 +113,11 @@ async function givenBack(
 
 async function invoicesOf(
   deps: BookingDeps,
-  purchases: Kept<'billingOperation'>[],
-): Promise<Kept<'invoice'>[]> {
+  purchases: StoredDocument<'billingOperation'>[],
+): Promise<StoredDocument<'invoice'>[]> {
   const ids = new Set(purchases.flatMap(({ doc }) => doc.invoiceId ?? []));
   const invoices = [];
-  for (const id of ids) invoices.push(await get(deps, 'invoice', id));
+  for (const id of ids) invoices.push(await requireDocument(deps, 'invoice', id));
   return invoices;
 }
 
@@ -109,33 +126,33 @@ async function invoicesOf(
  * absent. If an invoice was emitted, a money transfer is performed, a refund resource is created and `refundId` is
  * filled." The transfer waits for the payment of the invoice.
  */
-export async function giveBack(
+export async function createRefund(
   deps: BookingDeps,
-  purchase: Kept<'billingOperation'>,
-  { cents, left, description }: { cents: number; left: Left; description: string | undefined },
-): Promise<Kept<'billingOperation'>> {
+  purchase: StoredDocument<'billingOperation'>,
+  { cents, left, description }: { cents: number; left: RemainingAmounts; description: string | undefined },
+): Promise<StoredDocument<'billingOperation'>> {
   const { invoiceId, disputeId: _none, ...bought } = purchase.doc;
-  const amount = partOf(cents, left.ofPurchase(purchase), purchase.doc.amount);
-  left.take(purchase, cents);
+  const amount = partialAmount(cents, left.ofPurchase(purchase), purchase.doc.amount);
+  left.subtract(purchase, cents);
   const operation: BillingOperation = {
     ...bought,
     amount,
-    date: seconds(deps.now()),
+    date: formatTimestamp(deps.now()),
     description: description ?? `Refund of ${purchase.doc.description ?? purchase.doc.operationType}`,
     purchaseBillingOperationId: purchase.id,
     transactionKind: 'refund',
   };
-  if (invoiceId === undefined) return add(deps, 'billingOperation', operation);
-  const { doc: invoice } = await get(deps, 'invoice', invoiceId);
+  if (invoiceId === undefined) return insertDocument(deps, 'billingOperation', operation);
+  const { doc: invoice } = await requireDocument(deps, 'invoice', invoiceId);
   const id = deps.newId('A');
   const status: RefundStatus = invoice.status === 'paid' ? 'waiting' : 'delayed';
-  await add(deps, 'refund', { amount, invoiceId, reference: referenceOf('REF', id), status }, id);
-  return add(deps, 'billingOperation', { ...operation, refundId: id });
+  await insertDocument(deps, 'refund', { amount, invoiceId, reference: referenceOf('REF', id), status }, id);
+  return insertDocument(deps, 'billingOperation', { ...operation, refundId: id });
 }
 
 /** The bank is asked to transfer the money. */
-export async function startTransfer(deps: BookingDeps, refundId: string): Promise<Kept<'refund'>> {
-  return moveRefund(deps, await get(deps, 'refund', refundId), 'pending');
+export async function startTransfer(deps: BookingDeps, refundId: string): Promise<StoredDocument<'refund'>> {
+  return setRefundStatus(deps, await requireDocument(deps, 'refund', refundId), 'pending');
 }
 
 /** What came of a transfer. One that waits for the payment of its invoice ends with the invoice only. */
@@ -143,23 +160,23 @@ export async function endTransfer(
   deps: BookingDeps,
   refundId: string,
   outcome: 'succeeded' | 'failed' | 'canceled',
-): Promise<Kept<'refund'>> {
-  const refund = await get(deps, 'refund', refundId);
+): Promise<StoredDocument<'refund'>> {
+  const refund = await requireDocument(deps, 'refund', refundId);
   if (refund.doc.status === 'delayed') {
     throw new ApiError('conflict', 'The refund is delayed until its invoice is paid or void.');
   }
-  return moveRefund(deps, refund, outcome);
+  return setRefundStatus(deps, refund, outcome);
 }
 
 /** Another state of a refund, told of its billing operation, too. */
-export async function moveRefund(
+export async function setRefundStatus(
   deps: BookingDeps,
-  refund: Kept<'refund'>,
+  refund: StoredDocument<'refund'>,
   status: RefundStatus,
-): Promise<Kept<'refund'>> {
-  mustFollow('refund', refund.doc.status, status);
-  const operations = await operationsOf(deps, 'refundId', [refund.id]);
-  return retelling(deps, operations, () => change(deps, 'refund', refund, { status }));
+): Promise<StoredDocument<'refund'>> {
+  requireTransition('refund', refund.doc.status, status);
+  const operations = await findOperations(deps, 'refundId', [refund.id]);
+  return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'refund', refund, { status }));
 }
 
 /** A reference for people, made of an id. */
@@ -171,13 +188,13 @@ export function referenceOf(prefix: string, id: string): string {
  * The cents of each invoice, by its id, that can still be given back: its amount less the refunds that are or will be
  * transferred, and less what the billing provider refunds for disputes that are not won or closed.
  */
-export async function leftOfCharges(
+export async function remainingCharges(
   deps: BookingDeps,
-  invoices: Pick<Kept<'invoice'>, 'id' | 'doc'>[],
+  invoices: Pick<StoredDocument<'invoice'>, 'id' | 'doc'>[],
 ): Promise<Map<string, number>> {
   const values = invoices.map(({ id }) => id);
-  const disputes = await find(deps, 'dispute', { name: DISPUTES, values });
-  const refunds = await find(deps, 'refund', { name: REFUNDS, values });
+  const disputes = await findDocuments(deps, 'dispute', { name: DISPUTE_INVOICE_INDEX, values });
+  const refunds = await findDocuments(deps, 'refund', { name: REFUND_INVOICE_INDEX, values });
   const left = new Map(invoices.map(({ id, doc }) => [id, centsOf(doc.amount)]));
   for (const { doc } of [
     ...disputes.filter((one) => !['won', 'warningClosed'].includes(one.doc.status)),
@@ -189,7 +206,7 @@ export async function leftOfCharges(
 }
 
 /** The billing provider finds an issue with the charge of a paid invoice. */
-export interface Complaint {
+export interface DisputeRequest {
   invoiceId: string;
   /** `warningNeedsResponse` is a warning; every other reason is a dispute at once. */
   reason: (typeof disputeReasons)[number];
@@ -204,48 +221,48 @@ export interface Complaint {
  */
 export async function disputeInvoice(
   deps: BookingDeps,
-  { invoiceId, reason, total }: Complaint,
-): Promise<{ dispute: Kept<'dispute'>; operation: Kept<'billingOperation'> }> {
-  const invoice = await get(deps, 'invoice', invoiceId);
-  const cents = await disputed(deps, invoice, total);
+  { invoiceId, reason, total }: DisputeRequest,
+): Promise<{ dispute: StoredDocument<'dispute'>; operation: StoredDocument<'billingOperation'> }> {
+  const invoice = await requireDocument(deps, 'invoice', invoiceId);
+  const cents = await disputedCents(deps, invoice, total);
   const amount = amountOf(cents, invoice.doc.amount);
   const status: DisputeStatus = reason === 'warningNeedsResponse' ? reason : 'needsResponse';
-  const dispute = await add(deps, 'dispute', { amount, invoiceId, reason, status });
+  const dispute = await insertDocument(deps, 'dispute', { amount, invoiceId, reason, status });
   const doc: BillingOperation = {
     amount,
     billingProfileId: invoice.doc.billingProfileId,
-    date: seconds(deps.now()),
+    date: formatTimestamp(deps.now()),
     description: `Dispute of invoice ${invoice.doc.reference ?? invoiceId}`,
     disputeId: dispute.id,
     operationType: invoice.doc.kind,
     refundId: dispute.id,
     transactionKind: 'dispute',
   };
-  return { dispute, operation: await add(deps, 'billingOperation', doc) };
+  return { dispute, operation: await insertDocument(deps, 'billingOperation', doc) };
 }
 
 /** Another state of a dispute, told of its billing operation, too. */
-export async function moveDispute(
+export async function setDisputeStatus(
   deps: BookingDeps,
   disputeId: string,
   status: DisputeStatus,
-): Promise<Kept<'dispute'>> {
-  const dispute = await get(deps, 'dispute', disputeId);
-  mustFollow('dispute', dispute.doc.status, status);
-  const operations = await operationsOf(deps, 'disputeId', [disputeId]);
-  return retelling(deps, operations, () => change(deps, 'dispute', dispute, { status }));
+): Promise<StoredDocument<'dispute'>> {
+  const dispute = await requireDocument(deps, 'dispute', disputeId);
+  requireTransition('dispute', dispute.doc.status, status);
+  const operations = await findOperations(deps, 'disputeId', [disputeId]);
+  return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'dispute', dispute, { status }));
 }
 
 /** No more than was charged, less what is given back already. */
-async function disputed(
+async function disputedCents(
   deps: BookingDeps,
-  { id, doc }: Kept<'invoice'>,
+  { id, doc }: StoredDocument<'invoice'>,
   total: number | undefined,
 ): Promise<number> {
   if (doc.status !== 'paid') throw new ApiError('conflict', `The invoice is ${doc.status}, and not paid.`);
-  const left = (await leftOfCharges(deps, [{ id, doc }])).get(id) ?? 0;
+  const left = (await remainingCharges(deps, [{ id, doc }])).get(id) ?? 0;
   const { currency } = doc.amount;
-  const cents = total === undefined ? left : centsOf(priced({ currency, total }));
+  const cents = total === undefined ? left : centsOf(toAmount({ currency, total }));
   if (cents <= 0 || cents > left) {
     throw new ApiError('conflict', `Of the charge ${left / 100} ${currency} are left to dispute.`);
   }

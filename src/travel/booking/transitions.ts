@@ -52,7 +52,11 @@ const approval: Record<ApprovalStatus, ApprovalStatus[]> = {
 const transitions = { invoice, refund, dispute, approval };
 
 /** Refuses to go from one state to another that does not follow it. */
-export function mustFollow(what: keyof typeof transitions, from: string | undefined, to: string): void {
+export function requireTransition(
+  what: keyof typeof transitions,
+  from: string | undefined,
+  to: string,
+): void {
   const next: string[] = new Map<string, string[]>(Object.entries(transitions[what])).get(from ?? '') ?? [];
   if (!next.includes(to)) {
     throw new ApiError('conflict', `The ${what} is ${from ?? 'not there'}: it cannot become ${to}.`);

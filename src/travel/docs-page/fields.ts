@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 /** The fields of a resource, nested ones below their own, with who gives them and when they are answered. */
 export function fieldsTable(document: JsonObject, type: string): Markup {
-  const schemas = objectIn(objectIn(document['components'])['schemas']);
+  const schemas = asObject(asObject(document['components'])['schemas']);
   const written = schemas[`New${type}`];
   const rows = rowsOf(document, { answered: schemas[type], written, depth: 0 });
   return html`<table>
@@ -12,24 +12,24 @@ export function fieldsTable(document: JsonObject, type: string): Markup {
 }
 
 /** The type of a schema in words. */
-export function typeOf(schema: JsonObject): string {
+export function typeText(schema: JsonObject): string {
   const { type, items, format, anyOf, oneOf, $ref } = schema;
-  if ($ref !== undefined) return textIn($ref)?.endsWith('/Anything') ? 'anything' : 'object';
-  if (type === 'array') return `list of ${typeOf(objectIn(items)).replace(/^\w+/, '$&s')}`;
-  const choices = objectsIn(anyOf ?? oneOf).map(typeOf);
+  if ($ref !== undefined) return asString($ref)?.endsWith('/Anything') ? 'anything' : 'object';
+  if (type === 'array') return `list of ${typeText(asObject(items)).replace(/^\w+/, '$&s')}`;
+  const choices = asObjects(anyOf ?? oneOf).map(typeText);
   if (choices.length > 0) return [...new Set(choices)].join(' or ');
-  const names = Array.isArray(type) ? type.join(' or ') : (textIn(type) ?? 'anything');
+  const names = Array.isArray(type) ? type.join(' or ') : (asString(type) ?? 'anything');
   return format === undefined ? names : `${names} (${String(format).replace('idn-', '')})`;
 }
 
 /** What a schema says beyond its type. */
-export function notesOf(schema: JsonObject): Markup[] {
+export function schemaNotes(schema: JsonObject): Markup[] {
   const { description, enum: values, const: only, minimum, maximum, maxLength, pattern, items } = schema;
   const isExplained = description !== undefined || schema['format'] !== undefined;
   const said: (Markup | undefined)[] = [
-    description === undefined ? undefined : html`${worded(String(description))}.`,
+    description === undefined ? undefined : html`${inlineCode(String(description))}.`,
     only === undefined ? undefined : html`Always <code>${String(only)}</code>.`,
-    Array.isArray(values) ? html`${codes(values)}.` : undefined,
+    Array.isArray(values) ? html`${codeList(values)}.` : undefined,
     isBound(maximum) ? html`${Number(minimum ?? 0)} to ${Number(maximum)}.` : undefined,
     maxLength === undefined ? undefined : html`At most ${Number(maxLength)} characters.`,
     // Long expressions, and those that words or a format explain, are for programs; the document has them.
@@ -37,7 +37,7 @@ export function notesOf(schema: JsonObject): Markup[] {
     schema['default'] === undefined ? undefined : html`Default <code>${String(schema['default'])}</code>.`,
   ];
   const own = said.filter((note) => note !== undefined);
-  return isObject(items) && !isObject(items['properties']) ? [...own, ...notesOf(items)] : own;
+  return isJsonObject(items) && !isJsonObject(items['properties']) ? [...own, ...schemaNotes(items)] : own;
 }
 
 interface Row {
@@ -56,16 +56,16 @@ interface Shapes {
 }
 
 function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row[] {
-  const shape = innermost(document, answered);
-  const source = innermost(document, written);
+  const shape = itemSchema(document, answered);
+  const source = itemSchema(document, written);
   return membersOf(shape['properties']).flatMap(([name, member]) => {
-    const schema = objectIn(member);
-    const given = objectIn(source['properties'])[name];
+    const schema = asObject(member);
+    const given = asObject(source['properties'])[name];
     const row = {
       name,
       depth,
       schema,
-      given: givenWords(source, name),
+      given: givenText(source, name),
       answered: isAmong(shape['required'], name) ? 'always' : 'if set',
     };
     return [row, ...rowsOf(document, { answered: member, written: given, depth: depth + 1 })];
@@ -73,27 +73,27 @@ function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row
 }
 
 /** The schema that has the members: of the items where it is a list. */
-function innermost(document: JsonObject, schema: Json | undefined): JsonObject {
-  const here = resolved(document, schema);
-  return here['items'] === undefined ? here : innermost(document, here['items']);
+function itemSchema(document: JsonObject, schema: Json | undefined): JsonObject {
+  const here = resolveReference(document, schema);
+  return here['items'] === undefined ? here : itemSchema(document, here['items']);
 }
 
-function givenWords({ properties, required }: JsonObject, name: string): string {
-  const member = objectIn(properties)[name];
-  if (member === undefined || objectIn(member)['readOnly'] === true) return 'read-only';
+function givenText({ properties, required }: JsonObject, name: string): string {
+  const member = asObject(properties)[name];
+  if (member === undefined || asObject(member)['readOnly'] === true) return 'read-only';
   return isAmong(required, name) ? 'required' : 'optional';
 }
 
 function fieldRow({ name, depth, schema, given, answered }: Row, isWritable: boolean): Markup {
-  return html`<tr><td class="in-${depth}"><code>${name}</code></td><td>${typeOf(schema)}</td>${isWritable && html`<td>${given}</td>`}<td>${answered}</td><td>${spaced(notesOf(schema))}</td></tr>`;
+  return html`<tr><td class="in-${depth}"><code>${name}</code></td><td>${typeText(schema)}</td>${isWritable && html`<td>${given}</td>`}<td>${answered}</td><td>${joinWithSpaces(schemaNotes(schema))}</td></tr>`;
 }
 
 /** Notes one after the other. */
-export function spaced(notes: Markup[]): Markup[] {
+export function joinWithSpaces(notes: Markup[]): Markup[] {
   return notes.map((note) => html`${note} `);
 }
 
-function codes(values: Json[]): Markup[] {
+function codeList(values: Json[]): Markup[] {
   const told = values.filter((value) => value !== null);
   return told.map((value, position) => html`${position > 0 && ', '}<code>${String(value)}</code>`);
 }
@@ -112,7 +112,7 @@ function isShort(pattern: Json | undefined): pattern is string {
 }
 
 /** An operation of the contract, as the page reads it. */
-export interface ReadOperation {
+export interface Operation {
   path: string;
   method: string;
   id: string;
@@ -126,66 +126,66 @@ export interface ReadOperation {
 }
 
 /** Every operation of an OpenAPI document, in its order. */
-export function operationsIn(document: JsonObject): ReadOperation[] {
+export function readOperations(document: JsonObject): Operation[] {
   return membersOf(document['paths']).flatMap(([path, methods]) =>
     membersOf(methods).map(([method, operation]) => readOperation(document, { path, method, operation })),
   );
 }
 
 /** The part of a document that a reference points at; anything else is answered as it is. */
-export function resolved(document: JsonObject, part: Json | undefined): JsonObject {
-  const reference = isObject(part) ? part['$ref'] : undefined;
-  if (typeof reference !== 'string') return objectIn(part);
+export function resolveReference(document: JsonObject, part: Json | undefined): JsonObject {
+  const reference = isJsonObject(part) ? part['$ref'] : undefined;
+  if (typeof reference !== 'string') return asObject(part);
   const words = reference.slice('#/'.length).split('/');
-  return objectIn(words.reduce<Json | undefined>((value, word) => objectIn(value)[word], document));
+  return asObject(words.reduce<Json | undefined>((value, word) => asObject(value)[word], document));
 }
 
 /** The members of an object; none of anything else. */
 export function membersOf(value: Json | undefined): [string, Json][] {
-  return Object.entries(objectIn(value));
+  return Object.entries(asObject(value));
 }
 
 /** The object, or an empty one in place of anything else. */
-export function objectIn(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
+export function asObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 /** The objects of a list. */
-export function objectsIn(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+export function asObjects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** The text, or none in place of anything else. */
-export function textIn(value: Json | undefined): string | undefined {
+export function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 function readOperation(
   document: JsonObject,
   { path, method, operation }: { path: string; method: string; operation: Json },
-): ReadOperation {
-  const { operationId, summary, description, tags, parameters, requestBody, responses } = objectIn(operation);
+): Operation {
+  const { operationId, summary, description, tags, parameters, requestBody, responses } = asObject(operation);
   return {
     path,
     method: method.toUpperCase(),
-    id: textIn(operationId) ?? '',
-    summary: textIn(summary) ?? '',
-    description: textIn(description),
+    id: asString(operationId) ?? '',
+    summary: asString(summary) ?? '',
+    description: asString(description),
     tag: Array.isArray(tags) ? String(tags[0]) : '',
-    parameters: objectsIn(parameters),
-    request: exampleIn(objectIn(requestBody)),
+    parameters: asObjects(parameters),
+    request: firstExample(asObject(requestBody)),
     answers: membersOf(responses).map(([status, response]) => {
-      const answer = resolved(document, response);
-      return { status, description: textIn(answer['description']) ?? '', example: exampleIn(answer) };
+      const answer = resolveReference(document, response);
+      return { status, description: asString(answer['description']) ?? '', example: firstExample(answer) };
     }),
   };
 }
 
 /** The first example of a request body or an answer. */
-export function exampleIn({ content }: JsonObject): Json | undefined {
-  const { examples } = objectIn(objectIn(content)['application/json']);
+export function firstExample({ content }: JsonObject): Json | undefined {
+  const { examples } = asObject(asObject(content)['application/json']);
   const [first] = membersOf(examples);
-  return first && objectIn(first[1])['value'];
+  return first && asObject(first[1])['value'];
 }
 
 /** A piece of HTML, in which every text is escaped. */
@@ -199,22 +199,22 @@ type Part = Markup | string | number | Part[];
 export function html(pieces: TemplateStringsArray, ...parts: (Part | undefined | false)[]): Markup {
   const text = pieces.map((piece, position) => {
     const part = parts[position];
-    return part === undefined || part === false ? piece : piece + rendered(part);
+    return part === undefined || part === false ? piece : piece + toHtml(part);
   });
   return { html: text.join('') };
 }
 
 /** A text of the contract: what stands between backticks is code. */
-export function worded(text: string): Markup[] {
+export function inlineCode(text: string): Markup[] {
   const parts = text.split('`');
   return parts.map((part, position) => (position % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }
 
-function rendered(part: Part): string {
-  if (Array.isArray(part)) return part.map(rendered).join('');
-  return typeof part === 'object' ? part.html : escaped(String(part));
+function toHtml(part: Part): string {
+  if (Array.isArray(part)) return part.map(toHtml).join('');
+  return typeof part === 'object' ? part.html : escapeHtml(String(part));
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

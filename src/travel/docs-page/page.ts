@@ -1,49 +1,49 @@
 import type { Json, JsonObject } from '../json.ts';
 import {
-  exampleIn,
+  asObject,
+  asObjects,
+  asString,
   fieldsTable,
+  firstExample,
   html,
+  inlineCode,
+  joinWithSpaces,
   type Markup,
   membersOf,
-  notesOf,
-  objectIn,
-  objectsIn,
-  operationsIn,
-  type ReadOperation,
-  spaced,
-  textIn,
-  typeOf,
-  worded,
+  type Operation,
+  readOperations,
+  schemaNotes,
+  typeText,
 } from './fields.ts';
 import { style } from './style.ts';
 
 /** A contract as a page to be read: without scripts, and with nothing from elsewhere. */
-export function docsPage(document: JsonObject): string {
-  const { title, version, description } = objectIn(document['info']);
-  const operations = operationsIn(document);
-  const chapters = chaptersOf(document, operations);
+export function renderDocsPage(document: JsonObject): string {
+  const { title, version, description } = asObject(document['info']);
+  const operations = readOperations(document);
+  const chapters = sectionsOf(document, operations);
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${textIn(title)}</title>
+<title>${asString(title)}</title>
 <style>${{ html: style }}</style>
 </head>
 <body>
 <nav aria-label="Contents">
-<p><a href="#top">${textIn(title)}</a></p>
-${chapters.map(contentsOf)}
+<p><a href="#top">${asString(title)}</a></p>
+${chapters.map(tableOfContents)}
 ${document['webhooks'] !== undefined && html`<p><a href="#deliveries-sent">What a webhook is sent</a></p>`}
 <p><a href="#failures">Failures</a></p>
 </nav>
 <main id="top">
-<h1>${textIn(title)} <small>${textIn(version)}</small></h1>
-${paragraphs(textIn(description) ?? '')}
+<h1>${asString(title)} <small>${asString(version)}</small></h1>
+${paragraphs(asString(description) ?? '')}
 <p>The same for programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). The calls below are for a shell with <code>JETBRIDGE</code>, the address of the service, and <code>TRAVEL_API_KEY</code>; a click selects one.</p>
-${chapters.map((chapter) => chapterSection(document, chapter))}
+${chapters.map((chapter) => renderSection(document, chapter))}
 ${deliveriesSection(document)}
-${failures(document, operations)}
+${failuresSection(document, operations)}
 </main>
 </body>
 </html>
@@ -51,26 +51,26 @@ ${failures(document, operations)}
   return page.html;
 }
 
-interface Chapter {
+interface Section {
   name: string;
   id: string;
   description: string | undefined;
-  operations: ReadOperation[];
+  operations: Operation[];
 }
 
-function chaptersOf(document: JsonObject, operations: ReadOperation[]): Chapter[] {
-  return objectsIn(document['tags']).map((tag) => {
-    const name = textIn(tag['name']) ?? '';
+function sectionsOf(document: JsonObject, operations: Operation[]): Section[] {
+  return asObjects(document['tags']).map((tag) => {
+    const name = asString(tag['name']) ?? '';
     return {
       name,
       id: name.toLowerCase().replaceAll(' ', '-'),
-      description: textIn(tag['description']),
+      description: asString(tag['description']),
       operations: operations.filter((operation) => operation.tag === name),
     };
   });
 }
 
-function contentsOf({ name, id, operations }: Chapter): Markup {
+function tableOfContents({ name, id, operations }: Section): Markup {
   return html`<p><a href="#${id}">${name}</a></p>
 <ul>${operations.map(
     (operation) =>
@@ -79,11 +79,11 @@ function contentsOf({ name, id, operations }: Chapter): Markup {
 `;
 }
 
-function chapterSection(document: JsonObject, { name, id, description, operations }: Chapter): Markup {
-  const type = typeNamed(document, operations);
+function renderSection(document: JsonObject, { name, id, description, operations }: Section): Markup {
+  const type = findSchemaName(document, operations);
   return html`<section id="${id}">
 <h2><a href="#${id}">${name}</a></h2>
-${description !== undefined && html`<p>${worded(description)}.</p>`}
+${description !== undefined && html`<p>${inlineCode(description)}.</p>`}
 ${type !== undefined && html`<details open><summary>Fields</summary>${fieldsTable(document, type)}</details>`}
 ${operations.map(operationSection)}
 </section>
@@ -91,14 +91,14 @@ ${operations.map(operationSection)}
 }
 
 /** The schema of the resource that a chapter is about: the one that its item is retrieved as. */
-function typeNamed(document: JsonObject, operations: ReadOperation[]): string | undefined {
-  const names = Object.keys(objectIn(objectIn(document['components'])['schemas']));
+function findSchemaName(document: JsonObject, operations: Operation[]): string | undefined {
+  const names = Object.keys(asObject(asObject(document['components'])['schemas']));
   const retrieved = operations.map(({ id }) => id.replace(/^retrieve/, ''));
   return names.find((name) => retrieved.includes(name));
 }
 
 /** The answers that all operations have in common, each once. */
-function failures(document: JsonObject, operations: ReadOperation[]): Markup {
+function failuresSection(document: JsonObject, operations: Operation[]): Markup {
   const answers = operations.flatMap((operation) => operation.answers);
   const failed = answers.filter(({ status }) => status >= '400');
   const once = [...new Map(failed.map((one) => [one.status, one])).values()];
@@ -113,45 +113,45 @@ ${once.map((one) => html`<div id="status-${one.status}">${answerDetails(one)}</d
 }
 
 function paragraphs(text: string): Markup[] {
-  return text.split('\n').map((line) => html`<p>${worded(line)}</p>`);
+  return text.split('\n').map((line) => html`<p>${inlineCode(line)}</p>`);
 }
 
 /** One operation: how it is called, with what, and what comes back. */
-export function operationSection(operation: ReadOperation): Markup {
+export function operationSection(operation: Operation): Markup {
   const { id, method, path, summary, description, parameters, answers } = operation;
   const [success, ...failures] = answers;
   return html`<section class="operation" id="${id}">
 <h3><a href="#${id}">${summary}</a></h3>
 <p class="call"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
-${description !== undefined && html`<p>${worded(description)}</p>`}
+${description !== undefined && html`<p>${inlineCode(description)}</p>`}
 ${parameters.length > 0 && parametersTable(parameters)}
 <pre class="curl"><code>${curlLine(operation)}</code></pre>
 ${answerDetails(success)}
-<p class="failures">Failures: ${failures.map((failure) => failureWord(failure))}</p>
+<p class="failures">Failures: ${failures.map((failure) => failureLink(failure))}</p>
 </section>
 `;
 }
 
 /** A call that can be pasted into a shell; the variables are those of the README. */
-export function curlLine({ method, path, parameters, request }: ReadOperation): string {
-  const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => variableOf(parameters, name));
+export function curlLine({ method, path, parameters, request }: Operation): string {
+  const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => shellVariable(parameters, name));
   const words = [
     `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$JETBRIDGE${place}"`,
     '-H "Authorization: Bearer $TRAVEL_API_KEY"',
-    ...(request === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(request)}`]),
+    ...(request === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuote(request)}`]),
   ];
   return words.join(' \\\n  ');
 }
 
 /** An answer with its example, to be unfolded; nothing where there is none. */
-export function answerDetails(answer: ReadOperation['answers'][number] | undefined): Markup {
+export function answerDetails(answer: Operation['answers'][number] | undefined): Markup {
   if (!answer) return html``;
   const { status, description, example } = answer;
-  return html`<details><summary><span class="status">${status}</span> ${worded(description)}</summary>
+  return html`<details><summary><span class="status">${status}</span> ${inlineCode(description)}</summary>
 ${example !== undefined && html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`}</details>`;
 }
 
-function failureWord({ status, description }: ReadOperation['answers'][number]): Markup {
+function failureLink({ status, description }: Operation['answers'][number]): Markup {
   return html`<a href="#status-${status}" title="${description}">${status}</a> `;
 }
 
@@ -164,18 +164,18 @@ function parametersTable(parameters: JsonObject[]): Markup {
 
 function parameterRow(parameter: JsonObject): Markup {
   const { name, description } = parameter;
-  const schema = objectIn(parameter['schema']);
-  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(parameter['in'])}</td><td>${typeOf(schema)}</td><td>${worded(textIn(description) ?? '')} ${spaced(notesOf(schema))}</td></tr>`;
+  const schema = asObject(parameter['schema']);
+  return html`<tr><td><code>${asString(name)}</code></td><td>${asString(parameter['in'])}</td><td>${typeText(schema)}</td><td>${inlineCode(asString(description) ?? '')} ${joinWithSpaces(schemaNotes(schema))}</td></tr>`;
 }
 
 /** `id` becomes `$USER_ID`: what is to be filled in is seen, and the shell says so when it is not. */
-function variableOf(parameters: JsonObject[], name: string): string {
+function shellVariable(parameters: JsonObject[], name: string): string {
   const { description } = parameters.find((parameter) => parameter['name'] === name) ?? {};
-  const what = (textIn(description) ?? name).replace(/^The id of the |\.$/g, '');
+  const what = (asString(description) ?? name).replace(/^The id of the |\.$/g, '');
   return `$${what.replaceAll(' ', '_').toUpperCase()}_ID`;
 }
 
-function quoted(body: Json): string {
+function shellQuote(body: Json): string {
   return `'${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
 }
 
@@ -183,7 +183,7 @@ function quoted(body: Json): string {
 export function deliveriesSection({ webhooks }: JsonObject): Markup {
   const kinds = membersOf(webhooks).map(([kind, methods]): [string, JsonObject] => [
     kind,
-    objectIn(objectIn(methods)['post']),
+    asObject(asObject(methods)['post']),
   ]);
   const [[, first] = []] = kinds;
   if (!first) return html``;
@@ -192,15 +192,15 @@ export function deliveriesSection({ webhooks }: JsonObject): Markup {
 <p>A POST of the event, as it can be retrieved. An answer of 200 to 299 says that it has arrived; anything else, or none, is delivered again.</p>
 <table>
 <thead><tr><th>Header</th><th>Notes</th></tr></thead>
-<tbody>${objectsIn(first['parameters']).map(headerRow)}</tbody>
+<tbody>${asObjects(first['parameters']).map(headerRow)}</tbody>
 </table>
-${kinds.map(([kind, delivery]) => kindDetails(kind, exampleIn(objectIn(delivery['requestBody']))))}
+${kinds.map(([kind, delivery]) => kindDetails(kind, firstExample(asObject(delivery['requestBody']))))}
 </section>
 `;
 }
 
 function headerRow({ name, description }: JsonObject): Markup {
-  return html`<tr><td><code>${textIn(name)}</code></td><td>${textIn(description)}.</td></tr>`;
+  return html`<tr><td><code>${asString(name)}</code></td><td>${asString(description)}.</td></tr>`;
 }
 
 function kindDetails(kind: string, example: Json | undefined): Markup {

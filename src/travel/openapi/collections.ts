@@ -1,69 +1,69 @@
 import type { JsonObject } from '../json.ts';
 import type { Operation, Resource, SubCollection } from '../resource.ts';
 import {
-  answerOf,
   collectionPath,
-  type Described,
-  type Documented,
-  enveloped,
+  type DocumentedResource,
+  envelope,
   type Failure,
-  failureReferences,
-  head,
+  failureRefs,
   jsonContent,
-  type Listed,
+  type ListFeatures,
   listParameters,
+  type OperationEntry,
+  operationHead,
   parentParameter,
   parentParameters,
   pathParameter,
-  reference,
-  revealingAnswer,
+  resourceResponse,
+  schemaRef,
+  secretResponse,
 } from './operations.ts';
 import {
-  answeredExample,
-  capitalized,
+  capitalize,
   idSchema,
   patchExample,
-  plural,
-  shapeNames,
-  spoken,
+  responseExample,
+  schemaNames,
+  toPlural,
+  toWords,
   withArticle,
 } from './schemas.ts';
 
 /** The list of a resource. */
-export function listOperation(documented: Documented): Described {
+export function listOperation(documented: DocumentedResource): OperationEntry {
   const { resource } = documented;
   const { type, cursor = false, sortBy, filters, parent } = resource;
-  const names = plural(type);
+  const names = toPlural(type);
   return {
     path: collectionPath(resource),
     method: 'get',
     operation: {
-      ...head(resource, `list${capitalized(names)}`, `List ${spoken(names)}`),
+      ...operationHead(resource, `list${capitalize(names)}`, `List ${toWords(names)}`),
       parameters: [...parentParameters(documented), ...listParameters({ cursor, sortBy, filters })],
       responses: {
-        200: pageAnswer(documented, { cursor, sortBy, filters }),
-        ...failureReferences(parent ? [400, 401, 404, 500, 503] : [400, 401, 500, 503]),
+        200: pageResponse(documented, { cursor, sortBy, filters }),
+        ...failureRefs(parent ? [400, 401, 404, 500, 503] : [400, 401, 500, 503]),
       },
     },
   };
 }
 
 /** The list of those of a resource that belong to an item of another one. */
-export function subListOperation(documented: Documented, sub: SubCollection): Described {
+export function subListOperation(documented: DocumentedResource, sub: SubCollection): OperationEntry {
   const { resource, catalog } = documented;
   const { type, path, cursor = false, sortBy } = resource;
-  const names = plural(type);
+  const names = toPlural(type);
   // Those whom an item names are few: they are neither sorted nor paged by cursor.
-  const listed: Listed =
+  const listed: ListFeatures =
     'idsIn' in sub ? { cursor: false, sortBy: [], filters: [] } : { cursor, sortBy, filters: [] };
-  const id = `list${capitalized(names)}Of${capitalized(sub.type)}`;
+  const id = `list${capitalize(names)}Of${capitalize(sub.type)}`;
   return {
     path: `/api/${sub.path}/{id}/${path}`,
     method: 'get',
     operation: {
-      ...head(resource, id, `List ${spoken(names)} of ${withArticle(sub.type)}`),
+      ...operationHead(resource, id, `List ${toWords(names)} of ${withArticle(sub.type)}`),
       parameters: [parentParameter(catalog, sub.type), ...listParameters(listed)],
-      responses: { 200: pageAnswer(documented, listed), ...failureReferences([400, 401, 404, 500, 503]) },
+      responses: { 200: pageResponse(documented, listed), ...failureRefs([400, 401, 404, 500, 503]) },
     },
   };
 }
@@ -104,16 +104,16 @@ export const metaSchemas: JsonObject = {
   },
 };
 
-function pageAnswer({ resource, shape }: Documented, { cursor, sortBy }: Listed): JsonObject {
-  const metas = [reference('OffsetMeta'), reference('CursorMeta')];
-  const data = { type: 'array', items: reference(shapeNames(resource).answered) };
-  const example = [answeredExample(resource, shape)];
+function pageResponse({ resource, shape }: DocumentedResource, { cursor, sortBy }: ListFeatures): JsonObject {
+  const metas = [schemaRef('OffsetMeta'), schemaRef('CursorMeta')];
+  const data = { type: 'array', items: schemaRef(schemaNames(resource).answered) };
+  const example = [responseExample(resource, shape)];
   const sorted = sortBy.length > 0 ? { sortBy: 'createdAt' } : {};
   const byOffset = { pageKind: 'offset', limit: 10, offset: 0, total: 1, order: 'asc', sortBy: 'createdAt' };
   const byCursor = { pageKind: 'cursor', limit: 10, nextAfter: 'WzEsIDJd', order: 'asc', ...sorted };
   return {
     description: 'A page',
-    content: jsonContent(enveloped(data, cursor ? { oneOf: metas } : reference('OffsetMeta')), {
+    content: jsonContent(envelope(data, cursor ? { oneOf: metas } : schemaRef('OffsetMeta')), {
       offset: { data: example, meta: byOffset },
       ...(cursor ? { cursor: { data: example, meta: byCursor } } : {}),
     }),
@@ -131,52 +131,55 @@ export const itemOperations = {
       path: collectionPath(resource),
       method: 'post',
       operation: {
-        ...head(resource, `create${capitalized(type)}`, `Create ${withArticle(type)}`),
+        ...operationHead(resource, `create${capitalize(type)}`, `Create ${withArticle(type)}`),
         ...(parameters.length > 0 ? { parameters } : {}),
-        requestBody: requestBody(shapeNames(resource).written, example),
+        requestBody: requestBody(schemaNames(resource).written, example),
         responses: {
-          201: revealingAnswer(documented, 'What was created'),
-          ...failureReferences([...failures, ...refusals(resource, 'create'), 413, 415, 422, 500, 503]),
+          201: secretResponse(documented, 'What was created'),
+          ...failureRefs([...failures, ...ruleFailures(resource, 'create'), 413, 415, 422, 500, 503]),
         },
       },
     };
   },
-  retrieve: (documented) => item(documented, { method: 'get', verb: 'retrieve', failures: [404] }),
+  retrieve: (documented) => itemOperation(documented, { method: 'get', verb: 'retrieve', failures: [404] }),
   patch: (documented) =>
-    item(documented, {
+    itemOperation(documented, {
       method: 'patch',
       verb: 'update',
       says: 'Fields in the body are changed, those that are null are removed, others stay (JSON merge patch, RFC 7396).',
-      body: requestBody(shapeNames(documented.resource).patched, patchExample(documented.resource)),
-      failures: [404, ...refusals(documented.resource, 'patch'), 413, 415, 422],
+      body: requestBody(schemaNames(documented.resource).patched, patchExample(documented.resource)),
+      failures: [404, ...ruleFailures(documented.resource, 'patch'), 413, 415, 422],
     }),
   replace: (documented) =>
-    item(documented, {
+    itemOperation(documented, {
       method: 'put',
       verb: 'replace',
       says: 'Fields that the body leaves out are removed, but `archived`, which stays.',
-      body: requestBody(shapeNames(documented.resource).written, documented.resource.example),
-      failures: [404, ...refusals(documented.resource, 'replace'), 413, 415, 422],
+      body: requestBody(schemaNames(documented.resource).written, documented.resource.example),
+      failures: [404, ...ruleFailures(documented.resource, 'replace'), 413, 415, 422],
     }),
   delete: (documented) =>
-    item(documented, {
+    itemOperation(documented, {
       method: 'delete',
       verb: 'delete',
       says: 'The answer is the resource as it was.',
       // Who refers to it is known when it is tried.
-      failures: [404, 409, ...refusals(documented.resource, 'delete')],
+      failures: [404, 409, ...ruleFailures(documented.resource, 'delete')],
     }),
-} satisfies Record<Exclude<Operation, 'list'>, (documented: Documented) => Described>;
+} satisfies Record<Exclude<Operation, 'list'>, (documented: DocumentedResource) => OperationEntry>;
 
-interface Item {
-  method: Described['method'];
+interface ItemOperation {
+  method: OperationEntry['method'];
   verb: string;
   says?: string;
   body?: JsonObject;
   failures: Failure[];
 }
 
-function item(documented: Documented, { method, verb, says, body, failures }: Item): Described {
+function itemOperation(
+  documented: DocumentedResource,
+  { method, verb, says, body, failures }: ItemOperation,
+): OperationEntry {
   const { resource } = documented;
   const { type, parent, path, idForm } = resource;
   const id = parent ? nestedId(path) : 'id';
@@ -184,20 +187,20 @@ function item(documented: Documented, { method, verb, says, body, failures }: It
     path: `${collectionPath(resource)}/{${id}}`,
     method,
     operation: {
-      ...head(resource, `${verb}${capitalized(type)}`, `${capitalized(verb)} ${withArticle(type)}`),
+      ...operationHead(resource, `${verb}${capitalize(type)}`, `${capitalize(verb)} ${withArticle(type)}`),
       ...(says === undefined ? {} : { description: says }),
-      parameters: [...parentParameters(documented), pathParameter(id, idSchema(idForm), spoken(type))],
+      parameters: [...parentParameters(documented), pathParameter(id, idSchema(idForm), toWords(type))],
       ...(body ? { requestBody: body } : {}),
       responses: {
-        200: answerOf(documented, 'The resource'),
-        ...failureReferences([400, 401, ...failures, 500, 503]),
+        200: resourceResponse(documented, 'The resource'),
+        ...failureRefs([400, 401, ...failures, 500, 503]),
       },
     },
   };
 }
 
 /** What its rules and its unique fields refuse. */
-function refusals({ rules, unique = [] }: Resource, operation: Operation): Failure[] {
+function ruleFailures({ rules, unique = [] }: Resource, operation: Operation): Failure[] {
   const taken: Failure[] = unique.length > 0 && operation !== 'delete' ? [409] : [];
   return [...taken, ...(rules?.refuses?.[operation] ?? [])];
 }
@@ -208,5 +211,5 @@ function nestedId(path: string): string {
 }
 
 function requestBody(name: string, example: JsonObject): JsonObject {
-  return { required: true, content: jsonContent(enveloped(reference(name)), { example: { data: example } }) };
+  return { required: true, content: jsonContent(envelope(schemaRef(name)), { example: { data: example } }) };
 }

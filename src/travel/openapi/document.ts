@@ -1,24 +1,24 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
 import { itemOperations, listOperation, metaSchemas, subListOperation } from './collections.ts';
 import {
-  answerOf,
-  type Described,
-  type Documented,
-  enveloped,
+  type DocumentedResource,
+  envelope,
   errorSchema,
   type Failure,
-  failureReferences,
+  failureRefs,
   failureResponses,
   invalidSchema,
   jsonContent,
+  type OperationEntry,
   pathParameter,
-  reference,
-  revealingAnswer,
+  resourceResponse,
+  schemaRef,
+  secretResponse,
   tagOf,
 } from './operations.ts';
-import { answeredExample, capitalized, idSchema, shapeNames, shapesOf } from './schemas.ts';
+import { capitalize, idSchema, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
 
 /** The version of the contract, which is not that of the program: it is raised when what clients rely on changes. */
 const VERSION = '1.0.0';
@@ -27,9 +27,9 @@ const VERSION = '1.0.0';
  * The contract of the travel service as an OpenAPI 3.1 document, derived from the declarations of its resources. The
  * service is at `url`; by default where the document comes from.
  */
-export function openapi(catalog: Resource[], url = '/'): JsonObject {
-  const schemas = Object.assign({}, ...catalog.map((resource) => shapesOf(resource, catalog)));
-  const documented = catalog.map((resource) => documentedResource(resource, catalog, schemas));
+export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
+  const schemas = Object.assign({}, ...catalog.map((resource) => resourceSchemas(resource, catalog)));
+  const documented = catalog.map((resource) => toDocumented(resource, catalog, schemas));
   const webhooks = eventWebhooks(documented, schemas);
   return {
     openapi: '3.1.0',
@@ -38,7 +38,7 @@ export function openapi(catalog: Resource[], url = '/'): JsonObject {
     servers: [{ url: url === '/' ? url : url.replace(/\/+$/, '') }],
     security: [{ bearer: [] }],
     tags: [{ name: ACCOUNT }, ...catalog.map((resource) => tag(resource))],
-    paths: paths([...extraOperations(documented, ACCOUNT), ...documented.flatMap(operationsOf)]),
+    paths: groupByPath([...extraOperations(documented, ACCOUNT), ...documented.flatMap(operationsOf)]),
     ...(webhooks ? { webhooks } : {}),
     components: {
       schemas: { ...schemas, ...metaSchemas, ErrorBody: errorSchema, Invalid: invalidSchema },
@@ -62,14 +62,14 @@ const INTRODUCTION = [
   'A method that a path does not support is answered with 403 `forbidden`.',
 ].join('\n');
 
-function documentedResource(resource: Resource, catalog: Resource[], schemas: JsonObject): Documented {
-  const shape = schemas[shapeNames(resource).answered];
-  return { resource, catalog, shape: isObject(shape) ? shape : {} };
+function toDocumented(resource: Resource, catalog: Resource[], schemas: JsonObject): DocumentedResource {
+  const shape = schemas[schemaNames(resource).answered];
+  return { resource, catalog, shape: isJsonObject(shape) ? shape : {} };
 }
 
 /** Every operation that the declaration of a resource stands for. */
-function operationsOf(documented: Documented): Described[] {
-  const { operations, under = [] } = documented.resource;
+function operationsOf(documented: DocumentedResource): OperationEntry[] {
+  const { operations, subCollections: under = [] } = documented.resource;
   return [
     ...operations.map((operation) =>
       operation === 'list' ? listOperation(documented) : itemOperations[operation](documented),
@@ -83,7 +83,7 @@ function tag(resource: Resource): JsonObject {
   return { name: tagOf(resource), ...(description === undefined ? {} : { description }) };
 }
 
-function paths(described: Described[]): JsonObject {
+function groupByPath(described: OperationEntry[]): JsonObject {
   const all: Record<string, JsonObject> = {};
   for (const { path, method, operation } of described) {
     all[path] = { ...all[path], [method]: operation };
@@ -92,7 +92,7 @@ function paths(described: Described[]): JsonObject {
 }
 
 /** The operations that no declaration stands for. */
-export function extraOperations(documented: Documented[], tag: string): Described[] {
+export function extraOperations(documented: DocumentedResource[], tag: string): OperationEntry[] {
   const user = documented.find(({ resource }) => resource.type === 'user');
   if (!user) return [];
   return [
@@ -103,7 +103,7 @@ export function extraOperations(documented: Documented[], tag: string): Describe
         operationId: 'whoami',
         summary: 'Retrieve the user of the credential',
         tags: [tag],
-        responses: { 200: answerOf(user, 'The user'), ...failureReferences([400, 401, 500, 503]) },
+        responses: { 200: resourceResponse(user, 'The user'), ...failureRefs([400, 401, 500, 503]) },
       },
     },
     ...webhookOperations(documented),
@@ -111,27 +111,27 @@ export function extraOperations(documented: Documented[], tag: string): Describe
 }
 
 /** What webhooks are sent, by kind of event; undefined where there are none. */
-export function eventWebhooks(documented: Documented[], schemas: JsonObject): JsonObject | undefined {
+export function eventWebhooks(documented: DocumentedResource[], schemas: JsonObject): JsonObject | undefined {
   if (!documented.some(({ resource }) => resource.type === 'webhook')) return undefined;
-  const answered = documented.map(({ resource, shape }) => answeredExample(resource, shape));
-  const examples = [...answered, ...Object.values(schemas).flatMap(ownExamples)];
-  return Object.fromEntries(eventKinds.map((kind) => [kind, { post: delivery(kind, examples) }]));
+  const answered = documented.map(({ resource, shape }) => responseExample(resource, shape));
+  const examples = [...answered, ...Object.values(schemas).flatMap(examplesOfSchema)];
+  return Object.fromEntries(eventKinds.map((kind) => [kind, { post: webhookRequest(kind, examples) }]));
 }
 
-function delivery(kind: string, examples: Json[]): JsonObject {
+function webhookRequest(kind: string, examples: Json[]): JsonObject {
   // `tripProject.booking.failed` embeds a booking, `user.created` a user.
   const embedded = kind.split('.').at(-2) ?? '';
-  const parts = { kind: { const: kind }, data: reference(capitalized(embedded)) };
+  const parts = { kind: { const: kind }, data: schemaRef(capitalize(embedded)) };
   return {
-    operationId: `on${kind.split('.').map(capitalized).join('')}`,
+    operationId: `on${kind.split('.').map(capitalize).join('')}`,
     summary: kind,
     security: [],
-    parameters: headers,
+    parameters: webhookHeaders,
     requestBody: {
       required: true,
       content: jsonContent(
-        { allOf: [reference('Event'), { properties: parts }] },
-        exampleOf(kind, embedded, examples),
+        { allOf: [schemaRef('Event'), { properties: parts }] },
+        eventExample(kind, embedded, examples),
       ),
     },
     responses: {
@@ -141,7 +141,7 @@ function delivery(kind: string, examples: Json[]): JsonObject {
   };
 }
 
-const headers = [
+const webhookHeaders = [
   { name: 'webhook-id', about: 'The id of the event, the same at each attempt' },
   { name: 'webhook-timestamp', about: 'When this attempt was made, in seconds since 1970' },
   { name: 'webhook-signature', about: 'Signatures of the id, the time and the body (Standard Webhooks)' },
@@ -151,46 +151,46 @@ const headers = [
 }));
 
 /** The event with what an example has of this type; none where no example has it. */
-function exampleOf(kind: string, type: string, examples: Json[]): Record<string, JsonObject> {
-  const event = partOf(examples, 'event');
-  const data = partOf(examples, type);
+function eventExample(kind: string, type: string, examples: Json[]): Record<string, JsonObject> {
+  const event = findResource(examples, 'event');
+  const data = findResource(examples, type);
   if (!event || !data) return {};
   const { id, createdAt } = event;
   return { example: { id: id ?? '', type: 'event', createdAt: createdAt ?? '', data, kind } };
 }
 
-function ownExamples(schema: Json): Json[] {
-  const { examples } = isObject(schema) ? schema : {};
+function examplesOfSchema(schema: Json): Json[] {
+  const { examples } = isJsonObject(schema) ? schema : {};
   return Array.isArray(examples) ? examples : [];
 }
 
 /** The first object of this type anywhere in a value. */
-function partOf(value: Json, type: string): JsonObject | undefined {
-  if (isObject(value) && value['type'] === type && 'id' in value) return value;
+function findResource(value: Json, type: string): JsonObject | undefined {
+  if (isJsonObject(value) && value['type'] === type && 'id' in value) return value;
   const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
   for (const part of parts) {
-    const found = partOf(part, type);
+    const found = findResource(part, type);
     if (found) return found;
   }
   return undefined;
 }
 
 /** What one can do with a webhook besides what its declaration stands for. */
-export function webhookOperations(documented: Documented[]): Described[] {
+export function webhookOperations(documented: DocumentedResource[]): OperationEntry[] {
   const find = (wanted: string) => documented.find(({ resource }) => resource.type === wanted);
   const [webhook, delivery] = [find('webhook'), find('webhookDelivery')];
   if (!webhook || !delivery) return [];
-  return [replaceSecret(webhook), testWebhook(webhook), redeliver(delivery)];
+  return [replaceSecretOperation(webhook), testWebhookOperation(webhook), redeliverOperation(delivery)];
 }
 
 const webhookId = pathParameter('id', idSchema('A'), 'webhook');
 const deliveryId = pathParameter('deliveryId', idSchema('A'), 'webhook delivery');
 
-function failures(more: Failure[] = []) {
-  return failureReferences([400, 401, 404, ...more, 500, 503]);
+function failureResponseRefs(more: Failure[] = []) {
+  return failureRefs([400, 401, 404, ...more, 500, 503]);
 }
 
-function replaceSecret(webhook: Documented): Described {
+function replaceSecretOperation(webhook: DocumentedResource): OperationEntry {
   return {
     path: '/api/webhooks/{id}/secret',
     method: 'post',
@@ -200,12 +200,15 @@ function replaceSecret(webhook: Documented): Described {
       description: 'For 24 hours both secrets sign, so that the receiver can be changed without a gap.',
       tags: [tagOf(webhook.resource)],
       parameters: [webhookId],
-      responses: { 200: revealingAnswer(webhook, 'The webhook with its new secret'), ...failures() },
+      responses: {
+        200: secretResponse(webhook, 'The webhook with its new secret'),
+        ...failureResponseRefs(),
+      },
     },
   };
 }
 
-function testWebhook(webhook: Documented): Described {
+function testWebhookOperation(webhook: DocumentedResource): OperationEntry {
   const example = { data: { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 } };
   return {
     path: '/api/webhooks/{id}/test',
@@ -222,15 +225,15 @@ function testWebhook(webhook: Documented): Described {
       responses: {
         200: {
           description: 'What came back; it arrived if there is no `error`',
-          content: jsonContent(enveloped(reference('WebhookAttempt')), { example }),
+          content: jsonContent(envelope(schemaRef('WebhookAttempt')), { example }),
         },
-        ...failures(),
+        ...failureResponseRefs(),
       },
     },
   };
 }
 
-function redeliver(delivery: Documented): Described {
+function redeliverOperation(delivery: DocumentedResource): OperationEntry {
   return {
     path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
     method: 'post',
@@ -240,7 +243,7 @@ function redeliver(delivery: Documented): Described {
       description: 'A new delivery, at once, which does not wait for others.',
       tags: [tagOf(delivery.resource)],
       parameters: [webhookId, deliveryId],
-      responses: { 201: answerOf(delivery, 'The new delivery'), ...failures([409]) },
+      responses: { 201: resourceResponse(delivery, 'The new delivery'), ...failureResponseRefs([409]) },
     },
   };
 }

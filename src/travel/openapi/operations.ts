@@ -1,31 +1,39 @@
 import { ApiError, errorBody, statuses, storeUnavailable, validationFailed } from '../errors.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { deliveryStatuses } from '../webhooks/ports.ts';
-import { answeredExample, capitalized, idSchema, plural, shapeNames, shapesOf, spoken } from './schemas.ts';
+import {
+  capitalize,
+  idSchema,
+  resourceSchemas,
+  responseExample,
+  schemaNames,
+  toPlural,
+  toWords,
+} from './schemas.ts';
 
 /** An operation of the contract with its place. */
-export interface Described {
+export interface OperationEntry {
   path: string;
   method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   operation: JsonObject;
 }
 
 /** A resource among the others, with its answered shape. */
-export interface Documented {
+export interface DocumentedResource {
   resource: Resource;
   catalog: Resource[];
   shape: JsonObject;
 }
 
 /** What every operation of a resource begins with. */
-export function head(resource: Resource, operationId: string, summary: string): JsonObject {
+export function operationHead(resource: Resource, operationId: string, summary: string): JsonObject {
   return { operationId, summary, tags: [tagOf(resource)] };
 }
 
 /** The tag of a resource's operations. */
 export function tagOf({ type }: Resource): string {
-  return capitalized(spoken(plural(type)));
+  return capitalize(toWords(toPlural(type)));
 }
 
 /** Where the collection is. */
@@ -34,37 +42,37 @@ export function collectionPath({ parent, path }: Resource): string {
 }
 
 /** The parameter in the path of a collection that is nested under the items of another. */
-export function parentParameters({ resource: { parent }, catalog }: Documented): JsonObject[] {
+export function parentParameters({ resource: { parent }, catalog }: DocumentedResource): JsonObject[] {
   return parent ? [parentParameter(catalog, parent.type)] : [];
 }
 
 /** The id of an item of this type, under which there is a list. */
 export function parentParameter(catalog: Resource[], type: string): JsonObject {
   const form = catalog.find((resource) => resource.type === type)?.idForm ?? 'B';
-  return pathParameter('id', idSchema(form), spoken(type));
+  return pathParameter('id', idSchema(form), toWords(type));
 }
 
 /** The answer of one resource. */
-export function answerOf({ resource, shape }: Documented, description: string): JsonObject {
-  const schema = enveloped(reference(shapeNames(resource).answered));
+export function resourceResponse({ resource, shape }: DocumentedResource, description: string): JsonObject {
+  const schema = envelope(schemaRef(schemaNames(resource).answered));
   return {
     description,
-    content: jsonContent(schema, { example: { data: answeredExample(resource, shape) } }),
+    content: jsonContent(schema, { example: { data: responseExample(resource, shape) } }),
   };
 }
 
 /** The one answer of a resource that tells its secret, if it has one. */
-export function revealingAnswer(documented: Documented, description: string): JsonObject {
+export function secretResponse(documented: DocumentedResource, description: string): JsonObject {
   const { resource, catalog } = documented;
-  if (!resource.secret) return answerOf(documented, description);
-  const name = shapeNames(resource).revealing;
-  const shape = shapesOf(resource, catalog)[name];
-  const data = answeredExample(resource, isObject(shape) ? shape : {});
-  return { description, content: jsonContent(enveloped(reference(name)), { example: { data } }) };
+  if (!resource.secret) return resourceResponse(documented, description);
+  const name = schemaNames(resource).revealing;
+  const shape = resourceSchemas(resource, catalog)[name];
+  const data = responseExample(resource, isJsonObject(shape) ? shape : {});
+  return { description, content: jsonContent(envelope(schemaRef(name)), { example: { data } }) };
 }
 
 /** `{"data": …}` */
-export function enveloped(data: JsonObject, meta?: JsonObject): JsonObject {
+export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
   return {
     type: 'object',
     properties: { data, ...(meta ? { meta } : {}) },
@@ -79,32 +87,48 @@ export function jsonContent(schema: JsonObject, examples: Record<string, JsonObj
 }
 
 /** A reference to a schema of this name. */
-export function reference(name: string): JsonObject {
+export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** What the pages of one list may be asked for. */
-export type Listed = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
+export type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
 
 /** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
-export function listParameters({ cursor, sortBy, filters }: Listed): JsonObject[] {
+export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonObject[] {
   return [
-    query('pageKind', pageKind(cursor), 'How the pages are told apart.'),
-    query('limit', int32({ minimum: 1, maximum: 100, default: 10 }), 'How many to a page.'),
-    query('offset', int32({ minimum: 0, default: 0 }), 'How many to pass over; with offset pages only.'),
-    ...(cursor ? places : []),
-    query('order', choice(['asc', 'desc'], 'asc'), 'Ascending or descending.'),
+    queryParameter('pageKind', pageKindSchema(cursor), 'How the pages are told apart.'),
+    queryParameter('limit', integerSchema({ minimum: 1, maximum: 100, default: 10 }), 'How many to a page.'),
+    queryParameter(
+      'offset',
+      integerSchema({ minimum: 0, default: 0 }),
+      'How many to pass over; with offset pages only.',
+    ),
+    ...(cursor ? cursorParameters : []),
+    queryParameter('order', enumSchema(['asc', 'desc'], 'asc'), 'Ascending or descending.'),
     ...(sortBy.length > 0
-      ? [query('sortBy', choice(['createdAt', ...sortBy], 'createdAt'), 'What to sort by.')]
+      ? [queryParameter('sortBy', enumSchema(['createdAt', ...sortBy], 'createdAt'), 'What to sort by.')]
       : []),
     ...(filters.includes('archived')
-      ? [query('archived', choice(['true', 'false']), 'Only those that are archived, or only the others.')]
+      ? [
+          queryParameter(
+            'archived',
+            enumSchema(['true', 'false']),
+            'Only those that are archived, or only the others.',
+          ),
+        ]
       : []),
     ...(filters.includes('emails')
-      ? [query('emails', { type: 'string' }, 'Only the users with these addresses, separated by commas.')]
+      ? [
+          queryParameter(
+            'emails',
+            { type: 'string' },
+            'Only the users with these addresses, separated by commas.',
+          ),
+        ]
       : []),
     ...(filters.includes('status')
-      ? [query('status', choice([...deliveryStatuses]), 'Only those in this state.')]
+      ? [queryParameter('status', enumSchema([...deliveryStatuses]), 'Only those in this state.')]
       : []),
   ];
 }
@@ -114,32 +138,32 @@ export function pathParameter(name: string, schema: JsonObject, type: string): J
   return { name, in: 'path', required: true, description: `The id of the ${type}.`, schema };
 }
 
-const places = [
-  query(
+const cursorParameters = [
+  queryParameter(
     'after',
     { type: 'string' },
     'The cursor of the first item; with cursor pages only, not with `before`.',
   ),
-  query(
+  queryParameter(
     'before',
     { type: 'string' },
     'The cursor of the last item; with cursor pages only, not with `after`.',
   ),
 ];
 
-function query(name: string, schema: JsonObject, description: string): JsonObject {
+function queryParameter(name: string, schema: JsonObject, description: string): JsonObject {
   return { name, in: 'query', description, schema };
 }
 
-function pageKind(cursor: boolean): JsonObject {
-  return choice(cursor ? ['offset', 'cursor'] : ['offset'], 'offset');
+function pageKindSchema(cursor: boolean): JsonObject {
+  return enumSchema(cursor ? ['offset', 'cursor'] : ['offset'], 'offset');
 }
 
-function choice(values: string[], otherwise?: string): JsonObject {
+function enumSchema(values: string[], otherwise?: string): JsonObject {
   return { type: 'string', enum: values, ...(otherwise === undefined ? {} : { default: otherwise }) };
 }
 
-function int32(bounds: JsonObject): JsonObject {
+function integerSchema(bounds: JsonObject): JsonObject {
   return { type: 'integer', format: 'int32', ...bounds };
 }
 
@@ -147,7 +171,7 @@ function int32(bounds: JsonObject): JsonObject {
 export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
 
 /** References to the answers of these failures. */
-export function failureReferences(failures: Failure[]): JsonObject {
+export function failureRefs(failures: Failure[]): JsonObject {
   return Object.fromEntries(
     failures.map((status) => [String(status), { $ref: `#/components/responses/${failureNames[status]}` }]),
   );
@@ -155,7 +179,7 @@ export function failureReferences(failures: Failure[]): JsonObject {
 
 /** The answers of all failures, by name. */
 export function failureResponses(): JsonObject {
-  const told = examples.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
+  const told = exampleErrors.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
   return {
     ...Object.fromEntries(told),
     [failureNames[401]]: {
@@ -218,27 +242,30 @@ const descriptions = {
   503: 'Nothing can be stored at the moment, as on a full disk. The request was not carried out, and may be sent again.',
 } satisfies Record<Exclude<Failure, 401>, string>;
 
-const parameterFault = {
+const exampleParameterFault = {
   field: 'limit',
   value: 101,
   code: 'paramValue',
   message: 'The value of "limit" is not allowed here.',
 };
-const fieldFault = {
+const exampleFieldFault = {
   field: 'email',
   value: 'nobody',
   code: 'email',
   message: '"email" must be a valid email address.',
 };
 
-const examples: [Exclude<Failure, 401>, ApiError][] = [
-  [400, new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: [parameterFault] })],
+const exampleErrors: [Exclude<Failure, 401>, ApiError][] = [
+  [
+    400,
+    new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: [exampleParameterFault] }),
+  ],
   [403, new ApiError('forbidden', 'DELETE is not supported here.')],
   [404, new ApiError('notFound', 'There is no such user.')],
   [409, new ApiError('conflict', 'There is a user with this email already.')],
   [413, new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 })],
   [415, new ApiError('badRequest', 'The body must be application/json.', { status: 415 })],
-  [422, validationFailed([fieldFault])],
+  [422, validationFailed([exampleFieldFault])],
   [500, new ApiError('internalError', 'The travel service failed.')],
   [503, storeUnavailable()],
 ];

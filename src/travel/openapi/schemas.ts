@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { DeclaredSecret, Resource } from '../resource.ts';
 
 /** The names under which the shapes of a resource are found among the schemas. */
-export function shapeNames({ type }: Resource) {
-  const name = capitalized(type);
+export function schemaNames({ type }: Resource) {
+  const name = capitalize(type);
   return {
     answered: name,
     written: `New${name}`,
@@ -16,22 +16,24 @@ export function shapeNames({ type }: Resource) {
 }
 
 /** The shapes of a resource: as answered and, where a client may write it, as created or replaced, and as changed. */
-export function shapesOf(resource: Resource, catalog: Resource[]): JsonObject {
-  const names = shapeNames(resource);
-  const kept = jsonSchemaOf(resource.schema);
-  const derived = resource.readOnly ? jsonSchemaOf(resource.readOnly) : { schema: {}, named: {} };
+export function resourceSchemas(resource: Resource, catalog: Resource[]): JsonObject {
+  const names = schemaNames(resource);
+  const kept = toJsonSchema(resource.schema);
+  const derived = resource.readOnly ? toJsonSchema(resource.readOnly) : { schema: {}, named: {} };
   const written = withReferences(kept.schema, resource, catalog);
-  const answered = answeredSchema(
-    joined(
-      joined(commonFields(resource), withReferences(derived.schema, resource, catalog)),
+  const answered = responseSchema(
+    mergeObjectSchemas(
+      mergeObjectSchemas(commonFields(resource), withReferences(derived.schema, resource, catalog)),
       withoutDescription(written),
     ),
   );
   const isWritable = resource.operations.includes('create');
   return {
-    [names.answered]: described(resource.schema, answered),
+    [names.answered]: withDescription(resource.schema, answered),
     ...(isWritable ? { [names.written]: written, [names.patched]: patchSchema(written) } : {}),
-    ...(resource.secret ? { [names.revealing]: joined(answered, secretField(resource.secret)) } : {}),
+    ...(resource.secret
+      ? { [names.revealing]: mergeObjectSchemas(answered, secretField(resource.secret)) }
+      : {}),
     ...kept.named,
     ...derived.named,
   };
@@ -64,12 +66,12 @@ function commonFields({ type, idForm }: Resource): JsonObject {
 /** Fields that refer to another resource have the form of its ids. */
 function withReferences(schema: JsonObject, resource: Resource, catalog: Resource[]): JsonObject {
   const { properties } = schema;
-  if (!isObject(properties)) return schema;
+  if (!isJsonObject(properties)) return schema;
   const targets = new Map((resource.references ?? []).map(({ field, to }) => [field, to]));
   if (resource.parent) targets.set(`${resource.parent.type}Id`, resource.parent.type);
   const members = Object.entries(properties).map(([name, member]): [string, Json] => {
     const target = catalog.find(({ type }) => type === targets.get(name));
-    if (!target || !isObject(member)) return [name, member];
+    if (!target || !isJsonObject(member)) return [name, member];
     return [
       name,
       { ...member, ...idSchema(target.idForm), description: `The id of ${withArticle(target.type)}` },
@@ -78,9 +80,9 @@ function withReferences(schema: JsonObject, resource: Resource, catalog: Resourc
   return { ...schema, properties: Object.fromEntries(members) };
 }
 
-function joined(one: JsonObject, other: JsonObject): JsonObject {
+function mergeObjectSchemas(one: JsonObject, other: JsonObject): JsonObject {
   const list = (value: Json | undefined) => (Array.isArray(value) ? value : []);
-  const object = (value: Json | undefined) => (isObject(value) ? value : {});
+  const object = (value: Json | undefined) => (isJsonObject(value) ? value : {});
   return {
     ...one,
     ...other,
@@ -89,7 +91,7 @@ function joined(one: JsonObject, other: JsonObject): JsonObject {
   };
 }
 
-function described(schema: z.ZodType, shape: JsonObject): JsonObject {
+function withDescription(schema: z.ZodType, shape: JsonObject): JsonObject {
   const { description } = schema;
   return description === undefined ? shape : { description, ...shape };
 }
@@ -99,10 +101,10 @@ function withoutDescription({ description: _description, ...rest }: JsonObject):
 }
 
 /** The JSON Schema of a declared schema as a client writes it, and the schemas with a name that it refers to, as answered. */
-export function jsonSchemaOf(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
+export function toJsonSchema(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
   const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
   const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
-  const named = Object.entries<JsonObject>($defs).map(([name, part]) => [name, answeredSchema(part)]);
+  const named = Object.entries<JsonObject>($defs).map(([name, part]) => [name, responseSchema(part)]);
   return { schema: rest, named: Object.fromEntries(named) };
 }
 
@@ -110,15 +112,15 @@ export function jsonSchemaOf(schema: z.ZodType): { schema: JsonObject; named: Js
  * The schema of what is answered: what has a default is there always. Nothing is said against further members, so that a
  * client that was made from this contract goes on when there are new ones.
  */
-export function answeredSchema(schema: JsonObject): JsonObject {
+export function responseSchema(schema: JsonObject): JsonObject {
   const { additionalProperties, required = [], ...rest } = withoutDefault(schema);
   const { properties } = rest;
-  const filled = Object.entries(isObject(properties) ? properties : {}).filter(([, part]) =>
+  const filled = Object.entries(isJsonObject(properties) ? properties : {}).filter(([, part]) =>
     hasDefault(part),
   );
   const there = [...(Array.isArray(required) ? required : []), ...filled.map(([name]) => name)];
   return {
-    ...mapped(rest, answeredSchema),
+    ...mapSubschemas(rest, responseSchema),
     ...(there.length > 0 ? { required: there } : {}),
     ...(additionalProperties ? { additionalProperties } : {}),
   };
@@ -127,17 +129,17 @@ export function answeredSchema(schema: JsonObject): JsonObject {
 /** The schema of a merge patch (RFC 7396): every member may be left out, and null where it can be removed; arrays are replaced whole. */
 export function patchSchema(schema: JsonObject): JsonObject {
   const { required = [], properties, ...rest } = withoutDefault(schema);
-  if (!isObject(properties)) return withoutDefault(schema);
+  if (!isJsonObject(properties)) return withoutDefault(schema);
   const kept = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(properties).map(([name, member]): [string, Json] => {
-    const changed = isObject(member) ? patchSchema(member) : member;
-    return [name, kept.has(name) || !isObject(changed) ? changed : nullable(changed)];
+    const changed = isJsonObject(member) ? patchSchema(member) : member;
+    return [name, kept.has(name) || !isJsonObject(changed) ? changed : nullable(changed)];
   });
   const { additionalProperties: others } = rest;
   return {
     ...rest,
     properties: Object.fromEntries(members),
-    ...(isObject(others) ? { additionalProperties: nullable(others) } : {}),
+    ...(isJsonObject(others) ? { additionalProperties: nullable(others) } : {}),
   };
 }
 
@@ -149,10 +151,10 @@ function nullable(schema: JsonObject): JsonObject {
 }
 
 /** The schema with its parts changed. */
-function mapped(schema: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
-  const each = (part: Json): Json => (isObject(part) ? change(part) : part);
+function mapSubschemas(schema: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
+  const each = (part: Json): Json => (isJsonObject(part) ? change(part) : part);
   const parts = Object.entries(schema).map(([word, value]): [string, Json] => {
-    if (word === 'properties' && isObject(value)) {
+    if (word === 'properties' && isJsonObject(value)) {
       return [word, Object.fromEntries(Object.entries(value).map(([name, part]) => [name, each(part)]))];
     }
     if (word === 'items') return [word, each(value)];
@@ -163,7 +165,7 @@ function mapped(schema: JsonObject, change: (part: JsonObject) => JsonObject): J
 }
 
 function hasDefault(schema: Json): boolean {
-  return isObject(schema) && 'default' in schema;
+  return isJsonObject(schema) && 'default' in schema;
 }
 
 function withoutDefault(schema: JsonObject): JsonObject {
@@ -172,14 +174,14 @@ function withoutDefault(schema: JsonObject): JsonObject {
 }
 
 /** The resource of the declaration's example, as it is answered: what the example leaves out of `shape` is made up. */
-export function answeredExample({ type, idForm, schema, example }: Resource, shape: JsonObject): JsonObject {
+export function responseExample({ type, idForm, schema, example }: Resource, shape: JsonObject): JsonObject {
   const names = Object.keys(example);
   const kept = schema.parse(pick(example, (name) => name in schema.shape)) as JsonObject;
   const others = pick(example, (name) => !(name in schema.shape));
   const common = { id: exampleId(type, idForm), type, createdAt: '2026-11-20T12:00:00Z' };
   const required = Array.isArray(shape['required']) ? shape['required'].map(String) : [];
   const missing = required.filter((name) => !(name in common || name in kept || names.includes(name)));
-  const madeUp = missing.map((name) => [name, madeUpValue(name, memberOf(shape, name))]);
+  const madeUp = missing.map((name) => [name, placeholderValue(name, memberOf(shape, name))]);
   return { ...common, ...Object.fromEntries(madeUp), ...others, ...kept };
 }
 
@@ -211,12 +213,12 @@ function pick(object: JsonObject, isWanted: (name: string) => boolean): JsonObje
 }
 
 function memberOf({ properties }: JsonObject, name: string): JsonObject {
-  const member = isObject(properties) ? properties[name] : undefined;
-  return isObject(member) ? member : {};
+  const member = isJsonObject(properties) ? properties[name] : undefined;
+  return isJsonObject(member) ? member : {};
 }
 
 /** A value of a member that the declaration has no example for. */
-function madeUpValue(name: string, member: JsonObject): Json {
+function placeholderValue(name: string, member: JsonObject): Json {
   const { const: only, examples, enum: values, type, format } = member;
   if (only !== undefined) return only;
   const [first] = [examples, values].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -230,21 +232,21 @@ function madeUpValue(name: string, member: JsonObject): Json {
 }
 
 /** `billingProfile` → `BillingProfile`. */
-export function capitalized(name: string): string {
+export function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /** `travelPolicy` → `travelPolicies`. */
-export function plural(type: string): string {
+export function toPlural(type: string): string {
   return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
 }
 
 /** `scimUserMapping` → `SCIM user mapping`. */
-export function spoken(type: string): string {
+export function toWords(type: string): string {
   return type.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/\bscim\b/, 'SCIM');
 }
 
 /** `invoice` → `an invoice`, `user` → `a user`. */
 export function withArticle(type: string): string {
-  return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${spoken(type)}`;
+  return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${toWords(type)}`;
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { dateTime, oneOf, text } from '../fields.ts';
-import { type JsonObject, textOf } from '../json.ts';
-import type { NamedValue, ResourceRef, StoredResource, TravelReading } from '../ports.ts';
+import { type JsonObject, stringMember } from '../json.ts';
+import type { NamedValue, ResourceRef, StoredResource, TravelReader } from '../ports.ts';
 import { defineResource } from '../resource.ts';
 import { customFieldReferences } from './custom-field-check.ts';
-import { customFieldValues, presentCustomFields, valuesOf } from './custom-field-values.ts';
+import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
 import { bookingSnapshot } from './trip-project.ts';
 import { amount } from './values.ts';
 
@@ -119,7 +119,9 @@ export const dispute = defineResource({
   sortBy: [],
   filters: [],
   references: [{ field: 'invoiceId', to: 'invoice' }],
-  rules: { index: ({ doc }) => [{ name: DISPUTES, value: textOf(doc, 'invoiceId') ?? '' }] },
+  rules: {
+    index: ({ doc }) => [{ name: DISPUTE_INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
+  },
   example: {
     amount: { currency: 'EUR', total: 220 },
     invoiceId: '66b0c1d2e3f4a5b6c7d8e912',
@@ -129,7 +131,7 @@ export const dispute = defineResource({
 });
 
 /** The index under which disputes are found by their invoice. */
-export const DISPUTES = 'invoice';
+export const DISPUTE_INVOICE_INDEX = 'invoice';
 
 /** The states of a refund. */
 export const refundStatuses = ['delayed', 'waiting', 'pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -158,7 +160,9 @@ export const refund = defineResource({
   sortBy: [],
   filters: [],
   references: [{ field: 'invoiceId', to: 'invoice' }],
-  rules: { index: ({ doc }) => [{ name: REFUNDS, value: textOf(doc, 'invoiceId') ?? '' }] },
+  rules: {
+    index: ({ doc }) => [{ name: REFUND_INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
+  },
   example: {
     amount: { currency: 'EUR', total: 220 },
     invoiceId: '66b0c1d2e3f4a5b6c7d8e912',
@@ -168,7 +172,7 @@ export const refund = defineResource({
 });
 
 /** The index under which refunds are found by their invoice. */
-export const REFUNDS = 'invoice';
+export const REFUND_INVOICE_INDEX = 'invoice';
 
 /**
  * The resource whose status is that of a billing operation (specification, "Derivation of the billing operation status"):
@@ -176,8 +180,8 @@ export const REFUNDS = 'invoice';
  * itself for as long as its invoice is not paid, so that it alone tells a refund's status.
  */
 export function statusSource(doc: JsonObject): ResourceRef | undefined {
-  const source = sources.get(textOf(doc, 'transactionKind') ?? '');
-  const id = source && textOf(doc, source.field);
+  const source = statusSources.get(stringMember(doc, 'transactionKind') ?? '');
+  const id = source && stringMember(doc, source.field);
   return source && id !== undefined ? { type: source.type, id } : undefined;
 }
 
@@ -186,7 +190,7 @@ export function billingOperationStatus(doc: JsonObject, ofSource: string | undef
   return ofSource ?? (doc['transactionKind'] === 'refund' ? 'succeeded' : 'delayed');
 }
 
-const sources = new Map([
+const statusSources = new Map([
   ['purchase', { field: 'invoiceId', type: 'invoice' }],
   ['refund', { field: 'refundId', type: 'refund' }],
   ['dispute', { field: 'disputeId', type: 'dispute' }],
@@ -238,11 +242,11 @@ export const billingOperation = defineResource({
     { field: 'purchaseBillingOperationId', to: 'billingOperation' },
     { field: 'tripProjectId', to: 'tripProject' },
   ],
-  under: [
+  subCollections: [
     { type: 'invoice', path: 'invoices', field: 'invoiceId' },
     { type: 'tripProject', path: 'trip-projects', field: 'tripProjectId' },
   ],
-  rules: { index, references, present },
+  rules: { index: operationIndex, references: operationReferences, serialize: serializeOperations },
   example: {
     amount: { base: 200, currency: 'EUR', tax: 20, taxRate: 10, total: 220 },
     billingProfileId: '66b0c1d2e3f4a5b6c7d8e911',
@@ -284,12 +288,12 @@ export const billingOperation = defineResource({
 });
 
 /** The index under which operations are found by what they belong to, as `<field>/<id>`. */
-export const BELONGS = 'belongs';
+export const PARENT_INDEX = 'belongs';
 
 /** The index under which those are found that the next invoice of a profile takes, as `<billingProfileId>/<invoice kind>`. */
-export const UNINVOICED = 'uninvoiced';
+export const UNINVOICED_INDEX = 'uninvoiced';
 
-function index({ doc }: StoredResource): NamedValue[] {
+function operationIndex({ doc }: StoredResource): NamedValue[] {
   const belongs = [
     'invoiceId',
     'tripProjectId',
@@ -297,13 +301,13 @@ function index({ doc }: StoredResource): NamedValue[] {
     'refundId',
     'disputeId',
   ].flatMap((field) => {
-    const id = textOf(doc, field);
-    return id === undefined ? [] : [{ name: BELONGS, value: `${field}/${id}` }];
+    const id = stringMember(doc, field);
+    return id === undefined ? [] : [{ name: PARENT_INDEX, value: `${field}/${id}` }];
   });
-  const profile = textOf(doc, 'billingProfileId');
+  const profile = stringMember(doc, 'billingProfileId');
   if (profile === undefined || !isToBeInvoiced(doc)) return belongs;
-  const kind = invoiceKindOf(textOf(doc, 'operationType') ?? '');
-  return [...belongs, { name: UNINVOICED, value: `${profile}/${kind}` }];
+  const kind = invoiceKindOf(stringMember(doc, 'operationType') ?? '');
+  return [...belongs, { name: UNINVOICED_INDEX, value: `${profile}/${kind}` }];
 }
 
 /** A refund that is transferred, and a dispute, "does not appear on the invoice". */
@@ -312,18 +316,23 @@ function isToBeInvoiced({ invoiceId, refundId, disputeId }: JsonObject): boolean
 }
 
 /** The `refundId` of a dispute names no refund: "no refund resource is created". */
-function references(doc: JsonObject): ResourceRef[] {
-  const refundId = doc['transactionKind'] === 'refund' ? textOf(doc, 'refundId') : undefined;
+function operationReferences(doc: JsonObject): ResourceRef[] {
+  const refundId = doc['transactionKind'] === 'refund' ? stringMember(doc, 'refundId') : undefined;
   return [
-    ...customFieldReferences(valuesOf(doc)),
+    ...customFieldReferences(customFieldsOf(doc)),
     ...(refundId === undefined ? [] : [{ type: 'refund', id: refundId }]),
   ];
 }
 
-async function present(operations: StoredResource[], reading: TravelReading): Promise<JsonObject[]> {
-  const docs = await presentCustomFields(operations, reading);
+async function serializeOperations(
+  operations: StoredResource[],
+  reading: TravelReader,
+): Promise<JsonObject[]> {
+  const docs = await serializeCustomFields(operations, reading);
   const sources = await reading.read(docs.flatMap((doc) => statusSource(doc) ?? []));
-  const statuses = new Map(sources.map(({ type, id, doc }) => [`${type} ${id}`, textOf(doc, 'status')]));
+  const statuses = new Map(
+    sources.map(({ type, id, doc }) => [`${type} ${id}`, stringMember(doc, 'status')]),
+  );
   return docs.map((doc) => {
     const source = statusSource(doc);
     const found = source && statuses.get(`${source.type} ${source.id}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../fields.ts';
-import { type JsonObject, textOf } from '../json.ts';
-import type { StoredResource, TravelReading } from '../ports.ts';
+import { type JsonObject, stringMember } from '../json.ts';
+import type { StoredResource, TravelReader } from '../ports.ts';
 import type { Matcher } from './custom-field.ts';
 
 /**
@@ -26,27 +26,27 @@ export const customFieldValues = z.array(
 export type CustomFieldValues = z.infer<typeof customFieldValues>;
 
 /** A value as it is kept: the data of a text, or the id of an option, whose data may change. */
-export type KeptValue = { data: string } | { customFieldOptionId: string };
+export type StoredFieldValue = { data: string } | { customFieldOptionId: string };
 
 /** The custom field values of a document, which its schema has accepted. */
-export function valuesOf(doc: JsonObject | undefined): CustomFieldValues {
+export function customFieldsOf(doc: JsonObject | undefined): CustomFieldValues {
   // The document went through the schema when it was written: this is a matter of types only.
   return (doc?.['customFields'] ?? []) as CustomFieldValues;
 }
 
 /** Documents with the names and data of their custom fields and options as these are now. */
-export async function presentCustomFields(
+export async function serializeCustomFields(
   resources: StoredResource[],
-  reading: TravelReading,
+  reading: TravelReader,
 ): Promise<JsonObject[]> {
-  const given = resources.flatMap(({ doc }) => valuesOf(doc));
+  const given = resources.flatMap(({ doc }) => customFieldsOf(doc));
   if (given.length === 0) return resources.map(({ doc }) => doc);
-  const fields = await docs(
+  const fields = await documentsById(
     reading,
     'customField',
     given.map(({ customFieldId }) => customFieldId),
   );
-  const options = await docs(reading, 'customFieldOption', given.flatMap(optionIds));
+  const options = await documentsById(reading, 'customFieldOption', given.flatMap(optionIds));
   const present = (value: CustomFieldValues[number]['values'][number]): JsonObject => {
     const { customFieldOptionId: id, data } = value;
     if (id === undefined) return { data: data ?? '' };
@@ -55,7 +55,7 @@ export async function presentCustomFields(
   };
   return resources.map(({ doc }) => {
     if (doc['customFields'] === undefined) return doc;
-    const customFields = valuesOf(doc).map(({ customFieldId, values }) => ({
+    const customFields = customFieldsOf(doc).map(({ customFieldId, values }) => ({
       customFieldId,
       name: fields.get(customFieldId)?.['name'] ?? '',
       values: values.map(present),
@@ -69,7 +69,11 @@ export function optionIds({ values }: CustomFieldValues[number]): string[] {
   return values.flatMap(({ customFieldOptionId }) => customFieldOptionId ?? []);
 }
 
-async function docs(reading: TravelReading, type: string, ids: string[]): Promise<Map<string, JsonObject>> {
+async function documentsById(
+  reading: TravelReader,
+  type: string,
+  ids: string[],
+): Promise<Map<string, JsonObject>> {
   const found = await reading.read([...new Set(ids)].map((id) => ({ type, id })));
   return new Map(found.map(({ id, doc }) => [id, doc]));
 }
@@ -78,7 +82,7 @@ async function docs(reading: TravelReading, type: string, ids: string[]): Promis
 export type FieldOwner = 'tripProject' | 'user';
 
 /** What the values are judged by. */
-export interface Known {
+export interface FieldContext {
   /** Whose fields they must be. */
   resourceType: FieldOwner;
   fields: ReadonlyMap<string, JsonObject>;
@@ -89,47 +93,47 @@ export interface Known {
 }
 
 /** What is wrong, and where inside of the custom field value. */
-export interface Fault {
+export interface ValueFault {
   code: string;
   path: (string | number)[];
   message?: string;
 }
 
 type Value = CustomFieldValues[number]['values'][number];
-type Verdict = { value: KeptValue } | { fault: Fault };
+type Validation = { value: StoredFieldValue } | { fault: ValueFault };
 
-const owners = { tripProject: 'trip projects', user: 'users' };
+const ownerNames = { tripProject: 'trip projects', user: 'users' };
 
 /**
  * The values of one custom field in the form in which they are kept, and what is wrong with those given. What is kept
  * already may stay, though its field or option was disabled or its expression changed since.
  */
-export function judge(
+export function validateFieldValues(
   { customFieldId, values }: CustomFieldValues[number],
-  known: Known,
+  known: FieldContext,
   kept: Value[],
-): { values: KeptValue[]; faults: Fault[] } {
+): { values: StoredFieldValue[]; faults: ValueFault[] } {
   const field = known.fields.get(customFieldId);
   if (field?.['resourceType'] !== known.resourceType) {
-    const message = `must be a custom field of ${owners[known.resourceType]}`;
+    const message = `must be a custom field of ${ownerNames[known.resourceType]}`;
     return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
   }
   // Before anything is matched: a thousand texts would keep everybody waiting.
   if (field['dataType'] === 'text' && new Set(values.map(({ data }) => data)).size > 1) {
-    return { values: [], faults: [tooMany()] };
+    return { values: [], faults: [tooManyFault()] };
   }
-  const isKept = isAmong(kept);
+  const isKept = storedValueTest(kept);
   const verdicts = values.map((value) =>
     field['dataType'] === 'text'
-      ? judgeText(value, field, { isKept, matches: known.matches })
-      : judgeOption(value, known, customFieldId, isKept),
+      ? validateText(value, field, { isKept, matches: known.matches })
+      : validateOption(value, known, customFieldId, isKept),
   );
   const faults = verdicts.flatMap((verdict, position) =>
     'fault' in verdict ? [{ ...verdict.fault, path: ['values', position, ...verdict.fault.path] }] : [],
   );
-  const accepted = distinct(verdicts.flatMap((verdict) => ('value' in verdict ? [verdict.value] : [])));
+  const accepted = distinctValues(verdicts.flatMap((verdict) => ('value' in verdict ? [verdict.value] : [])));
   if (accepted.length > 1 && field['dataType'] !== 'optionsList') {
-    faults.push(tooMany());
+    faults.push(tooManyFault());
   }
   const isNew = faults.length > 0 || !accepted.every(isKept);
   if (field['disabled'] === true && isNew) {
@@ -138,32 +142,32 @@ export function judge(
   return { values: accepted, faults };
 }
 
-function tooMany(): Fault {
+function tooManyFault(): ValueFault {
   return { code: 'tooMany', path: ['values'], message: 'must have at most one value' };
 }
 
-function judgeText(
+function validateText(
   { data, customFieldOptionId }: Value,
   field: JsonObject,
-  { isKept, matches }: { isKept: (value: KeptValue) => boolean; matches: Matcher },
-): Verdict {
+  { isKept, matches }: { isKept: (value: StoredFieldValue) => boolean; matches: Matcher },
+): Validation {
   if (customFieldOptionId !== undefined) {
     const message = 'is for fields with options only';
     return { fault: { code: 'reference', path: ['customFieldOptionId'], message } };
   }
   if (data === undefined || data === '') return { fault: { code: 'required', path: ['data'] } };
-  if (isKept({ data }) || matches(data, textOf(field, 'validationRegexp'))) return { value: { data } };
+  if (isKept({ data }) || matches(data, stringMember(field, 'validationRegexp'))) return { value: { data } };
   return {
     fault: { code: 'pattern', path: ['data'], message: 'does not match the expression of its field' },
   };
 }
 
-function judgeOption(
+function validateOption(
   { data, customFieldOptionId }: Value,
-  known: Known,
+  known: FieldContext,
   customFieldId: string,
-  isKept: (value: KeptValue) => boolean,
-): Verdict {
+  isKept: (value: StoredFieldValue) => boolean,
+): Validation {
   const named = customFieldOptionId ?? data;
   if (named === undefined) return { fault: { code: 'required', path: ['data'] } };
   const option =
@@ -182,11 +186,11 @@ function judgeOption(
 }
 
 /** Values are kept in one form only, so that their text tells them apart. */
-function isAmong(kept: Value[]): (value: KeptValue) => boolean {
+function storedValueTest(kept: Value[]): (value: StoredFieldValue) => boolean {
   const texts = new Set(kept.map((value) => JSON.stringify(value)));
   return (value) => texts.has(JSON.stringify(value));
 }
 
-function distinct(values: KeptValue[]): KeptValue[] {
+function distinctValues(values: StoredFieldValue[]): StoredFieldValue[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

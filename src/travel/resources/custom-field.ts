@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { foldCase } from '../../schema/case-fold.ts';
-import { ApiError, type Invalid } from '../errors.ts';
+import { ApiError, type FieldFault } from '../errors.ts';
 import { checked, flag, label, oneOf, text } from '../fields.ts';
-import { type JsonObject, textOf } from '../json.ts';
+import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
-import { item } from '../validation.ts';
+import { fieldFault } from '../validation.ts';
 
 /** A field of the customer's own on users or trip projects. */
 export const customField = defineResource({
@@ -29,11 +29,11 @@ export const customField = defineResource({
   sortBy: [],
   filters: [],
   rules: {
-    check: keepKind,
+    check: refuseKindChange,
     refuses: { patch: [409], replace: [409] },
     index: ({ doc }) =>
       doc['mandatory'] === true && doc['disabled'] === false
-        ? [{ name: MANDATORY, value: textOf(doc, 'resourceType') ?? '' }]
+        ? [{ name: MANDATORY_INDEX, value: stringMember(doc, 'resourceType') ?? '' }]
         : [],
   },
   example: {
@@ -46,12 +46,12 @@ export const customField = defineResource({
 });
 
 /** The index under which enabled mandatory fields are found by their resource type. */
-export const MANDATORY = 'mandatory';
+export const MANDATORY_INDEX = 'mandatory';
 
 /** A field with options, values or a mapping keeps its kind: they would mean nothing under another. */
-async function keepKind({ id, before, wanted, within }: Change) {
+async function refuseKindChange({ id, before, wanted, transaction }: Change) {
   const moved = ['dataType', 'resourceType'].filter((field) => before && before[field] !== wanted[field]);
-  if (moved.length > 0 && (await within.isReferredTo({ type: 'customField', id }))) {
+  if (moved.length > 0 && (await transaction.isReferenced({ type: 'customField', id }))) {
     throw new ApiError(
       'conflict',
       `"${moved.join('" and "')}" cannot change while the custom field is in use.`,
@@ -86,20 +86,20 @@ export const customFieldOption = defineResource({
   ],
   parent: { type: 'customField', path: 'custom-fields' },
   rules: {
-    check,
+    check: checkOption,
     checkClash: refuseTakenData,
     refuses: { create: [403, 409], patch: [409], replace: [409] },
     index: ({ doc, parentId }) => [
-      { name: OPTION_DATA, value: optionKey(parentId, foldCase(dataOf(doc))) },
+      { name: OPTION_DATA_INDEX, value: optionKey(parentId, foldCase(dataOf(doc))) },
       ...EXCLUSIVE.filter((field) => doc[field] !== undefined).map((field) => ({ name: field, value: SET })),
     ],
-    present: async (options) => options.map(({ parentId, doc }) => ({ customFieldId: parentId, ...doc })),
+    serialize: async (options) => options.map(({ parentId, doc }) => ({ customFieldId: parentId, ...doc })),
   },
   example: { data: 'R42' },
 });
 
 /** The index under which an option is found by its field and data. */
-export const OPTION_DATA = 'data';
+export const OPTION_DATA_INDEX = 'data';
 
 /**
  * The values under which `OPTION_DATA` finds the options of a field with this data in any case. Options that were written
@@ -114,45 +114,45 @@ function optionKey(customFieldId: string, data: string): string {
 }
 
 function dataOf(doc: JsonObject | undefined): string {
-  return (doc && textOf(doc, 'data')) ?? '';
+  return (doc && stringMember(doc, 'data')) ?? '';
 }
 
 /** "Only one custom field can be configured with approver-enabled options"; the same for billing profiles. */
 const EXCLUSIVE = ['approverId', 'billingProfileId'];
 const SET = 'set';
 
-async function check(change: Change) {
+async function checkOption(change: Change) {
   const { parent, wanted } = change;
   if (parent?.doc['dataType'] === 'text') {
     throw new ApiError('forbidden', 'A custom field of the type text has no options.');
   }
-  const invalid: Invalid[] = [];
+  const invalid: FieldFault[] = [];
   for (const field of EXCLUSIVE) {
     if (wanted[field] !== undefined && (await isSetElsewhere(change, field))) {
-      invalid.push(item('exclusive', [field], wanted, 'is set in the options of another custom field'));
+      invalid.push(fieldFault('exclusive', [field], wanted, 'is set in the options of another custom field'));
     }
   }
   return { doc: wanted, invalid };
 }
 
 /** Data names an option when a value is assigned, so that two options of one field cannot have the same. */
-async function refuseTakenData({ id, parent, before, wanted, within }: Change): Promise<void> {
+async function refuseTakenData({ id, parent, before, wanted, transaction }: Change): Promise<void> {
   const data = dataOf(wanted);
   const isSame = (doc: JsonObject | undefined) =>
     doc !== undefined && foldCase(dataOf(doc)) === foldCase(data);
   // What older versions let through can still be changed in other respects.
   if (isSame(before) || !parent) return;
   const values = optionKeys(parent.id, data);
-  const found = await within.find({ type: 'customFieldOption', name: OPTION_DATA, values });
+  const found = await transaction.find({ type: 'customFieldOption', name: OPTION_DATA_INDEX, values });
   if (found.some((other) => other.id !== id && other.parentId === parent.id && isSame(other.doc))) {
     throw new ApiError('conflict', 'There is an option with this data in the custom field already.');
   }
 }
 
 /** All that have it are in one field, so any other of them tells which. */
-async function isSetElsewhere({ id, parent, within }: Change, field: string): Promise<boolean> {
+async function isSetElsewhere({ id, parent, transaction }: Change, field: string): Promise<boolean> {
   const match = { type: 'customFieldOption', name: field, values: [SET], limit: 2 };
-  const others: StoredResource[] = await within.find(match);
+  const others: StoredResource[] = await transaction.find(match);
   return others.some((other) => other.id !== id && other.parentId !== parent?.id);
 }
 
@@ -160,40 +160,40 @@ async function isSetElsewhere({ id, parent, within }: Change, field: string): Pr
 export type Matcher = (data: string, expression: string | undefined) => boolean;
 
 /** The longest text value, in characters. */
-const TEXT = 1000;
+const MAX_TEXT_LENGTH = 1000;
 
 /** The longest expression, in characters. */
-const EXPRESSION = 1000;
+const MAX_EXPRESSION_LENGTH = 1000;
 
 /** The largest compiled expression, in instructions: repetitions inside of repetitions multiply. */
-const PROGRAM = 3000;
+const MAX_PROGRAM_SIZE = 3000;
 
 /**
  * The work of one request, in steps of a match: RE2 takes characters times instructions at most, about three million a
  * second. Compiling takes about a hundred steps for each character and each instruction.
  */
-const STEPS = 4_000_000;
-const COMPILING = 100;
+const MAX_STEPS = 4_000_000;
+const COMPILE_STEPS = 100;
 
 /** True for an RE2 expression that is neither too long nor too large. */
 export function isExpression(source: string): boolean {
-  return compiled(source) !== undefined;
+  return compileExpression(source) !== undefined;
 }
 
 /**
  * Matches the values of one request. Each expression is compiled once, and each value matched once with it; when the work
  * of the request is used up, nothing matches any more.
  */
-export function matcher(): Matcher {
+export function createMatcher(): Matcher {
   const expressions = new Map<string, RE2JS | undefined>();
   const results = new Map<string, boolean>();
-  let steps = STEPS;
+  let steps = MAX_STEPS;
   const match = (data: string, source: string): boolean => {
     if (steps < 0) return false;
     if (!expressions.has(source)) {
-      const made = compiled(source);
+      const made = compileExpression(source);
       expressions.set(source, made);
-      steps -= COMPILING * (source.length + (made?.programSize() ?? 0));
+      steps -= COMPILE_STEPS * (source.length + (made?.programSize() ?? 0));
     }
     const expression = expressions.get(source);
     if (expression === undefined) return false;
@@ -201,7 +201,7 @@ export function matcher(): Matcher {
     return steps >= 0 && expression.matches(data);
   };
   return (data, source) => {
-    if (data.length > TEXT) return false;
+    if (data.length > MAX_TEXT_LENGTH) return false;
     if (source === undefined) return true;
     const key = JSON.stringify([source, data]);
     const result = results.get(key) ?? match(data, source);
@@ -210,11 +210,11 @@ export function matcher(): Matcher {
   };
 }
 
-function compiled(source: string): RE2JS | undefined {
-  if (source.length > EXPRESSION) return undefined;
+function compileExpression(source: string): RE2JS | undefined {
+  if (source.length > MAX_EXPRESSION_LENGTH) return undefined;
   try {
     const expression = RE2JS.compile(source);
-    return expression.programSize() <= PROGRAM ? expression : undefined;
+    return expression.programSize() <= MAX_PROGRAM_SIZE ? expression : undefined;
   } catch {
     return undefined;
   }

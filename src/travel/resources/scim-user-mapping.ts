@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Invalid } from '../errors.ts';
+import type { FieldFault } from '../errors.ts';
 import { oneOf, text } from '../fields.ts';
-import { readOne } from '../ports.ts';
+import { readResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
-import { item } from '../validation.ts';
+import { fieldFault } from '../validation.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
@@ -44,19 +44,21 @@ export const scimUserMapping = defineResource({
 });
 
 /** "A SCIM attribute maps either to a custom field or to a user attribute": to exactly one, and to a field of users. */
-async function check({ wanted, within }: Change) {
+async function check({ wanted, transaction }: Change) {
   const { customFieldId, userAttribute } = wanted;
-  const invalid: Invalid[] = [];
+  const invalid: FieldFault[] = [];
   if (customFieldId === undefined && userAttribute === undefined) {
-    invalid.push(item('required', ['customFieldId'], wanted, 'or "userAttribute" is mandatory'));
+    invalid.push(fieldFault('required', ['customFieldId'], wanted, 'or "userAttribute" is mandatory'));
   }
   if (customFieldId !== undefined && userAttribute !== undefined) {
-    invalid.push(item('exclusive', ['userAttribute'], wanted, 'cannot be set along with "customFieldId"'));
+    invalid.push(
+      fieldFault('exclusive', ['userAttribute'], wanted, 'cannot be set along with "customFieldId"'),
+    );
   }
   if (typeof customFieldId === 'string') {
-    const field = await readOne(within, 'customField', customFieldId);
+    const field = await readResource(transaction, 'customField', customFieldId);
     if (field && field.doc['resourceType'] !== 'user') {
-      invalid.push(item('reference', ['customFieldId'], wanted, 'must be a custom field of users'));
+      invalid.push(fieldFault('reference', ['customFieldId'], wanted, 'must be a custom field of users'));
     }
   }
   return { doc: wanted, invalid };

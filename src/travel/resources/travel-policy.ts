@@ -91,7 +91,7 @@ export const travelPolicy = defineResource({
   references: [{ field: 'defaultApproverId', to: 'user' }],
   rules: {
     check: unsetOtherDefault,
-    index: ({ doc }) => (doc['default'] === true ? [DEFAULT_POLICY] : []),
+    index: ({ doc }) => (doc['default'] === true ? [DEFAULT_POLICY_INDEX] : []),
   },
   example: {
     control: 'smart',
@@ -109,19 +109,19 @@ export const travelPolicy = defineResource({
 });
 
 /** The index under which the default travel policy is found. */
-export const DEFAULT_POLICY = { name: 'default', value: 'set' };
+export const DEFAULT_POLICY_INDEX = { name: 'default', value: 'set' };
 
 /** One travel policy is the default: another that becomes it takes the mark away. */
-async function unsetOtherDefault({ id, wanted, within, alsoSave }: Change) {
+async function unsetOtherDefault({ id, wanted, transaction, saveOther }: Change) {
   if (wanted['default'] === true) {
-    const holders = await within.find({
+    const holders = await transaction.find({
       type: 'travelPolicy',
-      name: DEFAULT_POLICY.name,
-      values: [DEFAULT_POLICY.value],
+      name: DEFAULT_POLICY_INDEX.name,
+      values: [DEFAULT_POLICY_INDEX.value],
       limit: 2,
     });
     for (const other of holders.filter((holder) => holder.id !== id)) {
-      await alsoSave(other, { ...other.doc, default: false });
+      await saveOther(other, { ...other.doc, default: false });
     }
   }
   return { doc: wanted, invalid: [] };

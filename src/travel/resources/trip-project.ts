@@ -3,7 +3,7 @@ import { country, date, dateTime, flag, localeDateTime, oneOf, text } from '../f
 import type { JsonObject } from '../json.ts';
 import { defineResource } from '../resource.ts';
 import { customFieldReferences } from './custom-field-check.ts';
-import { customFieldValues, presentCustomFields, valuesOf } from './custom-field-values.ts';
+import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
 import { amount, place } from './values.ts';
 
 const person = z.strictObject({ id: text, email: text, fullName: text });
@@ -320,9 +320,9 @@ export const tripProject = defineResource({
   rules: {
     references: (doc) => [
       ...travelerIds(doc).map((id) => ({ type: 'user', id })),
-      ...customFieldReferences(valuesOf(doc)),
+      ...customFieldReferences(customFieldsOf(doc)),
     ],
-    present: presentCustomFields,
+    serialize: serializeCustomFields,
   },
   example: tripProjectExample,
 });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ApiError, type Invalid } from '../errors.ts';
+import { ApiError, type FieldFault } from '../errors.ts';
 import { anything, country, currency, date, email, flag, lang, oneOf, phoneNumber, text } from '../fields.ts';
-import { type JsonObject, textOf } from '../json.ts';
+import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
-import { item } from '../validation.ts';
-import { checkedCustomFields, customFieldReferences } from './custom-field-check.ts';
-import { customFieldValues, presentCustomFields, valuesOf } from './custom-field-values.ts';
+import { fieldFault } from '../validation.ts';
+import { customFieldReferences, validateCustomFields } from './custom-field-check.ts';
+import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
 
 const address = z.strictObject({
   city: text.optional(),
@@ -67,14 +67,14 @@ export const user = defineResource({
     { field: 'managerId', to: 'user' },
     { field: 'travelPolicyId', to: 'travelPolicy' },
   ],
-  under: [{ type: 'tripProject', path: 'trip-projects', idsIn: 'travelerIds' }],
+  subCollections: [{ type: 'tripProject', path: 'trip-projects', idsIn: 'travelerIds' }],
   rules: {
     check,
-    checkDelete: ({ id }, caller) => keepCaller(id, caller, false),
+    checkDelete: ({ id }, caller) => refuseLosingAdmin(id, caller, false),
     refuses: { patch: [403], replace: [403], delete: [403] },
-    index: ({ doc }) => (isAdmin(doc) ? [ADMIN] : []),
-    references: (doc) => customFieldReferences(valuesOf(doc)),
-    present: presentCustomFields,
+    index: ({ doc }) => (isAdmin(doc) ? [ADMIN_INDEX] : []),
+    references: (doc) => customFieldReferences(customFieldsOf(doc)),
+    serialize: serializeCustomFields,
   },
   example: {
     address: { city: 'Paris', countryCode: 'FR', postalCode: '75002', streetAddress: '1 rue de la Paix' },
@@ -92,19 +92,19 @@ export const user = defineResource({
 });
 
 /** The index under which users are found who may use the API. */
-export const ADMIN = { name: 'admin', value: 'active' };
+export const ADMIN_INDEX = { name: 'admin', value: 'active' };
 
 /** "The credential must belong to a user with the `admin` role", and to one who is not archived. */
 export function isAdmin(doc: JsonObject): boolean {
   return doc['archived'] !== true && Array.isArray(doc['roles']) && doc['roles'].includes('admin');
 }
 
-async function check(change: Change): Promise<{ doc: JsonObject; invalid: Invalid[] }> {
+async function check(change: Change): Promise<{ doc: JsonObject; invalid: FieldFault[] }> {
   const { id, caller, wanted } = change;
-  keepCaller(id, caller, isAdmin(wanted));
-  const { customFields, invalid } = await checkedCustomFields(change, 'user');
-  if (textOf(wanted, 'managerId') === id) {
-    invalid.push(item('reference', ['managerId'], wanted, 'must be somebody else'));
+  refuseLosingAdmin(id, caller, isAdmin(wanted));
+  const { customFields, invalid } = await validateCustomFields(change, 'user');
+  if (stringMember(wanted, 'managerId') === id) {
+    invalid.push(fieldFault('reference', ['managerId'], wanted, 'must be somebody else'));
   }
   // Without values there is no field; else it is replaced where it is, as the order of fields is the schema's.
   const { customFields: _wanted, ...others } = wanted;
@@ -112,7 +112,7 @@ async function check(change: Change): Promise<{ doc: JsonObject; invalid: Invali
 }
 
 /** Nobody takes the API away from themselves: there would be no way back. */
-function keepCaller(id: StoredResource['id'], caller: string, staysAdmin: boolean): void {
+function refuseLosingAdmin(id: StoredResource['id'], caller: string, staysAdmin: boolean): void {
   if (id === caller && !staysAdmin) {
     throw new ApiError('forbidden', 'The user on whose behalf the call is made must stay an active admin.');
   }

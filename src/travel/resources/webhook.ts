@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Invalid } from '../errors.ts';
+import type { FieldFault } from '../errors.ts';
 import { checked, dateTime, flag, oneOf, text } from '../fields.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { type Change, defineResource } from '../resource.ts';
-import { item } from '../validation.ts';
+import { fieldFault } from '../validation.ts';
 import { isPrivateHost } from '../webhooks/address-guard.ts';
 import { deliveryStatuses } from '../webhooks/ports.ts';
 import { webhookSecret } from '../webhooks/secret.ts';
@@ -14,7 +14,7 @@ const LONGEST_URL = 2048;
 const url = checked(
   'url',
   `must be an http or https URL without credentials, at most ${LONGEST_URL} characters long`,
-  isReceiver,
+  isReceiverUrl,
 ).meta({
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
   maxLength: LONGEST_URL,
@@ -50,9 +50,9 @@ export const webhook = defineResource({
   rules: {
     check: async ({ wanted, privateReceivers }) => ({
       doc: withoutRepeats(wanted),
-      invalid: privateReceivers ? [] : privateReceiver(wanted),
+      invalid: privateReceivers ? [] : privateReceiverFaults(wanted),
     }),
-    index: ({ doc }) => selected(doc).map((value) => ({ name: 'kind', value })),
+    index: ({ doc }) => selectedKinds(doc).map((value) => ({ name: 'kind', value })),
   },
   example: {
     description: 'Tells the expense tool of new invoices',
@@ -61,7 +61,7 @@ export const webhook = defineResource({
   },
 });
 
-function isReceiver(given: string): boolean {
+function isReceiverUrl(given: string): boolean {
   // What the URL parser would take away or mend is a slip of whoever wrote it.
   if (given.length > LONGEST_URL || !/^https?:\/\/[^\s\\]+$/i.test(given) || !URL.canParse(given))
     return false;
@@ -74,13 +74,13 @@ function withoutRepeats(wanted: Change['wanted']): JsonObject {
   return Array.isArray(events) ? { ...wanted, events: [...new Set<Json>(events)] } : wanted;
 }
 
-function privateReceiver(wanted: JsonObject): Invalid[] {
+function privateReceiverFaults(wanted: JsonObject): FieldFault[] {
   if (!isPrivateHost(new URL(String(wanted['url'])).hostname)) return [];
-  return [item('url', ['url'], wanted, 'must not lead to a private address')];
+  return [fieldFault('url', ['url'], wanted, 'must not lead to a private address')];
 }
 
 /** Events find a webhook by their kind; one that is disabled is not found. */
-function selected({ disabled, events }: JsonObject): string[] {
+function selectedKinds({ disabled, events }: JsonObject): string[] {
   if (disabled === true) return [];
   return Array.isArray(events) ? events.map(String) : ['*'];
 }
@@ -114,7 +114,7 @@ export const webhookDelivery = defineResource({
   sortBy: [],
   filters: ['status'],
   parent: { type: 'webhook', path: 'webhooks', outlived: true },
-  rules: { present: async (resources) => resources.map(({ doc }) => presented(doc)) },
+  rules: { serialize: async (resources) => resources.map(({ doc }) => serializeDelivery(doc)) },
   example: {
     attempts: [{ at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 }],
     eventId: '5d3b0a1c9e8f7a6b5c4d3e30',
@@ -124,14 +124,14 @@ export const webhookDelivery = defineResource({
 });
 
 /** Kept times are numbers. */
-function presented({ attempts, nextAttemptAt, ...doc }: JsonObject): JsonObject {
-  const tried = (Array.isArray(attempts) ? attempts : []).filter(isObject).map(presentedAttempt);
+function serializeDelivery({ attempts, nextAttemptAt, ...doc }: JsonObject): JsonObject {
+  const tried = (Array.isArray(attempts) ? attempts : []).filter(isJsonObject).map(serializeAttempt);
   const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: seconds(nextAttemptAt) };
   return { attempts: tried, ...doc, ...next };
 }
 
 /** An attempt as it is answered. */
-export function presentedAttempt({ at = 0, ...rest }: JsonObject): JsonObject {
+export function serializeAttempt({ at = 0, ...rest }: JsonObject): JsonObject {
   return { at: seconds(at), ...rest };
 }
 

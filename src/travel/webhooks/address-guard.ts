@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** A receiver where events are not sent. */
-export class PrivateAddress extends Error {
+export class PrivateAddressError extends Error {
   constructor() {
     super('leads to a private address');
     this.name = 'PrivateAddress';
@@ -14,16 +14,16 @@ export class PrivateAddress extends Error {
  * Keeps requests away from private addresses: throws for a URL that names one, and answers the look-up to connect by,
  * so that the addresses that were looked at are those that are used, whatever the name server says a moment later.
  */
-export function guarded(url: URL, resolve: Resolve, allowPrivate: boolean): LookupFunction {
-  if (!allowPrivate && isPrivateHost(url.hostname)) throw new PrivateAddress();
+export function guardedLookup(url: URL, resolve: Resolve, allowPrivate: boolean): LookupFunction {
+  if (!allowPrivate && isPrivateHost(url.hostname)) throw new PrivateAddressError();
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (found) => {
         const [first] = found;
         if (!first) return callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
         if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address)))
-          return callback(new PrivateAddress(), '');
-        if (options.all) return callback(null, ordered(found));
+          return callback(new PrivateAddressError(), '');
+        if (options.all) return callback(null, withoutRepeats(found));
         return callback(null, first.address, first.family);
       },
       (error: NodeJS.ErrnoException) => callback(error, ''),
@@ -32,7 +32,7 @@ export function guarded(url: URL, resolve: Resolve, allowPrivate: boolean): Look
 }
 
 /** Each address once. */
-function ordered(found: LookupAddress[]): LookupAddress[] {
+function withoutRepeats(found: LookupAddress[]): LookupAddress[] {
   return [...new Map(found.map((one) => [one.address, one])).values()];
 }
 
@@ -59,7 +59,7 @@ export function isPublicAddress(address: string): boolean {
   if (one instanceof ipaddr.IPv4) return isPublicIPv4(one);
   // A zone is a network next to this machine (RFC 4007 §6).
   if (one.zoneId) return false;
-  const inner = embedded(one);
+  const inner = embeddedIPv4(one);
   if (inner) return isPublicIPv4(inner);
   return one.match(globalUnicast) && one.range() === 'unicast';
 }
@@ -69,14 +69,14 @@ function isPublicIPv4(address: InstanceType<typeof ipaddr.IPv4>): boolean {
 }
 
 /** The IPv4 address to which an IPv6 address leads in the end. */
-function embedded(address: IPv6): InstanceType<typeof ipaddr.IPv4> | undefined {
+function embeddedIPv4(address: IPv6): InstanceType<typeof ipaddr.IPv4> | undefined {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
-  if (address.match(nat64)) return octets(address, 12);
+  if (address.match(nat64)) return ipv4At(address, 12);
   // "2002:V4ADDR::/48" (RFC 3056 §2)
-  return address.range() === '6to4' ? octets(address, 2) : undefined;
+  return address.range() === '6to4' ? ipv4At(address, 2) : undefined;
 }
 
-function octets(address: IPv6, from: number): InstanceType<typeof ipaddr.IPv4> {
+function ipv4At(address: IPv6, from: number): InstanceType<typeof ipaddr.IPv4> {
   return new ipaddr.IPv4(address.toByteArray().slice(from, from + 4));
 }
 
@@ -101,35 +101,35 @@ const TIMEOUT_MS = 2_000;
 export async function resolveName(hostname: string): Promise<LookupAddress[]> {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
   const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [...addresses(four, 4), ...addresses(six, 6)];
+  const found = [...toAddresses(four, 4), ...toAddresses(six, 6)];
   if (found.length > 0) return found;
-  const late = [four, six].find((answer) => answer.status === 'rejected' && isLate(answer.reason));
+  const late = [four, six].find((answer) => answer.status === 'rejected' && isTimeout(answer.reason));
   if (late?.status === 'rejected') throw late.reason;
   return dns.lookup(hostname, { all: true });
 }
 
-function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+function toAddresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
   return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
 }
 
-function isLate(error: unknown): boolean {
-  return codeOf(error) === 'ETIMEOUT';
+function isTimeout(error: unknown): boolean {
+  return errorCode(error) === 'ETIMEOUT';
 }
 
 /** The code by which Node tells its errors apart; '' where there is none. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
 /** A receiver that sends interim answers and no final one. */
-export class TooManyInterim extends Error {
+export class TooManyInterimError extends Error {
   constructor(limit: number) {
     super(`more than ${limit} interim (1xx) answers came before the final one`);
     this.name = 'TooManyInterim';
   }
 }
 
-const texts = new Map([
+const failureTexts = new Map([
   ['ENOTFOUND', 'the host is not known'],
   ['ENODATA', 'the host is not known'],
   ['EAI_AGAIN', 'the name servers do not answer'],
@@ -145,10 +145,10 @@ const texts = new Map([
 
 /** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
 export function failureText(error: unknown): string {
-  if (error instanceof PrivateAddress) return 'the host leads to a private address';
-  if (error instanceof TooManyInterim) return error.message;
-  const code = codeOf(error);
-  const known = texts.get(code);
+  if (error instanceof PrivateAddressError) return 'the host leads to a private address';
+  if (error instanceof TooManyInterimError) return error.message;
+  const code = errorCode(error);
+  const known = failureTexts.get(code);
   if (known) return known;
   if (code.startsWith('HPE_')) return 'the answer is no HTTP';
   if (/CERT|SSL|TLS|ISSUER|SIGNATURE|EPROTO/.test(code))

@@ -1,94 +1,94 @@
 import { setMaxListeners } from 'node:events';
-import { recorded } from '../changes.ts';
-import type { Runtime } from '../collection.ts';
-import { textOf } from '../json.ts';
-import { readOne } from '../ports.ts';
+import { withRecorder } from '../changes.ts';
+import type { TravelDeps } from '../collection.ts';
+import { stringMember } from '../json.ts';
+import { readResource } from '../ports.ts';
 import { webhook } from '../resources/webhook.ts';
 import {
-  type Attempted,
-  type AttemptGround,
+  type AttemptDeps,
+  type AttemptResult,
   attemptDelivery,
   type Connections,
-  connections,
-  eventOf,
-  FAILING_MS,
-  outcomeOf,
+  DISABLE_AFTER_MS,
+  nextOutcome,
+  openConnections,
+  readEvent,
 } from './attempt.ts';
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
 
 /** So many webhooks are served at once. Most of it is waiting, which costs little more than a socket. */
-const SIZES = { well: 256, failing: 64 };
+const SLOT_COUNTS = { well: 256, failing: 64 };
 /** How often the queues are looked at unasked. */
 const IDLE_MS = 1_000;
 /** Those who ring shortly after each other are served together. */
-const GATHER_MS = 20;
+const BATCHING_MS = 20;
 /** After a fault of our own, such as a database that does not answer. */
-const FAULT_MS = 5_000;
+const RETRY_MS = 5_000;
 /** So long what is under way may go on when the service stops. */
 const GRACE_MS = 3_000;
 
 /** What the dispatcher works with. */
-export interface DispatchGround extends DeliveryGround {
-  places?: Record<PlaceKind, number>;
+export interface DispatcherDeps extends DeliveryDeps {
+  slots?: Record<SlotKind, number>;
 }
 
 /** Delivers what is due to all webhooks, side by side. */
 export interface Dispatcher {
   /** Something was changed, of which webhooks may have to be told. */
-  ring(type: string, id: string): void;
+  notify(type: string, id: string): void;
   /** Begins to deliver what is due, as far as there are places; answers how much is under way. */
-  look(): Promise<number>;
+  dispatchDue(): Promise<number>;
   /** Delivers what is due until nothing is. */
-  settle(): Promise<void>;
+  deliverAllDue(): Promise<void>;
   /** Looks whenever somebody rings, and now and then, until it is stopped. */
   run(): { stop(): Promise<void> };
 }
 
-interface Office {
-  ground: DispatchGround;
-  places: Places;
+interface DispatcherState {
+  deps: DispatcherDeps;
+  slots: DeliverySlots;
   /** Webhooks that were changed since the last look. */
   changed: Set<string>;
   /** Ends the rest of the loop. */
-  bell: { signal: AbortSignal; ring(): void };
+  wakeSignal: { signal: AbortSignal; ring(): void };
   /** Aborted when the service stops: nothing new is begun, and no wait goes on. */
-  ending: AbortController;
+  stopping: AbortController;
   /** Ends at once what is under way. */
-  cut: AbortController;
+  abort: AbortController;
 }
 
 /** Makes a dispatcher; nothing happens before somebody looks. */
-export function dispatcher(ground: DispatchGround): Dispatcher {
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const cut = new AbortController();
-  const ending = new AbortController();
+  const signals = new AbortController();
   // Everybody who is served listens for them.
-  setMaxListeners(0, cut.signal, ending.signal);
-  const office: Office = {
-    ground,
-    places: new Places(ground.places ?? SIZES),
+  setMaxListeners(0, cut.signal, signals.signal);
+  const state: DispatcherState = {
+    deps,
+    slots: new DeliverySlots(deps.slots ?? SLOT_COUNTS),
     changed: new Set(),
-    bell: newBell(),
-    ending,
-    cut,
+    wakeSignal: createWakeSignal(),
+    stopping: signals,
+    abort: cut,
   };
   return {
-    ring: (type, id) => {
-      if (type === 'webhook') office.changed.add(id);
-      office.bell.ring();
+    notify: (type, id) => {
+      if (type === 'webhook') state.changed.add(id);
+      state.wakeSignal.ring();
     },
-    look: () => look(office),
-    settle: async () => {
-      while ((await look(office)) > 0) await Promise.race(office.places.work);
+    dispatchDue: () => dispatchDue(state),
+    deliverAllDue: async () => {
+      while ((await dispatchDue(state)) > 0) await Promise.race(state.slots.work);
     },
     run: () => {
-      const looping = loop(office);
-      return { stop: () => stop(office, looping) };
+      const looping = runLoop(state);
+      return { stop: () => stopGracefully(state, looping) };
     },
   };
 }
 
 /** Once rung it stays so. Ending what has ended would make an error, stack and all, with every write. */
-function newBell(): Office['bell'] {
+function createWakeSignal(): DispatcherState['wakeSignal'] {
   const rung = new AbortController();
   return {
     signal: rung.signal,
@@ -98,89 +98,89 @@ function newBell(): Office['bell'] {
   };
 }
 
-async function loop(office: Office): Promise<void> {
-  const { clock } = office.ground;
-  const { signal } = office.ending;
+async function runLoop(state: DispatcherState): Promise<void> {
+  const { clock } = state.deps;
+  const { signal } = state.stopping;
   while (!signal.aborted) {
-    office.bell = newBell();
-    await look(office).catch((error: unknown) => fault(office, error));
-    if (!signal.aborted) await clock.wait(IDLE_MS, office.bell.signal);
-    if (!signal.aborted) await clock.wait(GATHER_MS, signal);
+    state.wakeSignal = createWakeSignal();
+    await dispatchDue(state).catch((error: unknown) => logAndWait(state, error));
+    if (!signal.aborted) await clock.wait(IDLE_MS, state.wakeSignal.signal);
+    if (!signal.aborted) await clock.wait(BATCHING_MS, signal);
   }
 }
 
-async function look(office: Office): Promise<number> {
-  const { ground, places, changed } = office;
+async function dispatchDue(state: DispatcherState): Promise<number> {
+  const { deps, slots, changed } = state;
   for (const id of [...changed]) {
     changed.delete(id);
     try {
-      await follow(ground.queue, id, ground.clock.now());
+      await applyWebhookChange(deps.queue, id, deps.clock.now());
     } catch (error) {
       changed.add(id);
       throw error;
     }
   }
   for (const kind of ['well', 'failing'] as const) {
-    const free = places.free(kind);
-    if (free <= 0 || office.ending.signal.aborted) continue;
+    const free = slots.free(kind);
+    if (free <= 0 || state.stopping.signal.aborted) continue;
     // Those who are served already may not have their lease yet.
-    const limit = free + places.work.length;
-    const due = await ground.queue.due({ now: ground.clock.now(), failing: kind === 'failing', limit });
-    const unserved = due.filter((id) => !places.has(id));
-    for (const id of unserved.slice(0, free)) places.take(kind, id, () => serve(office, id));
+    const limit = free + slots.work.length;
+    const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), failing: kind === 'failing', limit });
+    const unserved = due.filter((id) => !slots.has(id));
+    for (const id of unserved.slice(0, free)) slots.take(kind, id, () => serveWebhook(state, id));
   }
-  return places.work.length;
+  return slots.work.length;
 }
 
-async function serve(office: Office, webhookId: string): Promise<void> {
-  const ending = { isEnding: () => office.ending.signal.aborted, cut: office.cut.signal };
+async function serveWebhook(state: DispatcherState, webhookId: string): Promise<void> {
+  const signals = { isStopping: () => state.stopping.signal.aborted, abort: state.abort.signal };
   try {
-    await workFor(office.ground, webhookId, ending);
+    await deliverToWebhook(state.deps, webhookId, signals);
   } catch (error) {
-    await fault(office, error);
+    await logAndWait(state, error);
   }
-  office.bell.ring();
+  state.wakeSignal.ring();
 }
 
 /** Logged and waited out, lest it is tried again without an end. */
-async function fault({ ground, ending }: Office, error: unknown): Promise<void> {
-  ground.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
-  await ground.clock.wait(FAULT_MS, ending.signal);
+async function logAndWait({ deps, stopping: signals }: DispatcherState, error: unknown): Promise<void> {
+  deps.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
+  await deps.clock.wait(RETRY_MS, signals.signal);
 }
 
-async function stop(office: Office, looping: Promise<void>): Promise<void> {
-  office.ending.abort();
-  office.bell.ring();
+async function stopGracefully(state: DispatcherState, looping: Promise<void>): Promise<void> {
+  state.stopping.abort();
+  state.wakeSignal.ring();
   const over = new AbortController();
-  const cutting = office.ground.clock.wait(GRACE_MS, over.signal).then(() => office.cut.abort());
-  await Promise.all([looping, ...office.places.work]);
+  const aborting = state.deps.clock.wait(GRACE_MS, over.signal).then(() => state.abort.abort());
+  await Promise.all([looping, ...state.slots.work]);
   over.abort();
-  await cutting;
+  await aborting;
 }
 
 /** Longer than an attempt may take. */
 const LEASE_MS = 60_000;
 /** After so many deliveries, or so long, it is the turn of another webhook. */
-const TURN = 100;
-const TURN_MS = 2_000;
+const MAX_DELIVERIES_PER_LEASE = 100;
+const MAX_LEASE_USE_MS = 2_000;
 /** "410 Gone: … the sender should disable the endpoint" (Standard Webhooks, "Disabling endpoints") */
 const GONE = 410;
 
 /** What delivering takes of the world. */
-export interface DeliveryGround extends AttemptGround {
-  runtime: Runtime;
+export interface DeliveryDeps extends AttemptDeps {
+  travel: TravelDeps;
   queue: DeliveryQueue;
   /** From 0 to 1. */
   random(): number;
 }
 
 /** When to end: after the delivery that is under way, or at once. */
-export interface Ending {
-  isEnding(): boolean;
-  cut: AbortSignal;
+export interface StopSignals {
+  isStopping(): boolean;
+  abort: AbortSignal;
 }
 
-interface Lane extends Ending {
+interface DeliveryWorker extends StopSignals {
   webhookId: string;
   connections: Connections;
   /** Our lease as from now. */
@@ -188,68 +188,76 @@ interface Lane extends Ending {
 }
 
 /** Delivers what is due to one webhook, in order, one at a time, unless somebody else does. */
-export async function workFor(ground: DeliveryGround, webhookId: string, ending: Ending): Promise<void> {
-  const { queue, runtime, clock } = ground;
+export async function deliverToWebhook(
+  deps: DeliveryDeps,
+  webhookId: string,
+  signals: StopSignals,
+): Promise<void> {
+  const { queue, travel, clock } = deps;
   const { now } = clock;
-  const token = runtime.newId('B');
+  const token = travel.newId('B');
   const lease = () => ({ webhookId, token, until: now() + LEASE_MS });
-  if (!(await queue.take(lease(), now()))) return;
-  const lane = { ...ending, webhookId, lease, connections: connections() };
-  const end = now() + TURN_MS;
+  if (!(await queue.acquireLease(lease(), now()))) return;
+  const worker = { ...signals, webhookId, lease, connections: openConnections() };
+  const end = now() + MAX_LEASE_USE_MS;
   try {
-    for (let served = 0; served < TURN && now() <= end && !ending.isEnding(); served++) {
-      const delivery = await queue.next(webhookId, now());
-      if (!delivery || !(await deliver(ground, lane, delivery))) return;
+    for (
+      let served = 0;
+      served < MAX_DELIVERIES_PER_LEASE && now() <= end && !signals.isStopping();
+      served++
+    ) {
+      const delivery = await queue.nextDelivery(webhookId, now());
+      if (!delivery || !(await deliver(deps, worker, delivery))) return;
     }
   } finally {
-    lane.connections.close();
-    await queue.release({ webhookId, token }, now());
+    worker.connections.close();
+    await queue.releaseLeases({ webhookId, token }, now());
   }
 }
 
 /** False: there is nothing more to do here. */
-async function deliver(ground: DeliveryGround, lane: Lane, delivery: Delivery): Promise<boolean> {
-  const { queue, runtime, clock } = ground;
-  const { webhookId } = lane;
-  const url = await endpointOf(ground, webhookId);
+async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Delivery): Promise<boolean> {
+  const { queue, travel, clock } = deps;
+  const { webhookId } = worker;
+  const url = await readEndpoint(deps, webhookId);
   if (url === undefined) {
-    await follow(queue, webhookId, clock.now());
+    await applyWebhookChange(queue, webhookId, clock.now());
     return false;
   }
-  const attempted = await attemptFor(ground, { ...lane, signal: lane.cut, url }, delivery);
+  const attempted = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
   // Nobody knows what became of it, so it is sent again.
-  if (lane.cut.aborted) return false;
-  const outcome = outcomeFor(ground, delivery, attempted);
-  const kept = await queue.finish(lane.lease(), delivery.id, outcome);
+  if (worker.abort.aborted) return false;
+  const outcome = toOutcome(deps, delivery, attempted);
+  const kept = await queue.saveOutcome(worker.lease(), delivery.id, outcome);
   if (kept === 'lost') return false;
   const { failingSince = Number.POSITIVE_INFINITY } = kept;
-  if (attempted?.attempt.status === GONE || runtime.now() - failingSince >= FAILING_MS) {
-    await disable(runtime, { id: webhookId, url });
-    await follow(queue, webhookId, clock.now());
+  if (attempted?.attempt.status === GONE || travel.now() - failingSince >= DISABLE_AFTER_MS) {
+    await disableWebhook(travel, { id: webhookId, url });
+    await applyWebhookChange(queue, webhookId, clock.now());
     return false;
   }
   return true;
 }
 
-async function endpointOf({ store }: DeliveryGround, webhookId: string): Promise<string | undefined> {
-  const stored = await readOne(store, webhook.type, webhookId);
-  return stored && stored.doc['disabled'] !== true ? textOf(stored.doc, 'url') : undefined;
+async function readEndpoint({ store }: DeliveryDeps, webhookId: string): Promise<string | undefined> {
+  const stored = await readResource(store, webhook.type, webhookId);
+  return stored && stored.doc['disabled'] !== true ? stringMember(stored.doc, 'url') : undefined;
 }
 
 /** Undefined: the event is not kept any more. */
-async function attemptFor(
-  ground: DeliveryGround,
+async function attemptEvent(
+  deps: DeliveryDeps,
   target: Parameters<typeof attemptDelivery>[1],
   { eventId }: Delivery,
-): Promise<Attempted | undefined> {
-  const event = await eventOf(ground.store, eventId);
-  return event && attemptDelivery(ground, target, event);
+): Promise<AttemptResult | undefined> {
+  const event = await readEvent(deps.store, eventId);
+  return event && attemptDelivery(deps, target, event);
 }
 
-function outcomeFor(
-  { random, clock }: DeliveryGround,
+function toOutcome(
+  { random, clock }: DeliveryDeps,
   { attempts }: Delivery,
-  attempted: Attempted | undefined,
+  attempted: AttemptResult | undefined,
 ): DeliveryOutcome {
   if (!attempted) {
     const gone = { at: clock.wallClock(), latencyMs: 0, error: 'the event is not kept any more' };
@@ -258,7 +266,7 @@ function outcomeFor(
   const { attempt, retryAfter } = attempted;
   const all = [...attempts, attempt];
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
-  const outcome = outcomeOf(all, { retryAfter, random: random() });
+  const outcome = nextOutcome(all, { retryAfter, random: random() });
   if (outcome.nextAttemptAt === undefined) return outcome;
   // Attempts are dated by the wall clock; what waits goes by the other.
   const ahead = clock.now() - clock.wallClock();
@@ -266,14 +274,14 @@ function outcomeFor(
 }
 
 /** Webhooks that fail have places of their own, lest they take those of the others. */
-export type PlaceKind = 'well' | 'failing';
+export type SlotKind = 'well' | 'failing';
 
 /** Who is served at the moment: at most so many of each kind, and each webhook once. */
-export class Places {
-  readonly #sizes: Record<PlaceKind, number>;
-  readonly #served = new Map<string, { kind: PlaceKind; work: Promise<void> }>();
+export class DeliverySlots {
+  readonly #sizes: Record<SlotKind, number>;
+  readonly #served = new Map<string, { kind: SlotKind; work: Promise<void> }>();
 
-  constructor(sizes: Record<PlaceKind, number>) {
+  constructor(sizes: Record<SlotKind, number>) {
     this.#sizes = sizes;
   }
 
@@ -282,7 +290,7 @@ export class Places {
     return [...this.#served.values()].map(({ work }) => work);
   }
 
-  free(kind: PlaceKind): number {
+  free(kind: SlotKind): number {
     const taken = [...this.#served.values()].filter((one) => one.kind === kind).length;
     return this.#sizes[kind] - taken;
   }
@@ -292,25 +300,28 @@ export class Places {
   }
 
   /** Takes a place until the work is done, which never fails. */
-  take(kind: PlaceKind, webhookId: string, begin: () => Promise<void>): void {
+  take(kind: SlotKind, webhookId: string, begin: () => Promise<void>): void {
     const work = begin().finally(() => this.#served.delete(webhookId));
     this.#served.set(webhookId, { kind, work });
   }
 }
 
-const CANCELED_AT_ONCE = 500;
+const CANCEL_BATCH = 500;
 
 /** Disables a webhook, which is told as any change of it, unless it leads elsewhere by now. */
-export async function disable(runtime: Runtime, { id, url }: { id: string; url: string }): Promise<void> {
-  await recorded(runtime, [webhook.type], async (recorder) => {
-    const stored = await readOne(recorder.within, webhook.type, id);
+export async function disableWebhook(
+  deps: TravelDeps,
+  { id, url }: { id: string; url: string },
+): Promise<void> {
+  await withRecorder(deps, [webhook.type], async (recorder) => {
+    const stored = await readResource(recorder.transaction, webhook.type, id);
     if (stored?.doc['url'] === url)
       await recorder.replace(webhook, stored, { ...stored.doc, disabled: true });
   });
 }
 
 /** Makes what waits for a webhook follow a change of it; part by part, so that nobody waits long for it. */
-export async function follow(queue: DeliveryQueue, id: string, now: number): Promise<void> {
-  let canceled = CANCELED_AT_ONCE;
-  while (canceled === CANCELED_AT_ONCE) canceled = await queue.follow(id, now, CANCELED_AT_ONCE);
+export async function applyWebhookChange(queue: DeliveryQueue, id: string, now: number): Promise<void> {
+  let canceled = CANCEL_BATCH;
+  while (canceled === CANCEL_BATCH) canceled = await queue.applyWebhookChange(id, now, CANCEL_BATCH);
 }

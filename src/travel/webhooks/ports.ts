@@ -51,28 +51,28 @@ export interface DeliveryLease {
  */
 export interface DeliveryQueue {
   /** The webhooks for which something is due and nobody works, those first that waited longest. */
-  due(query: DueQuery): Promise<string[]>;
+  dueWebhooks(query: DueQuery): Promise<string[]>;
   /** False: somebody else holds the lease. */
-  take(lease: DeliveryLease, now: number): Promise<boolean>;
+  acquireLease(lease: DeliveryLease, now: number): Promise<boolean>;
   /** What is to be tried now: one that was asked for, or the first in order if its time has come. */
-  next(webhookId: string, now: number): Promise<Delivery | undefined>;
+  nextDelivery(webhookId: string, now: number): Promise<Delivery | undefined>;
   /** Keeps an outcome and extends the lease; answers since when all attempts fail. 'lost': it was no longer ours, and nothing is kept. */
-  finish(
+  saveOutcome(
     lease: DeliveryLease,
     id: string,
     outcome: DeliveryOutcome,
   ): Promise<{ failingSince: number | undefined } | 'lost'>;
   /** Gives leases back: this one, or all, when nobody else can hold one. */
-  release(lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all', now: number): Promise<void>;
+  releaseLeases(lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all', now: number): Promise<void>;
   /**
    * The webhook was changed. Enabled: what waits for its next attempt is due now, as it may be mended. Disabled or gone:
    * cancels at most so many that wait, and answers how many.
    */
-  follow(webhookId: string, now: number, limit: number): Promise<number>;
+  applyWebhookChange(webhookId: string, now: number, limit: number): Promise<number>;
 }
 
 /** A delivery that somebody asks for. */
-export interface AskedDelivery {
+export interface RedeliveryRequest {
   id: string;
   webhookId: string;
   eventId: string;
@@ -83,10 +83,10 @@ export interface AskedDelivery {
 /** What else is kept for webhooks. */
 export interface WebhookRecords {
   /** The secrets that sign today, the newest first; those that cannot be read any more are left out. */
-  secrets(webhookId: string, now: number): Promise<string[]>;
-  redeliver(asked: AskedDelivery): Promise<void>;
+  activeSecrets(webhookId: string, now: number): Promise<string[]>;
+  redeliver(asked: RedeliveryRequest): Promise<void>;
   /** Removes at most so many secrets that ended before a time. */
-  expireSecrets(before: number, limit: number): Promise<number>;
+  deleteEndedSecrets(before: number, limit: number): Promise<number>;
   /** Removes at most so many deliveries that were created before a time, or whose webhook is gone. */
-  expireDeliveries(before: number, limit: number): Promise<number>;
+  deleteOldDeliveries(before: number, limit: number): Promise<number>;
 }

@@ -30,8 +30,8 @@ export function describeCredentials(open: Open): void {
       const { keys } = await credentialFixture();
       await keys.add(key);
       await keys.add({ ...key, id: '2', userId: 'v' });
-      expect(await keys.active('h1')).toEqual({ id: '1', userId: 'u', lastUsedAt: undefined });
-      expect(await keys.active('h2')).toBeUndefined();
+      expect(await keys.findActive('h1')).toEqual({ id: '1', userId: 'u', lastUsedAt: undefined });
+      expect(await keys.findActive('h2')).toBeUndefined();
       expect([await keys.hasAny('u'), await keys.hasAny('v')]).toEqual([true, false]);
     });
 
@@ -40,7 +40,7 @@ export function describeCredentials(open: Open): void {
       await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
       await keys.add(key);
       await deleteUser('u');
-      expect(await keys.active('h1')).toBeUndefined();
+      expect(await keys.findActive('h1')).toBeUndefined();
       expect(await keys.list()).toEqual([]);
     });
 
@@ -51,7 +51,7 @@ export function describeCredentials(open: Open): void {
       expect(await keys.revoke('1', NOW + 2)).toBe(false);
       expect(await keys.revoke('x', NOW)).toBe(false);
       await keys.add({ ...key, id: '2' });
-      expect(await keys.active('h1')).toBeUndefined();
+      expect(await keys.findActive('h1')).toBeUndefined();
       expect(await keys.hasAny('u')).toBe(true);
     });
 
@@ -59,7 +59,7 @@ export function describeCredentials(open: Open): void {
       const { keys } = await credentialFixture();
       await keys.add({ ...key, id: '2', hash: 'h2', createdAt: NOW + 1, userId: 'v' });
       await keys.add(key);
-      await keys.used('1', NOW + 5);
+      await keys.recordUse('1', NOW + 5);
       await keys.revoke('2', NOW + 6);
       expect(await keys.list()).toEqual([
         { id: '1', name: 'first', userId: 'u', createdAt: NOW, lastUsedAt: NOW + 5, revokedAt: undefined },

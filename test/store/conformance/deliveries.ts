@@ -57,7 +57,7 @@ async function office(open: Open) {
     /** Takes the lease, which must be free. */
     take: async (webhookId: string, token = 'mine', now = NOW) => {
       const lease = { webhookId, token, until: now + 1000 };
-      expect(await queue.take(lease, now)).toBe(true);
+      expect(await queue.acquireLease(lease, now)).toBe(true);
       return lease;
     },
   };
@@ -101,7 +101,7 @@ export function describeDeliveries(open: Open): void {
       });
       await expect(undone).rejects.toThrow('no');
       expect((await page('w')).total).toBe(0);
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
     });
   });
 
@@ -111,15 +111,20 @@ export function describeDeliveries(open: Open): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       await happen('a', 'e2');
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
       const lease = await take('w');
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
-      expect(await queue.take({ ...lease, token: 'yours' }, NOW)).toBe(false);
-      expect(await queue.next('w', NOW)).toEqual({ id: 'd1', webhookId: 'w', eventId: 'e1', attempts: [] });
-      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
-      expect(await queue.next('w', NOW)).toMatchObject({ eventId: 'e2' });
-      await queue.release(lease, NOW);
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.acquireLease({ ...lease, token: 'yours' }, NOW)).toBe(false);
+      expect(await queue.nextDelivery('w', NOW)).toEqual({
+        id: 'd1',
+        webhookId: 'w',
+        eventId: 'e1',
+        attempts: [],
+      });
+      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e2' });
+      await queue.releaseLeases(lease, NOW);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
       expect(await states('w')).toEqual([
         ['e1', 'succeeded'],
         ['e2', 'pending'],
@@ -132,17 +137,17 @@ export function describeDeliveries(open: Open): void {
       await happen('a', 'e1');
       await happen('a', 'e2');
       const lease = await take('w');
-      expect(await queue.finish(lease, 'd1', later(NOW, NOW + 50))).toEqual({ failingSince: NOW });
-      expect(await queue.next('w', NOW + 49)).toBeUndefined();
-      await queue.release(lease, NOW);
-      expect(await queue.due({ now: NOW + 49, failing: true, limit: 9 })).toEqual([]);
-      expect(await queue.due({ now: NOW + 50, failing: true, limit: 9 })).toEqual(['w']);
-      expect(await queue.due({ now: NOW + 50, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.saveOutcome(lease, 'd1', later(NOW, NOW + 50))).toEqual({ failingSince: NOW });
+      expect(await queue.nextDelivery('w', NOW + 49)).toBeUndefined();
+      await queue.releaseLeases(lease, NOW);
+      expect(await queue.dueWebhooks({ now: NOW + 49, failing: true, limit: 9 })).toEqual([]);
+      expect(await queue.dueWebhooks({ now: NOW + 50, failing: true, limit: 9 })).toEqual(['w']);
+      expect(await queue.dueWebhooks({ now: NOW + 50, failing: false, limit: 9 })).toEqual([]);
       const again = await take('w', 'again', NOW + 50);
-      expect((await queue.next('w', NOW + 50))?.attempts).toEqual([attempt(NOW, 'x')]);
-      expect(await queue.finish(again, 'd1', later(NOW + 50, NOW + 90))).toEqual({ failingSince: NOW });
-      expect(await queue.finish(again, 'd1', arrived())).toEqual({ failingSince: undefined });
-      expect(await queue.next('w', NOW + 50)).toMatchObject({ eventId: 'e2' });
+      expect((await queue.nextDelivery('w', NOW + 50))?.attempts).toEqual([attempt(NOW, 'x')]);
+      expect(await queue.saveOutcome(again, 'd1', later(NOW + 50, NOW + 90))).toEqual({ failingSince: NOW });
+      expect(await queue.saveOutcome(again, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.nextDelivery('w', NOW + 50)).toMatchObject({ eventId: 'e2' });
     });
 
     it('is taken over when a lease has run out, and then keeps nothing of the one before', async () => {
@@ -150,12 +155,12 @@ export function describeDeliveries(open: Open): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       const dead = await take('w', 'dead');
-      expect(await queue.due({ now: NOW + 999, failing: false, limit: 9 })).toEqual([]);
-      expect(await queue.due({ now: NOW + 1000, failing: false, limit: 9 })).toEqual(['w']);
+      expect(await queue.dueWebhooks({ now: NOW + 999, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.dueWebhooks({ now: NOW + 1000, failing: false, limit: 9 })).toEqual(['w']);
       await take('w', 'heir', NOW + 1000);
-      expect(await queue.finish(dead, 'd1', arrived())).toBe('lost');
-      await queue.release(dead, NOW + 1000);
-      expect(await queue.due({ now: NOW + 1001, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.saveOutcome(dead, 'd1', arrived())).toBe('lost');
+      await queue.releaseLeases(dead, NOW + 1000);
+      expect(await queue.dueWebhooks({ now: NOW + 1001, failing: false, limit: 9 })).toEqual([]);
       expect(await states('w')).toEqual([['e1', 'pending']]);
     });
 
@@ -164,18 +169,18 @@ export function describeDeliveries(open: Open): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       await take('w');
-      await queue.release('all', NOW);
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      await queue.releaseLeases('all', NOW);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
     });
 
     it('serves those first who were served the longest ago', async () => {
       const { webhook, happen, queue, take } = await office(open);
       for (const id of ['v', 'w', 'x']) await webhook(id, '*');
       await happen('a', 'e1');
-      await queue.release(await take('v', 'mine', NOW + 5), NOW + 5);
-      await queue.release(await take('w', 'mine', NOW + 2), NOW + 2);
-      expect(await queue.due({ now: NOW + 9, failing: false, limit: 9 })).toEqual(['x', 'w', 'v']);
-      expect(await queue.due({ now: NOW + 9, failing: false, limit: 1 })).toEqual(['x']);
+      await queue.releaseLeases(await take('v', 'mine', NOW + 5), NOW + 5);
+      await queue.releaseLeases(await take('w', 'mine', NOW + 2), NOW + 2);
+      expect(await queue.dueWebhooks({ now: NOW + 9, failing: false, limit: 9 })).toEqual(['x', 'w', 'v']);
+      expect(await queue.dueWebhooks({ now: NOW + 9, failing: false, limit: 1 })).toEqual(['x']);
     });
 
     it('hands out what was asked for before what waits, and not before its time', async () => {
@@ -183,18 +188,18 @@ export function describeDeliveries(open: Open): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       const lease = await take('w');
-      await queue.finish(lease, 'd1', later(NOW, NOW + HOUR));
-      await queue.release(lease, NOW);
-      expect(await queue.due({ now: NOW, failing: true, limit: 9 })).toEqual([]);
+      await queue.saveOutcome(lease, 'd1', later(NOW, NOW + HOUR));
+      await queue.releaseLeases(lease, NOW);
+      expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual([]);
       await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
-      expect(await queue.due({ now: NOW, failing: true, limit: 9 })).toEqual(['w']);
-      expect(await queue.next('w', NOW)).toMatchObject({ id: 'r', eventId: 'e0' });
+      expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual(['w']);
+      expect(await queue.nextDelivery('w', NOW)).toMatchObject({ id: 'r', eventId: 'e0' });
       const again = await take('w', 'again');
-      await queue.finish(again, 'r', later(NOW, NOW + 2 * HOUR));
-      await queue.release(again, NOW);
-      expect(await queue.due({ now: NOW + HOUR - 1, failing: true, limit: 9 })).toEqual([]);
-      expect(await queue.next('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
-      expect(await queue.next('w', NOW + 2 * HOUR)).toMatchObject({ id: 'r' });
+      await queue.saveOutcome(again, 'r', later(NOW, NOW + 2 * HOUR));
+      await queue.releaseLeases(again, NOW);
+      expect(await queue.dueWebhooks({ now: NOW + HOUR - 1, failing: true, limit: 9 })).toEqual([]);
+      expect(await queue.nextDelivery('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
+      expect(await queue.nextDelivery('w', NOW + 2 * HOUR)).toMatchObject({ id: 'r' });
     });
 
     it('hands out at once what is new, also if the clock was ahead when it happened or was asked for', async () => {
@@ -204,13 +209,16 @@ export function describeDeliveries(open: Open): void {
       await webhook('w');
       const asked = { id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW + HOUR };
       await records.redeliver(asked);
-      expect((await queue.due({ now: NOW, failing: false, limit: 9 })).toSorted()).toEqual(['v', 'w']);
+      expect((await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toSorted()).toEqual([
+        'v',
+        'w',
+      ]);
       for (const [id, eventId] of [
         ['v', 'e1'],
         ['w', 'e0'],
       ] as const) {
         await take(id);
-        expect(await queue.next(id, NOW)).toMatchObject({ eventId });
+        expect(await queue.nextDelivery(id, NOW)).toMatchObject({ eventId });
       }
     });
 
@@ -221,32 +229,32 @@ export function describeDeliveries(open: Open): void {
       await happen('a', 'e2');
       await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
       const lease = await take('w');
-      await queue.finish(lease, 'd1', later(NOW, NOW + HOUR));
-      await queue.finish(lease, 'r', later(NOW, NOW + HOUR));
-      expect(await queue.next('w', NOW + 1)).toBeUndefined();
-      expect(await queue.follow('w', NOW + 1, 9)).toBe(0);
-      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'r' });
-      await queue.finish(lease, 'r', arrived());
-      expect(await queue.next('w', NOW + 1)).toMatchObject({ id: 'd1' });
+      await queue.saveOutcome(lease, 'd1', later(NOW, NOW + HOUR));
+      await queue.saveOutcome(lease, 'r', later(NOW, NOW + HOUR));
+      expect(await queue.nextDelivery('w', NOW + 1)).toBeUndefined();
+      expect(await queue.applyWebhookChange('w', NOW + 1, 9)).toBe(0);
+      expect(await queue.nextDelivery('w', NOW + 1)).toMatchObject({ id: 'r' });
+      await queue.saveOutcome(lease, 'r', arrived());
+      expect(await queue.nextDelivery('w', NOW + 1)).toMatchObject({ id: 'd1' });
     });
 
     it('is canceled in parts, only while its webhook selects nothing or is gone', async () => {
       const { webhook, select, happen, queue, page, store } = await office(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
-      expect(await queue.follow('w', NOW, 2)).toBe(0);
+      expect(await queue.applyWebhookChange('w', NOW, 2)).toBe(0);
       await select('w');
       expect([
-        await queue.follow('w', NOW, 2),
-        await queue.follow('w', NOW, 2),
-        await queue.follow('w', NOW, 2),
+        await queue.applyWebhookChange('w', NOW, 2),
+        await queue.applyWebhookChange('w', NOW, 2),
+        await queue.applyWebhookChange('w', NOW, 2),
       ]).toEqual([2, 1, 0]);
       expect([(await page('w', 'canceled')).total, (await page('w', 'pending')).total]).toEqual([3, 0]);
-      expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
       await select('w', '*');
       await happen('a', 'e4');
       await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
-      expect(await queue.follow('w', NOW, 9)).toBe(1);
+      expect(await queue.applyWebhookChange('w', NOW, 9)).toBe(1);
     });
   });
 
@@ -257,13 +265,13 @@ export function describeDeliveries(open: Open): void {
       for (const id of ['e1', 'e2']) await happen('a', id);
       const lease = await take('w');
       await select('w');
-      expect(await queue.follow('w', NOW, 9)).toBe(2);
+      expect(await queue.applyWebhookChange('w', NOW, 9)).toBe(2);
       return { select, happen, queue, lease, take, ...rest };
     }
 
     it('succeeded if it arrived', async () => {
       const { queue, lease, states, counts } = await underWay(open);
-      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
       expect(await states('w')).toEqual([
         ['e1', 'succeeded'],
         ['e2', 'canceled'],
@@ -275,7 +283,7 @@ export function describeDeliveries(open: Open): void {
       'stays canceled if it did not ($status), which does not count as failing',
       async (outcome) => {
         const { queue, lease, store, counts } = await underWay(open);
-        expect(await queue.finish(lease, 'd1', outcome)).toEqual({ failingSince: undefined });
+        expect(await queue.saveOutcome(lease, 'd1', outcome)).toEqual({ failingSince: undefined });
         const [found] = await store.read([{ type: 'webhookDelivery', id: 'd1' }]);
         expect(found?.doc).toEqual({
           ...{ attempts: outcome.attempts, eventId: 'e1', kind: 'a', status: 'canceled' },
@@ -290,18 +298,18 @@ export function describeDeliveries(open: Open): void {
         const { select, happen, queue, lease, counts } = await underWay(open);
         await select('w', '*');
         await happen('a', 'e3');
-        await queue.finish(lease, 'd1', outcome);
-        expect(await queue.next('w', NOW)).toMatchObject({ eventId: 'e3' });
-        await queue.release(lease, NOW);
-        expect(await queue.due({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+        await queue.saveOutcome(lease, 'd1', outcome);
+        expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e3' });
+        await queue.releaseLeases(lease, NOW);
+        expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
         expect(await counts('w')).toMatchObject({ pending: 1 });
       },
     );
 
     it('is not counted again when it is gone, too', async () => {
       const { queue, lease, records, counts } = await underWay(open);
-      expect(await records.expireDeliveries(NOW + 1, 9)).toBe(2);
-      expect(await queue.finish(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await records.deleteOldDeliveries(NOW + 1, 9)).toBe(2);
+      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
       expect(await counts('w')).toEqual({});
     });
   });
@@ -312,9 +320,9 @@ export function describeDeliveries(open: Open): void {
       await webhook('v', '*');
       await webhook('w', '*');
       for (const [at, id] of ['e1', 'e2', 'e3', 'e4'].entries()) await happen('a', id, NOW + at);
-      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(3);
-      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(1);
-      expect(await records.expireDeliveries(NOW + 2, 3)).toBe(0);
+      expect(await records.deleteOldDeliveries(NOW + 2, 3)).toBe(3);
+      expect(await records.deleteOldDeliveries(NOW + 2, 3)).toBe(1);
+      expect(await records.deleteOldDeliveries(NOW + 2, 3)).toBe(0);
       expect(await states('v')).toEqual(await states('w'));
       expect([(await page('v')).total, (await page('w', 'pending')).total]).toEqual([2, 2]);
     });
@@ -324,11 +332,11 @@ export function describeDeliveries(open: Open): void {
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
       await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
-      expect(await records.expireDeliveries(0, 2)).toBe(2);
-      expect(await records.expireDeliveries(0, 2)).toBe(1);
-      expect(await records.expireDeliveries(0, 2)).toBe(0);
+      expect(await records.deleteOldDeliveries(0, 2)).toBe(2);
+      expect(await records.deleteOldDeliveries(0, 2)).toBe(1);
+      expect(await records.deleteOldDeliveries(0, 2)).toBe(0);
       expect((await page('w')).total).toBe(0);
-      expect(await queue.take({ webhookId: 'w', token: 't', until: NOW }, NOW)).toBe(false);
+      expect(await queue.acquireLease({ webhookId: 'w', token: 't', until: NOW }, NOW)).toBe(false);
     });
   });
 }

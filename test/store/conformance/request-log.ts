@@ -164,10 +164,10 @@ export function describeRequestLog(open: Open): void {
     it('loses its oldest, a bounded number at a time', async () => {
       const log = requestLog(await open());
       await log.append([0, 1, 2, 3].map((n) => logged(`${n}`, { time: NOW - n })));
-      expect(await log.sweep(NOW - 1, 1)).toBe(1);
+      expect(await log.deleteOlderThan(NOW - 1, 1)).toBe(1);
       expect(await walk(log, { limit: 10 })).toEqual(['0', '1', '2']);
-      expect(await log.sweep(NOW - 1, 5)).toBe(1);
-      expect(await log.sweep(NOW - 1, 5)).toBe(0);
+      expect(await log.deleteOlderThan(NOW - 1, 5)).toBe(1);
+      expect(await log.deleteOlderThan(NOW - 1, 5)).toBe(0);
       expect(await walk(log, { limit: 10 })).toEqual(['0', '1']);
     });
   });

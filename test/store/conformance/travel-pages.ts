@@ -240,7 +240,7 @@ export function describeTravelPages(open: Open): void {
       await store.write(['other'], async (within) => {
         for (let n = 0; n < 5000; n++) await within.append(thing(`e${n}`, NOW + n));
       });
-      expect(await store.expire('thing', NOW + 2000, 10_000)).toBe(2000);
+      expect(await store.deleteOlderThan('thing', NOW + 2000, 10_000)).toBe(2000);
       const far = await store.page({ ...all, offset: 2900, limit: 2 });
       expect([far.total, far.resources.map(({ id }) => id)]).toEqual([3000, ['e4900', 'e4901']]);
     });
@@ -255,9 +255,9 @@ export function describeTravelPages(open: Open): void {
       expect((await append('b', NOW - 5000)).createdAt).toBe(NOW);
       expect((await append('c', NOW + 1)).createdAt).toBe(NOW + 1);
       expect(await walk(store, all)).toEqual(['a', 'b', 'c']);
-      expect(await store.expire('thing', NOW + 1, 1)).toBe(1);
-      expect(await store.expire('thing', NOW + 1, 10)).toBe(1);
-      expect(await store.expire('thing', NOW + 1, 10)).toBe(0);
+      expect(await store.deleteOlderThan('thing', NOW + 1, 1)).toBe(1);
+      expect(await store.deleteOlderThan('thing', NOW + 1, 10)).toBe(1);
+      expect(await store.deleteOlderThan('thing', NOW + 1, 10)).toBe(0);
       expect(await store.page({ ...all, offset: 0 })).toMatchObject({ total: 1, resources: [{ id: 'c' }] });
     });
   });

@@ -85,7 +85,7 @@ export function describeTravel(open: Open): void {
       const { store, add } = await fixture(open);
       await add(thing('a'));
       await add(thing('b'), { references: [thing('a'), thing('a')] });
-      const isReferredTo = (id: string) => store.write(['thing'], (within) => within.isReferredTo(thing(id)));
+      const isReferredTo = (id: string) => store.write(['thing'], (within) => within.isReferenced(thing(id)));
       expect([await isReferredTo('a'), await isReferredTo('b')]).toEqual([true, false]);
       await expect(store.write(['thing'], (within) => within.remove(thing('a')))).rejects.toThrow();
       expect((await store.read([thing('a')])).length).toBe(1);
@@ -101,7 +101,7 @@ export function describeTravel(open: Open): void {
       await store.write(['thing'], (within) =>
         within.replace(thing('a'), { ...bare, references: [thing('a')] }),
       );
-      expect(await store.write(['thing'], (within) => within.isReferredTo(thing('a')))).toBe(false);
+      expect(await store.write(['thing'], (within) => within.isReferenced(thing('a')))).toBe(false);
     });
 
     it('leaves nothing behind when the work fails', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Stories } from '../../../src/travel/booking/booking.ts';
+import type { BookingService } from '../../../src/travel/booking/booking.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail, roundTrip } from './offers.ts';
 import { type Billed, list, type View } from './view.ts';
@@ -14,7 +14,7 @@ export interface People {
 export interface Action {
   name: string;
   /** Undefined: there is nothing that it could happen to. */
-  happens(desk: Stories, view: View, people: People): Promise<unknown> | undefined;
+  happens(desk: BookingService, view: View, people: People): Promise<unknown> | undefined;
 }
 
 /** An action that says what it is when a history fails. */
@@ -49,7 +49,11 @@ const search = told(
   }),
   ({ offers, count }) =>
     (desk, _view, { travelers }) =>
-      desk.searchTrip({ travelerIds: travelers.slice(0, count), search: { kind: 'history' }, offers }),
+      desk.searchTrip({
+        travelerIds: travelers.slice(0, count),
+        search: { kind: 'history' },
+        quotes: offers,
+      }),
 );
 
 /** Books all of a trip that is not booked yet; some of it fails. */
@@ -107,7 +111,7 @@ const exchange = told(
     (desk, view) => {
       const found = given(view, part, (one) => isHeld(one) && one['kind'] === 'flight');
       if (!found) return undefined;
-      return desk.modifyBooking({ ...found, offer: round ? roundTrip(total) : flight(total) });
+      return desk.modifyBooking({ ...found, quote: round ? roundTrip(total) : flight(total) });
     },
 );
 
@@ -158,7 +162,10 @@ const invoice = told('invoice', which, (number) => (desk, { operations }) => {
 
 const settle = told(
   'settle',
-  fc.record({ which, how: fc.constantFrom('payInvoice', 'payInvoice', 'voidInvoice', 'giveUpInvoice') }),
+  fc.record({
+    which,
+    how: fc.constantFrom('payInvoice', 'payInvoice', 'voidInvoice', 'markInvoiceUncollectible'),
+  }),
   ({ which: number, how }) =>
     (desk, view) => {
       const found = oneOf(view.invoices, ({ status }) => status === 'open', number);
@@ -194,7 +201,7 @@ const move = told(
   ({ which: number, status }) =>
     (desk, view) => {
       const found = oneOf(view.disputes, (one) => !['won', 'solved'].includes(one.status), number);
-      return found && desk.moveDispute(found.id, status);
+      return found && desk.setDisputeStatus(found.id, status);
     },
 );
 

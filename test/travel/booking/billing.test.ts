@@ -20,7 +20,7 @@ describe('the status of a billing operation is derived', () => {
   test('purchase, an invoice exists: the status of that invoice', async () => {
     const { purchase, invoiceId } = await invoiced(at);
     expect(await statusOf(purchase)).toBe('open');
-    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(purchase)).toBe('uncollectible');
     await at.office((desk) => desk.payInvoice(invoiceId));
     expect(await statusOf(purchase)).toBe('paid');
@@ -47,7 +47,7 @@ describe('the status of a billing operation is derived', () => {
     const { purchase, invoiceId } = await invoiced(at);
     const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
     expect(await statusOf(refund)).toBe('delayed');
-    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(refund)).toBe('delayed');
   });
 
@@ -69,7 +69,7 @@ describe('the status of a billing operation is derived', () => {
       desk.disputeInvoice({ invoiceId, reason: 'fraudulent' }),
     );
     for (const next of ['underReview', 'lost', 'solved'] as const) {
-      await at.office((desk) => desk.moveDispute(dispute.id, next));
+      await at.office((desk) => desk.setDisputeStatus(dispute.id, next));
       expect([await statusOf(operation), await status(`/disputes/${dispute.id}`)]).toEqual([next, next]);
     }
   });

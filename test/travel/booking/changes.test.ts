@@ -1,5 +1,5 @@
-import type { Cancellation } from '../../../src/travel/booking/cancellation.ts';
-import type { Exchange } from '../../../src/travel/booking/exchange.ts';
+import type { CancellationRequest } from '../../../src/travel/booking/cancellation.ts';
+import type { ExchangeRequest } from '../../../src/travel/booking/exchange.ts';
 import type { TripOutcome } from '../../../src/travel/booking/trips.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, roundTrip } from './offers.ts';
@@ -17,9 +17,9 @@ const idsOf = ({ trip, bookings }: TripOutcome) => ({
   tripProjectId: trip.id,
   bookingId: bookings[0]?.id ?? '',
 });
-const cancel = (outcome: TripOutcome, more: Partial<Cancellation> = {}) =>
+const cancel = (outcome: TripOutcome, more: Partial<CancellationRequest> = {}) =>
   at.office((desk) => desk.cancelBooking({ ...idsOf(outcome), ...more }));
-const exchange = (outcome: TripOutcome, more: Partial<Exchange> & Pick<Exchange, 'offer'>) =>
+const exchange = (outcome: TripOutcome, more: Partial<ExchangeRequest> & Pick<ExchangeRequest, 'quote'>) =>
   at.office((desk) => desk.modifyBooking({ ...idsOf(outcome), ...more }));
 const totals = ({ operations }: TripOutcome) =>
   operations.map(({ doc }) => [doc.transactionKind, doc.amount.total]);
@@ -157,7 +157,7 @@ describe('a cancellation', () => {
       const { id, doc } = await desk.searchTrip({
         travelerIds: outcome.trip.doc.travelerIds,
         search: { kind: 'oneWay' },
-        offers: [flight(1)],
+        quotes: [flight(1)],
       });
       const orders = [{ rateId: doc.rates[0]?.id ?? '', fails: true }];
       return desk.bookTrip({ tripProjectId: id, orders });
@@ -170,7 +170,7 @@ describe('a modification', () => {
   test('exchanges segments for those of another booking, and is told', async () => {
     const outcome = await at.booked([flight(100)]);
     await at.news();
-    const done = await exchange(outcome, { offer: flight(130), order: { supplierName: 'Iberia' } });
+    const done = await exchange(outcome, { quote: flight(130), order: { supplierName: 'Iberia' } });
     const [old = {}, selected = {}] = await bookingsOf(outcome);
     const [from = {}, to = {}] = await segmentsOf(outcome);
     const [modification = {}] = old['modifications'] as JsonObject[];
@@ -213,13 +213,13 @@ describe('a modification', () => {
     [0, [['refund', 100]]],
   ])('from a price of 100 to %d makes %j', async (price, made) => {
     const outcome = await at.booked([flight(100)]);
-    expect(totals(await exchange(outcome, { offer: flight(price) }))).toEqual(made);
+    expect(totals(await exchange(outcome, { quote: flight(price) }))).toEqual(made);
   });
 
   test('refunds to the purchase that was made, also along a line of exchanges', async () => {
     const outcome = await at.booked([flight(100)]);
-    const second = await exchange(outcome, { offer: flight(150) });
-    const third = await exchange(second, { offer: flight(80) });
+    const second = await exchange(outcome, { quote: flight(150) });
+    const third = await exchange(second, { quote: flight(80) });
     const given = third.operations.map(({ doc }) => [doc.amount.total, doc.purchaseBillingOperationId]);
     expect(given).toEqual([
       [50, second.operations[0]?.id],
@@ -244,23 +244,23 @@ describe('a modification', () => {
     const done = await exchange(outcome, {
       travelerIds: [second],
       transportSegmentIds: [back],
-      offer: flight(70),
+      quote: flight(70),
     });
     expect(totals(done)).toEqual([['purchase', 20]]);
     expect((await segmentsOf(outcome)).map(({ exchanged }) => exchanged)).toEqual([
       ...[false, false, false],
       false,
     ]);
-    await exchange(outcome, { travelerIds: [first], transportSegmentIds: [back], offer: flight(50) });
+    await exchange(outcome, { travelerIds: [first], transportSegmentIds: [back], quote: flight(50) });
     expect((await segmentsOf(outcome)).map(({ exchanged }) => exchanged).slice(0, 3)).toEqual([
       false,
       false,
       true,
     ]);
-    const whole = exchange(outcome, { transportSegmentIds: [one, back], offer: flight(1) });
+    const whole = exchange(outcome, { transportSegmentIds: [one, back], quote: flight(1) });
     await expect(whole).rejects.toEqual(conflict);
     await cancel(outcome, { travelerIds: [second], transportSegmentIds: [one] });
-    const mixed = exchange(outcome, { transportSegmentIds: [one, two], offer: flight(1) });
+    const mixed = exchange(outcome, { transportSegmentIds: [one, two], quote: flight(1) });
     await expect(mixed).rejects.toEqual(conflict);
     const rest = await cancel(outcome);
     expect(totals(rest)).toEqual([
@@ -272,7 +272,7 @@ describe('a modification', () => {
 
   test('is in the currency of what is exchanged', async () => {
     const outcome = await at.booked([flight(100)]);
-    await expect(exchange(outcome, { offer: flight(100, 'USD') })).rejects.toEqual(conflict);
+    await expect(exchange(outcome, { quote: flight(100, 'USD') })).rejects.toEqual(conflict);
   });
 
   test.each([
@@ -280,6 +280,6 @@ describe('a modification', () => {
     ['car', car(100)],
   ])('is not for a %s', async (_kind, offer) => {
     const outcome = await at.booked([offer]);
-    await expect(exchange(outcome, { offer: flight(1) })).rejects.toEqual(conflict);
+    await expect(exchange(outcome, { quote: flight(1) })).rejects.toEqual(conflict);
   });
 });

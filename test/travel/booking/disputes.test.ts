@@ -14,7 +14,7 @@ describe('a dispute', () => {
     const { invoiceId } = await invoiced(at);
     const dispute = () => at.office((desk) => desk.disputeInvoice({ invoiceId, reason: 'general' }));
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.giveUpInvoice(invoiceId));
+    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
     await expect(dispute()).rejects.toEqual(conflict);
     await at.office((desk) => desk.payInvoice(invoiceId));
     expect((await dispute()).dispute.doc.status).toBe('needsResponse');
@@ -46,7 +46,7 @@ describe('a dispute', () => {
       ['dispute.created', dispute.id],
       ['billingOperation.created', operation.id],
     ]);
-    await at.office((desk) => desk.moveDispute(dispute.id, 'needsResponse'));
+    await at.office((desk) => desk.setDisputeStatus(dispute.id, 'needsResponse'));
     expect(brief(await at.news())).toEqual([
       ['dispute.updated', dispute.id, { status: 'warningNeedsResponse' }],
       ['billingOperation.updated', operation.id, { status: 'warningNeedsResponse' }],
@@ -64,7 +64,7 @@ describe('a dispute', () => {
     const first = await dispute();
     expect(first.dispute.doc.amount.total).toBe(70);
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.moveDispute(first.dispute.id, 'won'));
+    await at.office((desk) => desk.setDisputeStatus(first.dispute.id, 'won'));
     expect((await dispute(10)).dispute.doc.amount.total).toBe(10);
   });
 
@@ -89,8 +89,8 @@ describe('a dispute', () => {
         const { dispute } = await at.office((desk) =>
           desk.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 10 }),
         );
-        for (const state of way) await at.office((desk) => desk.moveDispute(dispute.id, state));
-        const move = at.office((desk) => desk.moveDispute(dispute.id, to));
+        for (const state of way) await at.office((desk) => desk.setDisputeStatus(dispute.id, state));
+        const move = at.office((desk) => desk.setDisputeStatus(dispute.id, to));
         if (next.includes(to)) expect((await move).doc.status).toBe(to);
         else await expect(move).rejects.toEqual(conflict);
       }

@@ -132,7 +132,11 @@ describe('an invoice', () => {
     });
   });
 
-  const moves = { paid: 'payInvoice', void: 'voidInvoice', uncollectible: 'giveUpInvoice' } as const;
+  const moves = {
+    paid: 'payInvoice',
+    void: 'voidInvoice',
+    uncollectible: 'markInvoiceUncollectible',
+  } as const;
   const states = ['open', 'paid', 'void', 'uncollectible'] as const;
   test.each(
     states.flatMap((from) =>

@@ -1,8 +1,8 @@
 import type {
-  CarOffer,
-  HotelOffer,
-  OfferedSegment,
-  TransportOffer,
+  CarQuote,
+  HotelQuote,
+  QuotedSegment,
+  TransportQuote,
 } from '../../../src/travel/booking/prices.ts';
 import type { Place } from '../../../src/travel/resources/values.ts';
 
@@ -12,12 +12,12 @@ export const lisbon = airport('LIS', 'Lisbon', 'PT');
 export const madrid = airport('MAD', 'Madrid', 'ES');
 
 /** One way from Paris to Lisbon. */
-export function flight(total: number, currency = 'EUR'): TransportOffer {
+export function flight(total: number, currency = 'EUR'): TransportQuote {
   return { kind: 'flight', price: { currency, total }, legs: [{ segments: [segment(paris, lisbon, '01')] }] };
 }
 
 /** From Paris to Lisbon and back, by way of Madrid on the way out: three segments. */
-export function roundTrip(total: number): TransportOffer {
+export function roundTrip(total: number): TransportQuote {
   const out = [segment(paris, madrid, '01'), segment(madrid, lisbon, '01')];
   const back = [segment(lisbon, paris, '04')];
   return {
@@ -28,13 +28,13 @@ export function roundTrip(total: number): TransportOffer {
 }
 
 /** By train to Madrid. */
-export function rail(total: number): TransportOffer {
+export function rail(total: number): TransportQuote {
   const legs = [{ segments: [segment(paris, madrid, '01')] }];
   return { kind: 'rail', price: { currency: 'EUR', total }, legs };
 }
 
 /** Three nights in Lisbon. */
-export function hotel(total: number): HotelOffer {
+export function hotel(total: number): HotelQuote {
   return {
     kind: 'hotel',
     price: { currency: 'EUR', total },
@@ -48,7 +48,7 @@ export function hotel(total: number): HotelOffer {
 }
 
 /** A small car in Lisbon. */
-export function car(total: number): CarOffer {
+export function car(total: number): CarQuote {
   return {
     kind: 'car',
     price: { currency: 'EUR', total },
@@ -66,7 +66,7 @@ function airport(iataCode: string, name: string, code: string): Place {
   return { airport: { iataCode }, country: { code }, name, type: 'airport' };
 }
 
-function segment(from: Place, to: Place, day: string): OfferedSegment {
+function segment(from: Place, to: Place, day: string): QuotedSegment {
   return {
     arrival: { localeDateTime: `2026-12-${day}T11:00:00`, place: to },
     departure: { localeDateTime: `2026-12-${day}T09:00:00`, place: from },

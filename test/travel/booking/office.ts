@@ -1,5 +1,5 @@
-import { type BackOffice, backOffice } from '../../../src/travel/booking/booking.ts';
-import type { Offer } from '../../../src/travel/booking/prices.ts';
+import { type BookingTransaction, bookingTransactions } from '../../../src/travel/booking/booking.ts';
+import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { TripOutcome } from '../../../src/travel/booking/trips.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
@@ -7,7 +7,7 @@ import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 /** The travel service with its back office. */
 export interface Office {
   fixture: Fixture;
-  office: BackOffice;
+  office: BookingTransaction;
   /** The `data` of what is at a path. */
   get(path: string): Promise<JsonObject>;
   /** All of a list. */
@@ -17,7 +17,7 @@ export interface Office {
   profile(data?: JsonObject): Promise<string>;
   traveler(data?: JsonObject): Promise<string>;
   /** A trip of one traveler, or of these, booked wholly. */
-  booked(offers: Offer[], travelerIds?: string[]): Promise<TripOutcome>;
+  booked(offers: Quote[], travelerIds?: string[]): Promise<TripOutcome>;
 }
 
 /** An event without its own id and time. */
@@ -30,7 +30,7 @@ export interface Told {
 export async function openOffice(): Promise<Office> {
   const fixture = await openFixture();
   const onChange = (type: string, id: string) => fixture.changes.push(`${type} ${id}`);
-  const office = backOffice({ ...fixture.runtime, onChange });
+  const office = bookingTransactions({ ...fixture.runtime, onChange });
   const get = async (path: string) => {
     const { status, body } = await fixture.send('get', path);
     if (status !== 200) throw new Error(`${path}: ${status}`);
@@ -76,7 +76,7 @@ export async function openOffice(): Promise<Office> {
       const ids = travelerIds ?? [await traveler({ billingProfileId: await profile() })];
       const search = { kind: 'roundTripWithHotel' };
       return office(async (desk) => {
-        const { id } = await desk.searchTrip({ travelerIds: ids, search, offers });
+        const { id } = await desk.searchTrip({ travelerIds: ids, search, quotes: offers });
         return desk.bookTrip({ tripProjectId: id });
       });
     },

@@ -121,7 +121,7 @@ describe('a refund', () => {
     expect((await give(15)).doc.amount.total).toBe(15);
     expect((await give()).doc.amount.total).toBe(25);
     await expect(give(0.01)).rejects.toEqual(conflict);
-    await at.office((desk) => desk.moveDispute(dispute.id, 'won'));
+    await at.office((desk) => desk.setDisputeStatus(dispute.id, 'won'));
     await expect(give(60.01)).rejects.toEqual(conflict);
     expect((await give()).doc.amount.total).toBe(60);
   });

@@ -1,18 +1,25 @@
 import fc from 'fast-check';
-import { amountOf, balance, centsOf, partOf, priced, split } from '../../../src/travel/booking/prices.ts';
-import { approvalStatus, type Plan } from '../../../src/travel/booking/search.ts';
+import {
+  amountOf,
+  centsOf,
+  partialAmount,
+  splitCents,
+  sumAmounts,
+  toAmount,
+} from '../../../src/travel/booking/prices.ts';
+import { decideApproval, type TripPlan } from '../../../src/travel/booking/search.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail } from './offers.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
-const plan: Plan = { offers: [flight(100)], now, begins: '2026-12-01T09:00:00', countries: ['PT'] };
-const under = (smartSettings: JsonObject, more: Partial<Plan> = {}) =>
-  approvalStatus([{ control: 'smart', smartSettings }], { ...plan, ...more });
+const plan: TripPlan = { quotes: [flight(100)], now, begins: '2026-12-01T09:00:00', countries: ['PT'] };
+const under = (smartSettings: JsonObject, more: Partial<TripPlan> = {}) =>
+  decideApproval([{ control: 'smart', smartSettings }], { ...plan, ...more });
 
 describe('smart control', () => {
   const most = (amount: number, currency = 'EUR') => ({ action: 'deny', amount, currency });
   const fixed = { ...hotel(100), cancellable: false };
-  test.each<[string, JsonObject, Partial<Plan>, string]>([
+  test.each<[string, JsonObject, Partial<TripPlan>, string]>([
     ['no setting', {}, {}, 'bookingAllowed'],
     ['a price at the limit', { maxTripPrice: most(100) }, {}, 'bookingAllowed'],
     ['a price above it', { maxTripPrice: most(99.99) }, {}, 'declined'],
@@ -21,33 +28,33 @@ describe('smart control', () => {
     [
       'a train, and a limit for flights',
       { maxTripFlightPrice: most(1) },
-      { offers: [rail(9)] },
+      { quotes: [rail(9)] },
       'bookingAllowed',
     ],
-    ['a train above its limit', { maxTripRailPrice: most(8) }, { offers: [rail(9)] }, 'declined'],
-    ['a hotel above its limit', { maxTripHotelPrice: most(8) }, { offers: [hotel(9)] }, 'declined'],
+    ['a train above its limit', { maxTripRailPrice: most(8) }, { quotes: [rail(9)] }, 'declined'],
+    ['a hotel above its limit', { maxTripHotelPrice: most(8) }, { quotes: [hotel(9)] }, 'declined'],
     [
       'a hotel to be paid come what may',
       { hotelIsNotCancellable: { action: 'deny' } },
-      { offers: [fixed] },
+      { quotes: [fixed] },
       'declined',
     ],
     [
       'a hotel that can be canceled',
       { hotelIsNotCancellable: { action: 'deny' } },
-      { offers: [hotel(1)] },
+      { quotes: [hotel(1)] },
       'bookingAllowed',
     ],
     [
       'a car of the category',
       { maxCarRentalAcrissCategory: { action: 'deny', category: 'E' } },
-      { offers: [car(1)] },
+      { quotes: [car(1)] },
       'bookingAllowed',
     ],
     [
       'a car above it',
       { maxCarRentalAcrissCategory: { action: 'deny', category: 'M' } },
-      { offers: [car(1)] },
+      { quotes: [car(1)] },
       'declined',
     ],
     ['enough time', { minBookingLeadTime: { action: 'deny', days: 10 } }, {}, 'bookingAllowed'],
@@ -96,9 +103,9 @@ describe('smart control', () => {
     const deny = { tripDestination: { denyCountries: ['PT'] } };
     expect(under({ ...ask, ...deny })).toBe('declined');
     const policies = [{ control: 'none' }, { control: 'smart', smartSettings: ask }];
-    expect(approvalStatus(policies, plan)).toBe('awaitApproval');
-    expect(approvalStatus([...policies, { control: 'smart', smartSettings: deny }], plan)).toBe('declined');
-    expect(approvalStatus([{}], plan)).toBe('bookingAllowed');
+    expect(decideApproval(policies, plan)).toBe('awaitApproval');
+    expect(decideApproval([...policies, { control: 'smart', smartSettings: deny }], plan)).toBe('declined');
+    expect(decideApproval([{}], plan)).toBe('bookingAllowed');
   });
 });
 
@@ -109,7 +116,7 @@ describe('money', () => {
   test('base and tax make the total, to the cent', () => {
     fc.assert(
       fc.property(cents, taxRate, (total, rate) => {
-        const amount = priced({ currency: 'EUR', total: total / 100, taxRate: rate });
+        const amount = toAmount({ currency: 'EUR', total: total / 100, taxRate: rate });
         expect(amount.total).toBe(total / 100);
         expect('tax' in amount).toBe(rate !== undefined);
         if (amount.tax === undefined || amount.base === undefined) return;
@@ -129,11 +136,11 @@ describe('money', () => {
         const price = { currency: 'EUR', taxRate: rate };
         let left = whole;
         const parts = given.map((part) => {
-          const amount = partOf(part, left, price);
+          const amount = partialAmount(part, left, price);
           left -= part;
           return amount;
         });
-        const rest = balance([amountOf(whole, price)], parts);
+        const rest = sumAmounts([amountOf(whole, price)], parts);
         const nothing = { currency: 'EUR', total: 0 };
         const withTax = { ...nothing, base: 0, tax: 0, taxRate: rate };
         expect(rest).toEqual(rate === undefined ? nothing : withTax);
@@ -144,7 +151,7 @@ describe('money', () => {
   test('parts make the whole, and differ by a cent at most', () => {
     fc.assert(
       fc.property(cents, fc.integer({ min: 1, max: 40 }), (total, count) => {
-        const parts = split(total, count);
+        const parts = splitCents(total, count);
         expect(parts).toHaveLength(count);
         expect(parts.reduce((sum, part) => sum + part, 0)).toBe(total);
         expect(Math.max(...parts) - Math.min(...parts)).toBeLessThanOrEqual(1);
@@ -163,7 +170,7 @@ describe('money', () => {
       fc.property(amounts, fc.integer({ min: 0, max: 3 }), (all, taken) => {
         const [off, on] = [all.slice(0, taken), all.slice(taken)];
         const sum = (list: typeof all) => list.reduce((total, one) => total + centsOf(one), 0);
-        const answered = balance(on, off);
+        const answered = sumAmounts(on, off);
         expect(answered.total).toBe((sum(on) - sum(off)) / 100);
         expect(String(answered.total)).toMatch(/^-?\d+(\.\d{1,2})?$/);
         expect(centsOf({ total: answered.base ?? 0 }) + centsOf({ total: answered.tax ?? 0 })).toBe(
@@ -175,9 +182,9 @@ describe('money', () => {
 
   test('tells the tax of a balance only when all of its parts do', () => {
     const [one, other] = [amountOf(100, { currency: 'EUR', taxRate: 20 }), amountOf(50, { currency: 'EUR' })];
-    expect(balance([one, other], [])).toEqual({ currency: 'EUR', total: 1.5 });
+    expect(sumAmounts([one, other], [])).toEqual({ currency: 'EUR', total: 1.5 });
     const third = amountOf(110, { currency: 'EUR', taxRate: 10 });
-    expect(balance([one, third], [])).toEqual({ base: 1.83, currency: 'EUR', tax: 0.27, total: 2.1 });
-    expect(() => balance([one, amountOf(1, { currency: 'USD' })], [])).toThrow('several currencies');
+    expect(sumAmounts([one, third], [])).toEqual({ base: 1.83, currency: 'EUR', tax: 0.27, total: 2.1 });
+    expect(() => sumAmounts([one, amountOf(1, { currency: 'USD' })], [])).toThrow('several currencies');
   });
 });

@@ -1,4 +1,4 @@
-import type { Kept } from '../../../src/travel/booking/context.ts';
+import type { StoredDocument } from '../../../src/travel/booking/context.ts';
 import type { Office } from './office.ts';
 
 /** What the back office refuses. */
@@ -7,7 +7,7 @@ export const conflict = expect.objectContaining({ name: 'ApiError', code: 'confl
 /** A profile that was charged. */
 export interface Scene {
   profileId: string;
-  purchase: Kept<'billingOperation'>;
+  purchase: StoredDocument<'billingOperation'>;
 }
 
 /** A profile that was charged for a subscription. */

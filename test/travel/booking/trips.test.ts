@@ -1,4 +1,4 @@
-import type { Offer } from '../../../src/travel/booking/prices.ts';
+import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { TripSearch } from '../../../src/travel/booking/search.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, lisbon, paris, rail, roundTrip } from './offers.ts';
@@ -14,7 +14,7 @@ const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' })
 const search = { kind: 'roundTripWithHotel' };
 
 const find = (wanted: Partial<TripSearch> & { travelerIds: string[] }) =>
-  at.office((desk) => desk.searchTrip({ search, offers: [flight(100)], ...wanted }));
+  at.office((desk) => desk.searchTrip({ search, quotes: [flight(100)], ...wanted }));
 
 describe('a search', () => {
   test('makes a trip project with a rate for each offer, and tells of it', async () => {
@@ -23,7 +23,7 @@ describe('a search', () => {
     const { id } = await find({
       travelerIds: [travelerId],
       search: { kind: 'roundTripWithHotel', arrivalPlace: lisbon, departurePlace: paris },
-      offers: [roundTrip(300), hotel(240), car(90)],
+      quotes: [roundTrip(300), hotel(240), car(90)],
     });
     const trip = await at.get(`/trip-projects/${id}`);
     expect(trip).toMatchObject({
@@ -57,9 +57,9 @@ describe('a search', () => {
     await expect(find({ travelerIds: [travelerId, 'nobody'] })).rejects.toMatchObject(missing);
     const projectCodeId = 'f'.repeat(24);
     await expect(find({ travelerIds: [travelerId], projectCodeId })).rejects.toMatchObject(missing);
-    await expect(find({ travelerIds: [travelerId], offers: [flight(-1)] })).rejects.toEqual(conflict);
+    await expect(find({ travelerIds: [travelerId], quotes: [flight(-1)] })).rejects.toEqual(conflict);
     const offers = [flight(10, 'euro')];
-    await expect(find({ travelerIds: [travelerId], offers })).rejects.toMatchObject({
+    await expect(find({ travelerIds: [travelerId], quotes: offers })).rejects.toMatchObject({
       code: 'validationFailed',
     });
     expect(await at.all('/trip-projects')).toEqual([]);
@@ -97,7 +97,7 @@ test.each([hotel(240), roundTrip(300)])(
 );
 
 describe('a booking', () => {
-  test.each<[string, Offer, JsonObject]>([
+  test.each<[string, Quote, JsonObject]>([
     [
       'flight',
       roundTrip(300),
@@ -130,7 +130,7 @@ describe('a booking', () => {
     const profileId = await at.profile();
     const costCenterId = (await at.fixture.make('/cost-centers', { name: 'Sales' })).id;
     const travelerId = await at.traveler({ billingProfileId: profileId, costCenterId });
-    const { id: tripProjectId } = await find({ travelerIds: [travelerId], offers: [offer] });
+    const { id: tripProjectId } = await find({ travelerIds: [travelerId], quotes: [offer] });
     await at.news();
     const [rate] = (await at.get(`/trip-projects/${tripProjectId}`))['rates'] as JsonObject[];
     const cities = { departure: 'Paris', destination: 'Lisbon' };
@@ -183,7 +183,7 @@ describe('a booking', () => {
   });
 
   test('that fails is told and costs nothing; its rate can be booked again', async () => {
-    const trip = await find({ travelerIds: [await at.traveler()], offers: [flight(100), hotel(50)] });
+    const trip = await find({ travelerIds: [await at.traveler()], quotes: [flight(100), hotel(50)] });
     const [first = { id: '' }, second = { id: '' }] = trip.doc.rates;
     await at.news();
     const orders = [{ rateId: first.id, fails: true }, { rateId: second.id }];

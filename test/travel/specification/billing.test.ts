@@ -74,7 +74,7 @@ test('an invoice aggregates one or several purchase and refund billing operation
 
 test('purchase status: `delayed`, `open`, `paid`, `uncollectible`, `void`', async () => {
   const seen = [];
-  for (const end of ['payInvoice', 'giveUpInvoice', 'voidInvoice'] as const) {
+  for (const end of ['payInvoice', 'markInvoiceUncollectible', 'voidInvoice'] as const) {
     const id = await purchase();
     seen.push(await statusOf(id));
     const invoiceId = await invoice();
@@ -114,7 +114,7 @@ test('refund: created when a booking is canceled or a manual refund is issued', 
     const { id } = await stories.searchTrip({
       travelerIds: [ada],
       search: { kind: 'hotelOnly' },
-      offers: [hotel],
+      quotes: [hotel],
     });
     return (await stories.bookTrip({ tripProjectId: id })).bookings;
   });

@@ -1,4 +1,4 @@
-import { upkeepJobs } from '../../../src/travel/cleanup.ts';
+import { cleanupJobs } from '../../../src/travel/cleanup.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
@@ -123,7 +123,7 @@ test('3. access to events through the API is guaranteed only for 30 days', async
   const DAY = 86_400_000;
   const { store, now } = fixture.runtime;
   const tidy = async () => {
-    for (const job of upkeepJobs({ store, records: fixture.records, now })) await job.run();
+    for (const job of cleanupJobs({ store, records: fixture.records, now })) await job.run();
   };
   await fixture.make('/cost-centers', { name: 'Research' });
   const [first, ...others] = await events();

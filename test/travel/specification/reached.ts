@@ -1,11 +1,11 @@
 import { catalog } from '../../../src/travel/catalog.ts';
-import { isObject, type Json, type JsonObject } from '../../../src/travel/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/travel/json.ts';
 
 /** A copy of a body with a value at a path of names with dots. */
 export function withValue(body: JsonObject, path: string, value: Json): JsonObject {
   const [name = '', ...deeper] = path.split('.');
   const inner = body[name];
-  const below = isObject(inner) ? inner : {};
+  const below = isJsonObject(inner) ? inner : {};
   return { ...body, [name]: deeper.length === 0 ? value : withValue(below, deeper.join('.'), value) };
 }
 
@@ -21,7 +21,7 @@ export function valuesAt(value: Json | undefined, path: string): Json[] {
   for (const part of parts) {
     found = found.flatMap((one) => {
       if (part === '[]') return Array.isArray(one) ? one : [];
-      const inner = isObject(one) && Object.hasOwn(one, part) ? one[part] : undefined;
+      const inner = isJsonObject(one) && Object.hasOwn(one, part) ? one[part] : undefined;
       return inner === undefined ? [] : [inner];
     });
   }
@@ -31,9 +31,9 @@ export function valuesAt(value: Json | undefined, path: string): Json[] {
 /** Every path of a value that leads to something other than an object or a list of objects. */
 export function leavesOf(value: Json, path = ''): string[] {
   if (Array.isArray(value)) {
-    return value.some(isObject) ? value.flatMap((one) => leavesOf(one, `${path}[]`)) : [path];
+    return value.some(isJsonObject) ? value.flatMap((one) => leavesOf(one, `${path}[]`)) : [path];
   }
-  if (!isObject(value)) return [path];
+  if (!isJsonObject(value)) return [path];
   return Object.entries(value).flatMap(([name, one]) =>
     leavesOf(one, path === '' ? name : `${path}.${name}`),
   );

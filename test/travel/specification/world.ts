@@ -1,11 +1,15 @@
-import { type BackOffice, backOffice, type Stories } from '../../../src/travel/booking/booking.ts';
-import type { CarOffer, HotelOffer, TransportOffer } from '../../../src/travel/booking/prices.ts';
+import {
+  type BookingService,
+  type BookingTransaction,
+  bookingTransactions,
+} from '../../../src/travel/booking/booking.ts';
+import type { CarQuote, HotelQuote, TransportQuote } from '../../../src/travel/booking/prices.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 
 /** Who travels and who pays, with a back office. */
 export interface Company {
   /** Does stories, each call in a transaction of its own. */
-  office: BackOffice;
+  office: BookingTransaction;
   ada: string;
   bob: string;
   billingProfile: string;
@@ -42,7 +46,7 @@ export async function openCompany(fixture: Fixture): Promise<Company> {
   };
   const { id: ada } = await fixture.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
   const { id: bob } = await fixture.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
-  const office = backOffice({ ...fixture.runtime, onChange: () => undefined });
+  const office = bookingTransactions({ ...fixture.runtime, onChange: () => undefined });
   return { office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
 }
 
@@ -73,7 +77,7 @@ const segment = (from: typeof paris, to: typeof paris, day: string) => ({
 });
 
 /** There and back again. */
-export const flight: TransportOffer = {
+export const flight: TransportQuote = {
   kind: 'flight',
   price: price(400),
   legs: [
@@ -83,7 +87,7 @@ export const flight: TransportOffer = {
 };
 
 /** Two nights. */
-export const hotel: HotelOffer = {
+export const hotel: HotelQuote = {
   kind: 'hotel',
   price: price(300),
   stay: {
@@ -95,7 +99,7 @@ export const hotel: HotelOffer = {
 };
 
 /** Two days. */
-export const car: CarOffer = {
+export const car: CarQuote = {
   kind: 'car',
   price: price(90),
   rental: {
@@ -119,12 +123,12 @@ export const search = {
 };
 
 /** A flight, a hotel and a car for both, booked with all that can be said; the hotel is full. Answers the trip's id. */
-export async function bookedTrip(stories: Stories, company: Company): Promise<string> {
+export async function bookedTrip(stories: BookingService, company: Company): Promise<string> {
   const { ada, bob, projectCode, tripField } = company;
   const { id, doc } = await stories.searchTrip({
     travelerIds: [ada, bob],
     search,
-    offers: [flight, hotel, car],
+    quotes: [flight, hotel, car],
     projectCodeId: projectCode,
     customFields: [{ customFieldId: tripField, values: [{ data: 'A fair' }] }],
   });
@@ -156,11 +160,11 @@ export async function fullYear(fixture: Fixture): Promise<Company> {
     const [first] = trip.doc.transportLegs?.[0]?.segments ?? [];
     const earlier = { ...flight, price: price(250), legs: flight.legs.slice(0, 1) };
     await stories.modifyBooking({
-      ...{ tripProjectId, bookingId, offer: earlier },
+      ...{ tripProjectId, bookingId, quote: earlier },
       transportSegmentIds: [first?.id ?? ''],
     });
     await stories.cancelBooking({ tripProjectId, bookingId, travelerIds: [ada] });
-    const stay = { travelerIds: [ada], search: { kind: 'hotelOnly', arrivalPlace: lisbon }, offers: [hotel] };
+    const stay = { travelerIds: [ada], search: { kind: 'hotelOnly', arrivalPlace: lisbon }, quotes: [hotel] };
     await stories.searchTrip(stay);
     const hotelStay = { checkinLocaleDate: '2026-12-01', checkoutLocaleDate: '2026-12-02' };
     await stories.bookOffline({
@@ -186,15 +190,15 @@ export async function fullYear(fixture: Fixture): Promise<Company> {
     await giveBackTwice(stories, bought.id);
     const { dispute } = await stories.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
     await stories.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 4 });
-    await stories.moveDispute(dispute.id, 'underReview');
+    await stories.setDisputeStatus(dispute.id, 'underReview');
     const other = await stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'other' });
-    await stories.giveUpInvoice(other[0]?.id ?? '');
+    await stories.markInvoiceUncollectible(other[0]?.id ?? '');
   });
   return company;
 }
 
 /** Of two refunds one is on its way. */
-async function giveBackTwice(stories: Stories, billingOperationId: string): Promise<void> {
+async function giveBackTwice(stories: BookingService, billingOperationId: string): Promise<void> {
   const { doc } = await stories.refundOperation({ billingOperationId, total: 10 });
   await stories.refundOperation({ billingOperationId, total: 7 });
   await stories.startTransfer(doc.refundId ?? '');

@@ -1,8 +1,8 @@
 import {
-  guarded,
+  guardedLookup,
   isPrivateHost,
   isPublicAddress,
-  PrivateAddress,
+  PrivateAddressError,
 } from '../../../src/travel/webhooks/address-guard.ts';
 import { deskOf } from './desk.ts';
 
@@ -224,12 +224,14 @@ test('the look-up answers one address, or all where all are wanted', async () =>
     address,
     family: address.includes(':') ? 6 : 4,
   }));
-  const lookup = guarded(new URL('http://example.com/'), async () => found, false);
+  const lookup = guardedLookup(new URL('http://example.com/'), async () => found, false);
   const ask = (all: boolean) =>
     new Promise((resolve) => lookup('example.com', { all }, (...answer) => resolve(answer)));
   expect(await ask(false)).toEqual([null, '1.1.1.1', 4]);
   expect(await ask(true)).toEqual([null, found.slice(0, 2)]);
-  expect(() => guarded(new URL('http://[::1]/'), async () => found, false)).toThrow(PrivateAddress);
+  expect(() => guardedLookup(new URL('http://[::1]/'), async () => found, false)).toThrow(
+    PrivateAddressError,
+  );
 });
 
 // By the look-up alone: were it broken, nothing would be connected to all the same.
@@ -244,12 +246,12 @@ test.each([
   'a name that leads to a private address or to the wire server of Azure (%j) is refused by the look-up',
   async (addresses) => {
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    const lookup = guarded(new URL('http://hooks.example.com/'), async () => found, false);
+    const lookup = guardedLookup(new URL('http://hooks.example.com/'), async () => found, false);
     for (const all of [false, true]) {
       const error = await new Promise((resolve) =>
         lookup('hooks.example.com', { all }, (refusal) => resolve(refusal)),
       );
-      expect(error).toBeInstanceOf(PrivateAddress);
+      expect(error).toBeInstanceOf(PrivateAddressError);
     }
   },
 );

@@ -185,7 +185,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     await desk.webhook({ url: hanging.url, ...created });
     await desk.webhook({ url: well.url, ...created });
     for (const name of ['one', 'two', 'three']) await desk.happen(name);
-    await desk.fixture.webhooks.look();
+    await desk.fixture.webhooks.dispatchDue();
     await Promise.all([hanging.waitFor(1), well.waitFor(3)]);
     expect(names(well)).toEqual(['one', 'two', 'three']);
     expect(names(hanging)).toEqual(['one']);
@@ -205,7 +205,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     });
     await desk.happenAtOnce(['one', 'two', 'three', 'four']);
     // There is one place for both.
-    await desk.fixture.webhooks.look();
+    await desk.fixture.webhooks.dispatchDue();
     await slow.waitFor(2);
     expect(well.received).toEqual([]);
     const settled = desk.settle();
@@ -226,11 +226,11 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     expect(hanging.received).toHaveLength(20);
     hanging.feel('hang');
     desk.fixture.pass(6 * SECOND);
-    expect(await desk.fixture.webhooks.look()).toBe(16);
+    expect(await desk.fixture.webhooks.dispatchDue()).toBe(16);
     await hanging.waitFor(36);
     await desk.webhook({ url: well.url, ...created });
     await desk.happen('two');
-    await desk.fixture.webhooks.look();
+    await desk.fixture.webhooks.dispatchDue();
     await well.waitFor(1);
     expect(names(well)).toEqual(['two']);
     hanging.feel(200);
@@ -259,7 +259,7 @@ test('an event that is not kept any more fails, and the next goes on', async () 
   const { id } = await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
   desk.fixture.pass(31 * 24 * HOUR);
-  await desk.fixture.runtime.store.expire('event', desk.fixture.runtime.now() - MINUTE, 100);
+  await desk.fixture.runtime.store.deleteOlderThan('event', desk.fixture.runtime.now() - MINUTE, 100);
   await desk.happen('two');
   await desk.settle();
   expect(names(receiver)).toEqual(['two']);

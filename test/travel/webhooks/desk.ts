@@ -1,4 +1,4 @@
-import { recorded } from '../../../src/travel/changes.ts';
+import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { type Fixture, type FixtureOptions, openFixture } from '../../fixtures/travel.ts';
@@ -59,7 +59,7 @@ export function deskOf(options: FixtureOptions = {}): Desk {
     happen: (name) => fixture.make('/cost-centers', { name }),
     happenAtOnce: async (names) => {
       const { now, newId } = fixture.runtime;
-      await recorded({ ...fixture.runtime, onChange: () => {} }, ['costCenter'], async (recorder) => {
+      await withRecorder({ ...fixture.runtime, onChange: () => {} }, ['costCenter'], async (recorder) => {
         for (const name of names) {
           const doc = { archived: false, name };
           const made = { type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc };
@@ -69,7 +69,7 @@ export function deskOf(options: FixtureOptions = {}): Desk {
     },
     deliveries: async (webhookId, query = 'limit=100') =>
       (await fixture.send('get', `/webhooks/${webhookId}/deliveries?${query}`)).body.data,
-    settle: () => fixture.webhooks.settle(),
+    settle: () => fixture.webhooks.deliverAllDue(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { repairTimes } from '../../../src/store/clock-repair.ts';
-import { LONGEST_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
+import { MAX_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
 import { certificateFiles } from '../../fixtures/certificate.ts';
 import { NOON } from '../../fixtures/travel.ts';
 import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
@@ -109,7 +109,7 @@ describe('2xx is a success, and everything else is none', () => {
     const settled = desk.settle();
     await receiver.waitFor(1);
     desk.fixture.pass(10 * SECOND - 1);
-    expect(await desk.fixture.webhooks.look()).toBe(1);
+    expect(await desk.fixture.webhooks.dispatchDue()).toBe(1);
     desk.fixture.pass(1);
     await settled;
     expect((await only(id)).attempts).toMatchObject([
@@ -297,7 +297,7 @@ describe('a webhook is disabled', () => {
         desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled } });
       receiver.feel(async () => {
         await set(true);
-        await desk.fixture.webhooks.look();
+        await desk.fixture.webhooks.dispatchDue();
         return status;
       });
       await desk.happenAtOnce(['one', 'two']);
@@ -360,9 +360,9 @@ describe('when the wall clock is set', () => {
     const { id } = await tried(500);
     const { database, queue } = desk.fixture;
     const now = NOON - DAY;
-    const due = () => queue.due({ now, failing: true, limit: 1 });
+    const due = () => queue.dueWebhooks({ now, failing: true, limit: 1 });
     expect(await due()).toEqual([]);
-    await repairTimes(database, now, { attemptMs: 0, checkMs: {}, deliveryMs: LONGEST_WAIT_MS });
+    await repairTimes(database, now, { attemptMs: 0, checkMs: {}, deliveryMs: MAX_WAIT_MS });
     expect(await due()).toEqual([id]);
   });
 });

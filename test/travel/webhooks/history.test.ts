@@ -221,7 +221,7 @@ describe('redelivery', () => {
     expect((await again(id, delivery?.id)).body.code).toBe('conflict');
     await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
     desk.fixture.pass(31 * DAY);
-    await desk.fixture.runtime.store.expire('event', desk.fixture.runtime.now() - HOUR, 100);
+    await desk.fixture.runtime.store.deleteOlderThan('event', desk.fixture.runtime.now() - HOUR, 100);
     expect((await again(id, delivery?.id)).status).toBe(409);
     expect(receiver.received).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
-import { recorded } from '../../../src/travel/changes.ts';
+import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
@@ -100,7 +100,7 @@ async function openLine(stage: Stage): Promise<void> {
   lines.push(line);
   receiver.feel(async () => {
     if (line.is !== 'enabled') faults.push(`sent to a webhook that is ${line.is}`);
-    const during = { changes: line.during.splice(0), look: fixture.webhooks.look };
+    const during = { changes: line.during.splice(0), look: fixture.webhooks.dispatchDue };
     await changeLine(stage, line, during).catch((error: unknown) => faults.push(error));
     return line.mood;
   });
@@ -140,7 +140,7 @@ async function checkQueues({ database, runtime }: Fixture): Promise<void> {
         ...{ pending: count(id, 'pending'), succeeded: count(id, 'succeeded') },
         ...{ failed: count(id, 'failed'), canceled: count(id, 'canceled') },
       });
-    const { due } = deliveryQueue({ ...database, db: tx });
+    const { dueWebhooks: due } = deliveryQueue({ ...database, db: tx });
     // By then nothing waits for its time any more, and no lease holds.
     const query = { now: runtime.now() + 10 * DAY, limit: 100 };
     const found = [...(await due({ ...query, failing: false })), ...(await due({ ...query, failing: true }))];
@@ -152,7 +152,7 @@ async function checkQueues({ database, runtime }: Fixture): Promise<void> {
 async function happen(stage: Stage): Promise<void> {
   const { now, newId } = stage.fixture.runtime;
   const runtime = { ...stage.fixture.runtime, onChange: () => {} };
-  await recorded(runtime, ['costCenter'], (recorder) => {
+  await withRecorder(runtime, ['costCenter'], (recorder) => {
     const doc = { archived: false, name: `center ${stage.made}` };
     return recorder.insert(costCenter, {
       ...{ type: 'costCenter', id: newId('A'), parentId: '', createdAt: now(), doc },
@@ -170,15 +170,18 @@ async function take(stage: Stage, step: Step): Promise<void> {
   if (step.do === 'feel' && line) line.mood = step.mood;
   // After five days of failures a webhook is disabled, which is another story.
   if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) fixture.pass(step.ms);
-  if (step.do === 'settle') await fixture.webhooks.settle();
+  if (step.do === 'settle') await fixture.webhooks.deliverAllDue();
   // Somebody else takes leases and dies with them.
   if (step.do === 'crash')
     for (const { id } of lines)
-      await fixture.queue.take({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
+      await fixture.queue.acquireLease({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
   if (step.do === 'change' && line) {
     if (step.during) line.during = [...step.changes];
     else {
-      await changeLine(stage, line, { changes: [...step.changes, 'look'], look: fixture.webhooks.settle });
+      await changeLine(stage, line, {
+        changes: [...step.changes, 'look'],
+        look: fixture.webhooks.deliverAllDue,
+      });
     }
   }
   await checkQueues(fixture);
@@ -192,12 +195,12 @@ async function play(steps: Step[]): Promise<void> {
     for (let count = 0; count < 2; count++) await openLine(stage);
     for (const step of steps) await take(stage, step);
     for (const line of lines) Object.assign(line, { mood: 200, during: [] });
-    await fixture.webhooks.settle();
+    await fixture.webhooks.deliverAllDue();
     for (const line of lines)
       if (line.is === 'disabled')
-        await changeLine(stage, line, { changes: ['enable'], look: fixture.webhooks.look });
+        await changeLine(stage, line, { changes: ['enable'], look: fixture.webhooks.dispatchDue });
     fixture.pass(3 * HOUR);
-    await fixture.webhooks.settle();
+    await fixture.webhooks.deliverAllDue();
     await checkQueues(fixture);
     expect(faults).toEqual([]);
     const events = (await wholeFeed(fixture)).filter(({ kind }) => kind === 'costCenter.created');

@@ -27,7 +27,11 @@ test('the dispatcher delivers by itself what is told to it, and ends what it doe
   // Nobody knows whether it arrived: it is sent again, and the failure is not counted.
   const [, two] = await desk.deliveries(id);
   expect(two).toMatchObject({ status: 'pending', attempts: [] });
-  const due = await desk.fixture.queue.due({ now: desk.fixture.runtime.now(), failing: false, limit: 9 });
+  const due = await desk.fixture.queue.dueWebhooks({
+    now: desk.fixture.runtime.now(),
+    failing: false,
+    limit: 9,
+  });
   expect(due).toEqual([id]);
 });
 
@@ -48,22 +52,22 @@ test('a database that fails is logged and waited out', async () => {
   await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
   const { queue } = desk.fixture;
-  const { due, next } = queue;
+  const { dueWebhooks: due, nextDelivery: next } = queue;
   let faults = 0;
   const fail = async () => {
     faults += 1;
     throw new Error('disk on fire');
   };
-  queue.due = fail;
+  queue.dueWebhooks = fail;
   const running = desk.fixture.webhooks.run();
   await soon(() => expect(faults).toBe(1));
-  queue.due = due;
-  queue.next = fail;
+  queue.dueWebhooks = due;
+  queue.nextDelivery = fail;
   await eventually(async () => {
     desk.fixture.pass(5 * SECOND);
     expect(faults).toBeGreaterThan(1);
   }, 5_000);
-  queue.next = next;
+  queue.nextDelivery = next;
   await eventually(async () => {
     desk.fixture.pass(5 * SECOND);
     expect(names(receiver)).toEqual(['one']);
@@ -90,7 +94,7 @@ test('a stop ends the waits of the loop, however far they have come', async () =
 test('a stop does not wait for a database that fails', async () => {
   await desk.webhook({ url: (await desk.receiver()).url, ...created });
   let faults = 0;
-  desk.fixture.queue.due = async () => {
+  desk.fixture.queue.dueWebhooks = async () => {
     faults += 1;
     throw new Error('disk on fire');
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { outcomeOf } from '../../../src/travel/webhooks/attempt.ts';
+import { nextOutcome } from '../../../src/travel/webhooks/attempt.ts';
 import type { Attempt } from '../../../src/travel/webhooks/ports.ts';
 import { HOUR, MINUTE, SECOND } from './desk.ts';
 
@@ -11,7 +11,7 @@ const failed = (at: number): Attempt => ({ at, latencyMs: 10, error: 'x' });
 function history(randoms: number[]): Attempt[] {
   const attempts = [failed(0)];
   for (let turn = 0; turn < 100; turn++) {
-    const outcome = outcomeOf(attempts, {
+    const outcome = nextOutcome(attempts, {
       retryAfter: undefined,
       random: randoms[turn % randoms.length] ?? 0,
     });
@@ -45,7 +45,7 @@ test('waits are those of the list, shortened or prolonged by up to a fifth, with
 
 test('what failed together does not come back together', () => {
   const next = (number: number) =>
-    outcomeOf([failed(0)], { retryAfter: undefined, random: number }).nextAttemptAt;
+    nextOutcome([failed(0)], { retryAfter: undefined, random: number }).nextAttemptAt;
   expect([next(0), next(0.5), next(1)]).toEqual([4010, 5010, 6010]);
 });
 
@@ -58,7 +58,7 @@ test('whatever Retry-After says, the next attempt is in the future, and at most 
         fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
       ),
       (retryAfter) => {
-        const { nextAttemptAt = 0 } = outcomeOf([failed(1000)], { retryAfter, random: 0.5 });
+        const { nextAttemptAt = 0 } = nextOutcome([failed(1000)], { retryAfter, random: 0.5 });
         expect(nextAttemptAt).toBeGreaterThanOrEqual(1010 + 5 * SECOND);
         expect(nextAttemptAt).toBeLessThanOrEqual(1010 + 2 * HOUR);
       },

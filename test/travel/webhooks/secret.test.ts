@@ -89,7 +89,7 @@ test('one that was replaced again keeps its own end', async () => {
   const two = await told(receiver);
   expect(signatures(two)).toEqual([third, second].map((secret) => signatureByHand(secret, two)));
   const before = desk.fixture.runtime.now();
-  expect(await desk.fixture.records.expireSecrets(before + 1, 10)).toBe(1);
+  expect(await desk.fixture.records.deleteEndedSecrets(before + 1, 10)).toBe(1);
   expect(signatures(await told(receiver))).toHaveLength(2);
 });
 
@@ -121,7 +121,7 @@ test('with another key nothing is sent, and the history says what to do', async 
   // As if the service had been started with another key.
   const { records, database } = desk.fixture;
   const stranger = webhookRecords(database, encryption(new Uint8Array(32)));
-  records.secrets = stranger.secrets;
+  records.activeSecrets = stranger.activeSecrets;
   await desk.happen('Research');
   await desk.settle();
   expect(await desk.deliveries(id)).toMatchObject([

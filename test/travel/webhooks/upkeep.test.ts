@@ -1,4 +1,4 @@
-import { runJobs, upkeepJobs } from '../../../src/travel/cleanup.ts';
+import { cleanupJobs, runJobs } from '../../../src/travel/cleanup.ts';
 import { clock } from '../../fixtures/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { DAY, deskOf, MINUTE } from './desk.ts';
@@ -9,7 +9,7 @@ describe('upkeep', () => {
   /** Does all jobs until none has more to do. */
   async function keep(): Promise<void> {
     const { store, now } = desk.fixture.runtime;
-    for (const job of upkeepJobs({ store, records: desk.fixture.records, now })) while (await job.run());
+    for (const job of cleanupJobs({ store, records: desk.fixture.records, now })) while (await job.run());
   }
 
   test('removes events and deliveries after thirty days, not a moment earlier', async () => {
