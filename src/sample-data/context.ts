@@ -1,4 +1,4 @@
-import type { BookingService } from '../travel/booking/booking.ts';
+import type { BookingService } from '../travel/booking/booking-service.ts';
 import type { Recorder } from '../travel/changes.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { Resource } from '../travel/resource.ts';

@@ -1,5 +1,5 @@
 import type { Faker } from '@faker-js/faker';
-import type { Place } from '../travel/resources/values.ts';
+import type { Place } from '../travel/fields.ts';
 
 /** A city where people live, or to which they travel. */
 export interface City {

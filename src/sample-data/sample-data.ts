@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { ensureFirstAdmin } from '../travel/api-keys.ts';
-import { createBookingService } from '../travel/booking/booking.ts';
+import { createBookingService } from '../travel/booking/booking-service.ts';
 import { BOOKING_TYPES } from '../travel/booking/context.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';

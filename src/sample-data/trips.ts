@@ -1,5 +1,4 @@
-import type { Order } from '../travel/booking/orders.ts';
-import type { TripOutcome } from '../travel/booking/trips.ts';
+import type { Order, TripOutcome } from '../travel/booking/book-trip.ts';
 import { bookByTelephone, followRefunds } from './billing.ts';
 import { type Context, DAY, type Dice, HOUR, LENGTH } from './context.ts';
 import { kilometers } from './places.ts';

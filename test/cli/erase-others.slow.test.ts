@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
-import { bookingTransactions } from '../../src/travel/booking/booking.ts';
+import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';

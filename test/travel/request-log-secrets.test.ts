@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { redactQuery, redactSecrets, toLoggedBody } from '../../src/travel/request-log.ts';
+import { redactQuery, redactSecrets, toLoggedBody } from '../../src/travel/request-log-middleware.ts';
 
 /** Stands for a secret; nothing else holds it. */
 const SECRET = 'hush-hush';

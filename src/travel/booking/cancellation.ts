@@ -1,7 +1,9 @@
 import { formatTimestamp } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { TripProject } from '../resources/trip-project.ts';
+import { refundTravelers, type TripOutcome } from './book-trip.ts';
 import { type BookingDeps, requireDocument, updateDocument } from './context.ts';
+import type { CreationContext } from './prices.ts';
 import {
   type Booking,
   markReleased,
@@ -9,10 +11,7 @@ import {
   type TravelerSegment,
   travelerSegmentsOf,
   WHOLE_BOOKING,
-} from './coverage.ts';
-import { refundTravelers } from './orders.ts';
-import type { CreationContext } from './prices.ts';
-import type { TripOutcome } from './trips.ts';
+} from './traveler-segments.ts';
 
 /** A booking is given up, wholly or in part. */
 export interface CancellationRequest extends ReleaseRequest {

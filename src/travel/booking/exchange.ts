@@ -2,6 +2,15 @@ import { formatTimestamp } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 import {
+  addBookings,
+  createPurchases,
+  emitBookingEvent,
+  type Order,
+  refundTravelers,
+  requireRate,
+  type TripOutcome,
+} from './book-trip.ts';
+import {
   idsOf,
   type ReleaseRequest,
   replaceBooking,
@@ -9,10 +18,8 @@ import {
   requireReleasable,
 } from './cancellation.ts';
 import { type BookingDeps, requireDocument, type StoredDocument, updateDocument } from './context.ts';
-import { type Booking, markReleased, refundValues, type TravelerSegment } from './coverage.ts';
-import { addBookings, createPurchases, type Order, refundTravelers, requireRate } from './orders.ts';
 import { addQuotes, type CreationContext, centsOf, splitCents, type TransportQuote } from './prices.ts';
-import { emitBookingEvent, type TripOutcome } from './trips.ts';
+import { type Booking, markReleased, refundValues, type TravelerSegment } from './traveler-segments.ts';
 
 /** Segments of a booking are exchanged for what is offered instead. */
 export interface ExchangeRequest extends ReleaseRequest {

@@ -4,6 +4,7 @@ import { stringMember } from '../json.ts';
 import { readResource } from '../ports.ts';
 import { type Invoice, REFUND_INVOICE_INDEX, UNINVOICED_INDEX } from '../resources/billing.ts';
 import type { BookingSnapshot } from '../resources/trip-project.ts';
+import { toPerson } from './book-trip.ts';
 import {
   type BookingDeps,
   emitDerivedEvents,
@@ -14,11 +15,10 @@ import {
   type StoredDocument,
   updateDocument,
 } from './context.ts';
-import { findBillingTarget, requireTravelers } from './coverage.ts';
-import { toPerson } from './orders.ts';
 import { type Price, sumAmounts, toAmount } from './prices.ts';
 import { referenceOf, setRefundStatus } from './refunds.ts';
 import { type InvoiceStatus, requireTransition } from './transitions.ts';
+import { findBillingTarget, requireTravelers } from './traveler-segments.ts';
 
 /** Asks for the money that a billing profile owes for one kind of purchases. */
 export interface InvoiceRequest {

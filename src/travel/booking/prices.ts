@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
+import type { Amount } from '../fields.ts';
 import type { TripProject } from '../resources/trip-project.ts';
-import type { Amount } from '../resources/values.ts';
 
 /** What something costs, tax included. */
 export interface Price {

@@ -2,8 +2,7 @@ import { formatTimestamp } from '../collection.ts';
 import { ApiError, notFound, validationFailed } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from '../json.ts';
 import { readResource } from '../ports.ts';
-import { validateCustomFields } from '../resources/custom-field-check.ts';
-import type { CustomFieldValues } from '../resources/custom-field-values.ts';
+import { type CustomFieldValues, validateCustomFields } from '../resources/custom-field-values.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 import {
   type BookingDeps,
@@ -12,9 +11,9 @@ import {
   type StoredDocument,
   updateDocument,
 } from './context.ts';
-import { findTravelPolicy, requireTravelers } from './coverage.ts';
 import { addQuotes, centsOf, type Price, type Quote } from './prices.ts';
 import { type ApprovalStatus, requireTransition } from './transitions.ts';
+import { findTravelPolicy, requireTravelers } from './traveler-segments.ts';
 
 /** What somebody looks for, and what suppliers offer for it. */
 export interface TripSearch {

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
-import { itemOperations, listOperation, metaSchemas, subListOperation } from './collections.ts';
 import {
   type DocumentedResource,
   envelope,
@@ -17,7 +16,8 @@ import {
   schemaRef,
   secretResponse,
   tagOf,
-} from './operations.ts';
+} from './components.ts';
+import { itemOperations, listOperation, metaSchemas, subListOperation } from './operations.ts';
 import { capitalize, idSchema, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
 
 /** The version of the contract, which is not that of the program: it is raised when what clients rely on changes. */

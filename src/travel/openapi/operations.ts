@@ -1,288 +1,215 @@
-import { ApiError, errorBody, statuses, storeUnavailable, validationFailed } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
-import type { Resource } from '../resource.ts';
-import { deliveryStatuses } from '../webhooks/ports.ts';
+import type { JsonObject } from '../json.ts';
+import type { Operation, Resource, SubCollection } from '../resource.ts';
+import {
+  collectionPath,
+  type DocumentedResource,
+  envelope,
+  type Failure,
+  failureRefs,
+  jsonContent,
+  type ListFeatures,
+  listParameters,
+  type OperationEntry,
+  operationHead,
+  parentParameter,
+  parentParameters,
+  pathParameter,
+  resourceResponse,
+  schemaRef,
+  secretResponse,
+} from './components.ts';
 import {
   capitalize,
   idSchema,
-  resourceSchemas,
+  patchExample,
   responseExample,
   schemaNames,
   toPlural,
   toWords,
+  withArticle,
 } from './schemas.ts';
 
-/** An operation of the contract with its place. */
-export interface OperationEntry {
-  path: string;
-  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
-  operation: JsonObject;
-}
-
-/** A resource among the others, with its answered shape. */
-export interface DocumentedResource {
-  resource: Resource;
-  catalog: Resource[];
-  shape: JsonObject;
-}
-
-/** What every operation of a resource begins with. */
-export function operationHead(resource: Resource, operationId: string, summary: string): JsonObject {
-  return { operationId, summary, tags: [tagOf(resource)] };
-}
-
-/** The tag of a resource's operations. */
-export function tagOf({ type }: Resource): string {
-  return capitalize(toWords(toPlural(type)));
-}
-
-/** Where the collection is. */
-export function collectionPath({ parent, path }: Resource): string {
-  return parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
-}
-
-/** The parameter in the path of a collection that is nested under the items of another. */
-export function parentParameters({ resource: { parent }, catalog }: DocumentedResource): JsonObject[] {
-  return parent ? [parentParameter(catalog, parent.type)] : [];
-}
-
-/** The id of an item of this type, under which there is a list. */
-export function parentParameter(catalog: Resource[], type: string): JsonObject {
-  const form = catalog.find((resource) => resource.type === type)?.idForm ?? 'B';
-  return pathParameter('id', idSchema(form), toWords(type));
-}
-
-/** The answer of one resource. */
-export function resourceResponse({ resource, shape }: DocumentedResource, description: string): JsonObject {
-  const schema = envelope(schemaRef(schemaNames(resource).answered));
+/** The list of a resource. */
+export function listOperation(documented: DocumentedResource): OperationEntry {
+  const { resource } = documented;
+  const { type, cursor = false, sortBy, filters, parent } = resource;
+  const names = toPlural(type);
   return {
-    description,
-    content: jsonContent(schema, { example: { data: responseExample(resource, shape) } }),
-  };
-}
-
-/** The one answer of a resource that tells its secret, if it has one. */
-export function secretResponse(documented: DocumentedResource, description: string): JsonObject {
-  const { resource, catalog } = documented;
-  if (!resource.secret) return resourceResponse(documented, description);
-  const name = schemaNames(resource).revealing;
-  const shape = resourceSchemas(resource, catalog)[name];
-  const data = responseExample(resource, isJsonObject(shape) ? shape : {});
-  return { description, content: jsonContent(envelope(schemaRef(name)), { example: { data } }) };
-}
-
-/** `{"data": …}` */
-export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
-  return {
-    type: 'object',
-    properties: { data, ...(meta ? { meta } : {}) },
-    required: ['data', ...(meta ? ['meta'] : [])],
-  };
-}
-
-/** A body of JSON with its examples. */
-export function jsonContent(schema: JsonObject, examples: Record<string, JsonObject>): JsonObject {
-  const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  return { 'application/json': { schema, examples: Object.fromEntries(told) } };
-}
-
-/** A reference to a schema of this name. */
-export function schemaRef(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** What the pages of one list may be asked for. */
-export type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
-
-/** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
-export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonObject[] {
-  return [
-    queryParameter('pageKind', pageKindSchema(cursor), 'How the pages are told apart.'),
-    queryParameter('limit', integerSchema({ minimum: 1, maximum: 100, default: 10 }), 'How many to a page.'),
-    queryParameter(
-      'offset',
-      integerSchema({ minimum: 0, default: 0 }),
-      'How many to pass over; with offset pages only.',
-    ),
-    ...(cursor ? cursorParameters : []),
-    queryParameter('order', enumSchema(['asc', 'desc'], 'asc'), 'Ascending or descending.'),
-    ...(sortBy.length > 0
-      ? [queryParameter('sortBy', enumSchema(['createdAt', ...sortBy], 'createdAt'), 'What to sort by.')]
-      : []),
-    ...(filters.includes('archived')
-      ? [
-          queryParameter(
-            'archived',
-            enumSchema(['true', 'false']),
-            'Only those that are archived, or only the others.',
-          ),
-        ]
-      : []),
-    ...(filters.includes('emails')
-      ? [
-          queryParameter(
-            'emails',
-            { type: 'string' },
-            'Only the users with these addresses, separated by commas.',
-          ),
-        ]
-      : []),
-    ...(filters.includes('status')
-      ? [queryParameter('status', enumSchema([...deliveryStatuses]), 'Only those in this state.')]
-      : []),
-  ];
-}
-
-/** A parameter in the path: an id. */
-export function pathParameter(name: string, schema: JsonObject, type: string): JsonObject {
-  return { name, in: 'path', required: true, description: `The id of the ${type}.`, schema };
-}
-
-const cursorParameters = [
-  queryParameter(
-    'after',
-    { type: 'string' },
-    'The cursor of the first item; with cursor pages only, not with `before`.',
-  ),
-  queryParameter(
-    'before',
-    { type: 'string' },
-    'The cursor of the last item; with cursor pages only, not with `after`.',
-  ),
-];
-
-function queryParameter(name: string, schema: JsonObject, description: string): JsonObject {
-  return { name, in: 'query', description, schema };
-}
-
-function pageKindSchema(cursor: boolean): JsonObject {
-  return enumSchema(cursor ? ['offset', 'cursor'] : ['offset'], 'offset');
-}
-
-function enumSchema(values: string[], otherwise?: string): JsonObject {
-  return { type: 'string', enum: values, ...(otherwise === undefined ? {} : { default: otherwise }) };
-}
-
-function integerSchema(bounds: JsonObject): JsonObject {
-  return { type: 'integer', format: 'int32', ...bounds };
-}
-
-/** A status other than success. */
-export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
-
-/** References to the answers of these failures. */
-export function failureRefs(failures: Failure[]): JsonObject {
-  return Object.fromEntries(
-    failures.map((status) => [String(status), { $ref: `#/components/responses/${failureNames[status]}` }]),
-  );
-}
-
-/** The answers of all failures, by name. */
-export function failureResponses(): JsonObject {
-  const told = exampleErrors.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
-  return {
-    ...Object.fromEntries(told),
-    [failureNames[401]]: {
-      description: 'There is no valid credential; the body is empty.',
-      headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
-    },
-  };
-}
-
-/** The body of a failure (specification, "Error body"). */
-export const errorSchema: JsonObject = {
-  type: 'object',
-  properties: {
-    code: { type: 'string', enum: Object.keys(statuses) },
-    message: { type: 'string', description: 'What is wrong, for a human reader' },
-    invalid: {
-      type: 'array',
-      description:
-        'With the codes `validationFailed` and `invalidParam`: each field or parameter that is not valid',
-      items: { $ref: '#/components/schemas/Invalid' },
-    },
-  },
-  required: ['code', 'message'],
-};
-
-/** One field or parameter that is not valid. */
-export const invalidSchema: JsonObject = {
-  type: 'object',
-  properties: {
-    field: { type: 'string', description: 'Its name; nested fields use dots' },
-    value: { type: ['string', 'number'], description: 'The value as received, if there was one' },
-    code: { type: 'string', examples: ['required'] },
-    message: { type: 'string' },
-  },
-  required: ['field', 'code', 'message'],
-};
-
-const failureNames = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  409: 'Conflict',
-  413: 'TooLarge',
-  415: 'UnsupportedMediaType',
-  422: 'ValidationFailed',
-  500: 'InternalError',
-  503: 'Unavailable',
-} satisfies Record<Failure, string>;
-
-const descriptions = {
-  400: 'The request cannot be read, or a query parameter is not valid.',
-  403: 'The service does not do this, for anybody or for the user of the credential.',
-  404: 'There is no such resource.',
-  409: 'Another resource has the same unique value, or refers to this one.',
-  413: 'The body is larger than 1 MB.',
-  415: 'The body is not JSON, or of an encoding that is not supported.',
-  422: 'The resource would not be valid.',
-  500: 'The service failed.',
-  503: 'Nothing can be stored at the moment, as on a full disk. The request was not carried out, and may be sent again.',
-} satisfies Record<Exclude<Failure, 401>, string>;
-
-const exampleParameterFault = {
-  field: 'limit',
-  value: 101,
-  code: 'paramValue',
-  message: 'The value of "limit" is not allowed here.',
-};
-const exampleFieldFault = {
-  field: 'email',
-  value: 'nobody',
-  code: 'email',
-  message: '"email" must be a valid email address.',
-};
-
-const exampleErrors: [Exclude<Failure, 401>, ApiError][] = [
-  [
-    400,
-    new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: [exampleParameterFault] }),
-  ],
-  [403, new ApiError('forbidden', 'DELETE is not supported here.')],
-  [404, new ApiError('notFound', 'There is no such user.')],
-  [409, new ApiError('conflict', 'There is a user with this email already.')],
-  [413, new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 })],
-  [415, new ApiError('badRequest', 'The body must be application/json.', { status: 415 })],
-  [422, validationFailed([exampleFieldFault])],
-  [500, new ApiError('internalError', 'The travel service failed.')],
-  [503, storeUnavailable()],
-];
-
-const retryAfter: JsonObject = {
-  'Retry-After': { description: 'Seconds (RFC 9110 §10.2.3)', schema: { type: 'integer' } },
-};
-
-function failureResponse(status: Exclude<Failure, 401>, error: ApiError): JsonObject {
-  return {
-    description: descriptions[status],
-    ...(status === 503 ? { headers: retryAfter } : {}),
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/ErrorBody' },
-        examples: { example: { value: { ...errorBody(error) } } },
+    path: collectionPath(resource),
+    method: 'get',
+    operation: {
+      ...operationHead(resource, `list${capitalize(names)}`, `List ${toWords(names)}`),
+      parameters: [...parentParameters(documented), ...listParameters({ cursor, sortBy, filters })],
+      responses: {
+        200: pageResponse(documented, { cursor, sortBy, filters }),
+        ...failureRefs(parent ? [400, 401, 404, 500, 503] : [400, 401, 500, 503]),
       },
     },
   };
+}
+
+/** The list of those of a resource that belong to an item of another one. */
+export function subListOperation(documented: DocumentedResource, sub: SubCollection): OperationEntry {
+  const { resource, catalog } = documented;
+  const { type, path, cursor = false, sortBy } = resource;
+  const names = toPlural(type);
+  // Those whom an item names are few: they are neither sorted nor paged by cursor.
+  const listed: ListFeatures =
+    'idsIn' in sub ? { cursor: false, sortBy: [], filters: [] } : { cursor, sortBy, filters: [] };
+  const id = `list${capitalize(names)}Of${capitalize(sub.type)}`;
+  return {
+    path: `/api/${sub.path}/{id}/${path}`,
+    method: 'get',
+    operation: {
+      ...operationHead(resource, id, `List ${toWords(names)} of ${withArticle(sub.type)}`),
+      parameters: [parentParameter(catalog, sub.type), ...listParameters(listed)],
+      responses: { 200: pageResponse(documented, listed), ...failureRefs([400, 401, 404, 500, 503]) },
+    },
+  };
+}
+
+/** The two kinds of `meta` that a page has. */
+export const metaSchemas: JsonObject = {
+  OffsetMeta: {
+    type: 'object',
+    properties: {
+      pageKind: { type: 'string', const: 'offset' },
+      limit: { type: 'integer' },
+      offset: { type: 'integer' },
+      total: { type: 'integer', description: 'How many there are in all' },
+      order: { type: 'string', enum: ['asc', 'desc'] },
+      sortBy: { type: 'string' },
+    },
+    required: ['pageKind', 'limit', 'offset', 'total', 'order', 'sortBy'],
+  },
+  CursorMeta: {
+    type: 'object',
+    properties: {
+      pageKind: { type: 'string', const: 'cursor' },
+      limit: { type: 'integer' },
+      after: { type: 'string' },
+      before: { type: 'string' },
+      nextAfter: {
+        type: 'string',
+        description: 'What to give as `after` for the next items, if there are any',
+      },
+      prevBefore: {
+        type: 'string',
+        description: 'What to give as `before` for the previous items, if there are any',
+      },
+      order: { type: 'string', enum: ['asc', 'desc'] },
+      sortBy: { type: 'string', description: 'Where the list can be sorted' },
+    },
+    required: ['pageKind', 'limit', 'order'],
+  },
+};
+
+function pageResponse({ resource, shape }: DocumentedResource, { cursor, sortBy }: ListFeatures): JsonObject {
+  const metas = [schemaRef('OffsetMeta'), schemaRef('CursorMeta')];
+  const data = { type: 'array', items: schemaRef(schemaNames(resource).answered) };
+  const example = [responseExample(resource, shape)];
+  const sorted = sortBy.length > 0 ? { sortBy: 'createdAt' } : {};
+  const byOffset = { pageKind: 'offset', limit: 10, offset: 0, total: 1, order: 'asc', sortBy: 'createdAt' };
+  const byCursor = { pageKind: 'cursor', limit: 10, nextAfter: 'WzEsIDJd', order: 'asc', ...sorted };
+  return {
+    description: 'A page',
+    content: jsonContent(envelope(data, cursor ? { oneOf: metas } : schemaRef('OffsetMeta')), {
+      offset: { data: example, meta: byOffset },
+      ...(cursor ? { cursor: { data: example, meta: byCursor } } : {}),
+    }),
+  };
+}
+
+/** How the operations that are not lists are described. */
+export const itemOperations = {
+  create: (documented) => {
+    const { resource } = documented;
+    const { type, parent, example } = resource;
+    const parameters = parentParameters(documented);
+    const failures: Failure[] = [400, 401, ...(parent ? [404 as const] : [])];
+    return {
+      path: collectionPath(resource),
+      method: 'post',
+      operation: {
+        ...operationHead(resource, `create${capitalize(type)}`, `Create ${withArticle(type)}`),
+        ...(parameters.length > 0 ? { parameters } : {}),
+        requestBody: requestBody(schemaNames(resource).written, example),
+        responses: {
+          201: secretResponse(documented, 'What was created'),
+          ...failureRefs([...failures, ...ruleFailures(resource, 'create'), 413, 415, 422, 500, 503]),
+        },
+      },
+    };
+  },
+  retrieve: (documented) => itemOperation(documented, { method: 'get', verb: 'retrieve', failures: [404] }),
+  patch: (documented) =>
+    itemOperation(documented, {
+      method: 'patch',
+      verb: 'update',
+      says: 'Fields in the body are changed, those that are null are removed, others stay (JSON merge patch, RFC 7396).',
+      body: requestBody(schemaNames(documented.resource).patched, patchExample(documented.resource)),
+      failures: [404, ...ruleFailures(documented.resource, 'patch'), 413, 415, 422],
+    }),
+  replace: (documented) =>
+    itemOperation(documented, {
+      method: 'put',
+      verb: 'replace',
+      says: 'Fields that the body leaves out are removed, but `archived`, which stays.',
+      body: requestBody(schemaNames(documented.resource).written, documented.resource.example),
+      failures: [404, ...ruleFailures(documented.resource, 'replace'), 413, 415, 422],
+    }),
+  delete: (documented) =>
+    itemOperation(documented, {
+      method: 'delete',
+      verb: 'delete',
+      says: 'The answer is the resource as it was.',
+      // Who refers to it is known when it is tried.
+      failures: [404, 409, ...ruleFailures(documented.resource, 'delete')],
+    }),
+} satisfies Record<Exclude<Operation, 'list'>, (documented: DocumentedResource) => OperationEntry>;
+
+interface ItemOperation {
+  method: OperationEntry['method'];
+  verb: string;
+  says?: string;
+  body?: JsonObject;
+  failures: Failure[];
+}
+
+function itemOperation(
+  documented: DocumentedResource,
+  { method, verb, says, body, failures }: ItemOperation,
+): OperationEntry {
+  const { resource } = documented;
+  const { type, parent, path, idForm } = resource;
+  const id = parent ? nestedId(path) : 'id';
+  return {
+    path: `${collectionPath(resource)}/{${id}}`,
+    method,
+    operation: {
+      ...operationHead(resource, `${verb}${capitalize(type)}`, `${capitalize(verb)} ${withArticle(type)}`),
+      ...(says === undefined ? {} : { description: says }),
+      parameters: [...parentParameters(documented), pathParameter(id, idSchema(idForm), toWords(type))],
+      ...(body ? { requestBody: body } : {}),
+      responses: {
+        200: resourceResponse(documented, 'The resource'),
+        ...failureRefs([400, 401, ...failures, 500, 503]),
+      },
+    },
+  };
+}
+
+/** What its rules and its unique fields refuse. */
+function ruleFailures({ rules, unique = [] }: Resource, operation: Operation): Failure[] {
+  const taken: Failure[] = unique.length > 0 && operation !== 'delete' ? [409] : [];
+  return [...taken, ...(rules?.refuses?.[operation] ?? [])];
+}
+
+/** `options` → `optionId` */
+function nestedId(path: string): string {
+  return `${path.replace(/ies$/, 'y').replace(/s$/, '')}Id`;
+}
+
+function requestBody(name: string, example: JsonObject): JsonObject {
+  return { required: true, content: jsonContent(envelope(schemaRef(name)), { example: { data: example } }) };
 }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { dateTime, oneOf, text } from '../fields.ts';
+import { amount, dateTime, oneOf, text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { NamedValue, ResourceRef, StoredResource, TravelReader } from '../ports.ts';
 import { defineResource } from '../resource.ts';
-import { customFieldReferences } from './custom-field-check.ts';
-import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
+import {
+  customFieldReferences,
+  customFieldsOf,
+  customFieldValues,
+  serializeCustomFields,
+} from './custom-field-values.ts';
 import { bookingSnapshot } from './trip-project.ts';
-import { amount } from './values.ts';
 
 /** The states of an invoice. */
 export const invoiceStatuses = ['open', 'paid', 'uncollectible', 'void'] as const;

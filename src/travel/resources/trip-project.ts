@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { country, date, dateTime, flag, localeDateTime, oneOf, text } from '../fields.ts';
+import { amount, country, date, dateTime, flag, localeDateTime, oneOf, place, text } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { defineResource } from '../resource.ts';
-import { customFieldReferences } from './custom-field-check.ts';
-import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
-import { amount, place } from './values.ts';
+import {
+  customFieldReferences,
+  customFieldsOf,
+  customFieldValues,
+  serializeCustomFields,
+} from './custom-field-values.ts';
 
 const person = z.strictObject({ id: text, email: text, fullName: text });
 

@@ -5,8 +5,13 @@ import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
 import { fieldFault } from '../validation.ts';
-import { customFieldReferences, validateCustomFields } from './custom-field-check.ts';
-import { customFieldsOf, customFieldValues, serializeCustomFields } from './custom-field-values.ts';
+import {
+  customFieldReferences,
+  customFieldsOf,
+  customFieldValues,
+  serializeCustomFields,
+  validateCustomFields,
+} from './custom-field-values.ts';
 
 const address = z.strictObject({
   city: text.optional(),

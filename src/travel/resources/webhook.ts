@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { FieldFault } from '../errors.ts';
 import { checked, dateTime, flag, oneOf, text } from '../fields.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { type Change, defineResource } from '../resource.ts';
+import { type Change, type DeclaredSecret, defineResource } from '../resource.ts';
 import { fieldFault } from '../validation.ts';
 import { isPrivateHost } from '../webhooks/address-guard.ts';
 import { deliveryStatuses } from '../webhooks/ports.ts';
-import { webhookSecret } from '../webhooks/secret.ts';
 import { eventKinds } from './event.ts';
 
 const LONGEST_URL = 2048;
@@ -20,6 +20,16 @@ const url = checked(
   maxLength: LONGEST_URL,
   examples: ['https://example.com/travel'],
 });
+
+/** "between 24 bytes (192 bits) and 64 bytes (512 bits)" (Standard Webhooks, "Signature scheme") */
+const BYTES = 32;
+
+/** The secret of a webhook, which signs what it is sent; "base64 encoded, prefixed with whsec_" (Standard Webhooks). */
+export const webhookSecret: DeclaredSecret = {
+  field: 'secret',
+  example: `whsec_${Buffer.from('not a secret, but an example of it').subarray(0, BYTES).toString('base64')}`,
+  make: () => `whsec_${randomBytes(BYTES).toString('base64')}`,
+};
 
 /** "Webhooks, which deliver events to an application endpoint." */
 export const webhook = defineResource({

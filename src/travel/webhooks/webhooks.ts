@@ -7,11 +7,10 @@ import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type Log, readResource } from '../ports.ts';
 import { event } from '../resources/event.ts';
-import { serializeAttempt, webhook, webhookDelivery } from '../resources/webhook.ts';
+import { serializeAttempt, webhook, webhookDelivery, webhookSecret } from '../resources/webhook.ts';
 import { type AttemptDeps, attemptDelivery, openConnections, type SendDeps } from './attempt.ts';
 import { createDispatcher, type Dispatcher, type SlotKind } from './dispatcher.ts';
 import type { DeliveryQueue, WebhookRecords } from './ports.ts';
-import { webhookSecret } from './secret.ts';
 
 /** What webhooks take of the world. */
 export interface WebhookDeps extends SendDeps {

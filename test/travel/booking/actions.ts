@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { BookingService } from '../../../src/travel/booking/booking.ts';
+import type { BookingService } from '../../../src/travel/booking/booking-service.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail, roundTrip } from './offers.ts';
 import { type Billed, list, type View } from './view.ts';

@@ -1,6 +1,6 @@
+import type { TripOutcome } from '../../../src/travel/booking/book-trip.ts';
 import type { CancellationRequest } from '../../../src/travel/booking/cancellation.ts';
 import type { ExchangeRequest } from '../../../src/travel/booking/exchange.ts';
-import type { TripOutcome } from '../../../src/travel/booking/trips.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, roundTrip } from './offers.ts';
 import { brief, type Office, openOffice } from './office.ts';

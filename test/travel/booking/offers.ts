@@ -4,7 +4,7 @@ import type {
   QuotedSegment,
   TransportQuote,
 } from '../../../src/travel/booking/prices.ts';
-import type { Place } from '../../../src/travel/resources/values.ts';
+import type { Place } from '../../../src/travel/fields.ts';
 
 /** Places of the tests. */
 export const paris = airport('CDG', 'Paris', 'FR');

@@ -1,6 +1,6 @@
-import { type BookingTransaction, bookingTransactions } from '../../../src/travel/booking/booking.ts';
+import type { TripOutcome } from '../../../src/travel/booking/book-trip.ts';
+import { type BookingTransaction, bookingTransactions } from '../../../src/travel/booking/booking-service.ts';
 import type { Quote } from '../../../src/travel/booking/prices.ts';
-import type { TripOutcome } from '../../../src/travel/booking/trips.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 

@@ -2,7 +2,7 @@ import {
   type BookingService,
   type BookingTransaction,
   bookingTransactions,
-} from '../../../src/travel/booking/booking.ts';
+} from '../../../src/travel/booking/booking-service.ts';
 import type { CarQuote, HotelQuote, TransportQuote } from '../../../src/travel/booking/prices.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 

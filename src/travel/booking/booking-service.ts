@@ -1,5 +1,6 @@
 import { type Recorder, withRecorder } from '../changes.ts';
 import type { TravelDeps } from '../collection.ts';
+import { bookTrip, type TripBooking, type TripOutcome } from './book-trip.ts';
 import { type CancellationRequest, cancelBooking } from './cancellation.ts';
 import { BOOKING_TYPES, type BookingDeps, type StoredDocument } from './context.ts';
 import { type ExchangeRequest, modifyBooking } from './exchange.ts';
@@ -26,7 +27,6 @@ import {
 } from './refunds.ts';
 import { searchTrip, setApprovalStatus, type TripSearch } from './search.ts';
 import type { DisputeStatus } from './transitions.ts';
-import { bookTrip, type TripBooking, type TripOutcome } from './trips.ts';
 
 /** The stories of trips and billing. Each throws an ApiError and changes nothing when it cannot be. */
 export interface BookingService {

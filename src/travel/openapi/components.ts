@@ -1,0 +1,288 @@
+import { ApiError, errorBody, statuses, storeUnavailable, validationFailed } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { Resource } from '../resource.ts';
+import { deliveryStatuses } from '../webhooks/ports.ts';
+import {
+  capitalize,
+  idSchema,
+  resourceSchemas,
+  responseExample,
+  schemaNames,
+  toPlural,
+  toWords,
+} from './schemas.ts';
+
+/** An operation of the contract with its place. */
+export interface OperationEntry {
+  path: string;
+  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
+  operation: JsonObject;
+}
+
+/** A resource among the others, with its answered shape. */
+export interface DocumentedResource {
+  resource: Resource;
+  catalog: Resource[];
+  shape: JsonObject;
+}
+
+/** What every operation of a resource begins with. */
+export function operationHead(resource: Resource, operationId: string, summary: string): JsonObject {
+  return { operationId, summary, tags: [tagOf(resource)] };
+}
+
+/** The tag of a resource's operations. */
+export function tagOf({ type }: Resource): string {
+  return capitalize(toWords(toPlural(type)));
+}
+
+/** Where the collection is. */
+export function collectionPath({ parent, path }: Resource): string {
+  return parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
+}
+
+/** The parameter in the path of a collection that is nested under the items of another. */
+export function parentParameters({ resource: { parent }, catalog }: DocumentedResource): JsonObject[] {
+  return parent ? [parentParameter(catalog, parent.type)] : [];
+}
+
+/** The id of an item of this type, under which there is a list. */
+export function parentParameter(catalog: Resource[], type: string): JsonObject {
+  const form = catalog.find((resource) => resource.type === type)?.idForm ?? 'B';
+  return pathParameter('id', idSchema(form), toWords(type));
+}
+
+/** The answer of one resource. */
+export function resourceResponse({ resource, shape }: DocumentedResource, description: string): JsonObject {
+  const schema = envelope(schemaRef(schemaNames(resource).answered));
+  return {
+    description,
+    content: jsonContent(schema, { example: { data: responseExample(resource, shape) } }),
+  };
+}
+
+/** The one answer of a resource that tells its secret, if it has one. */
+export function secretResponse(documented: DocumentedResource, description: string): JsonObject {
+  const { resource, catalog } = documented;
+  if (!resource.secret) return resourceResponse(documented, description);
+  const name = schemaNames(resource).revealing;
+  const shape = resourceSchemas(resource, catalog)[name];
+  const data = responseExample(resource, isJsonObject(shape) ? shape : {});
+  return { description, content: jsonContent(envelope(schemaRef(name)), { example: { data } }) };
+}
+
+/** `{"data": …}` */
+export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties: { data, ...(meta ? { meta } : {}) },
+    required: ['data', ...(meta ? ['meta'] : [])],
+  };
+}
+
+/** A body of JSON with its examples. */
+export function jsonContent(schema: JsonObject, examples: Record<string, JsonObject>): JsonObject {
+  const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(told) } };
+}
+
+/** A reference to a schema of this name. */
+export function schemaRef(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** What the pages of one list may be asked for. */
+export type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
+
+/** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
+export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonObject[] {
+  return [
+    queryParameter('pageKind', pageKindSchema(cursor), 'How the pages are told apart.'),
+    queryParameter('limit', integerSchema({ minimum: 1, maximum: 100, default: 10 }), 'How many to a page.'),
+    queryParameter(
+      'offset',
+      integerSchema({ minimum: 0, default: 0 }),
+      'How many to pass over; with offset pages only.',
+    ),
+    ...(cursor ? cursorParameters : []),
+    queryParameter('order', enumSchema(['asc', 'desc'], 'asc'), 'Ascending or descending.'),
+    ...(sortBy.length > 0
+      ? [queryParameter('sortBy', enumSchema(['createdAt', ...sortBy], 'createdAt'), 'What to sort by.')]
+      : []),
+    ...(filters.includes('archived')
+      ? [
+          queryParameter(
+            'archived',
+            enumSchema(['true', 'false']),
+            'Only those that are archived, or only the others.',
+          ),
+        ]
+      : []),
+    ...(filters.includes('emails')
+      ? [
+          queryParameter(
+            'emails',
+            { type: 'string' },
+            'Only the users with these addresses, separated by commas.',
+          ),
+        ]
+      : []),
+    ...(filters.includes('status')
+      ? [queryParameter('status', enumSchema([...deliveryStatuses]), 'Only those in this state.')]
+      : []),
+  ];
+}
+
+/** A parameter in the path: an id. */
+export function pathParameter(name: string, schema: JsonObject, type: string): JsonObject {
+  return { name, in: 'path', required: true, description: `The id of the ${type}.`, schema };
+}
+
+const cursorParameters = [
+  queryParameter(
+    'after',
+    { type: 'string' },
+    'The cursor of the first item; with cursor pages only, not with `before`.',
+  ),
+  queryParameter(
+    'before',
+    { type: 'string' },
+    'The cursor of the last item; with cursor pages only, not with `after`.',
+  ),
+];
+
+function queryParameter(name: string, schema: JsonObject, description: string): JsonObject {
+  return { name, in: 'query', description, schema };
+}
+
+function pageKindSchema(cursor: boolean): JsonObject {
+  return enumSchema(cursor ? ['offset', 'cursor'] : ['offset'], 'offset');
+}
+
+function enumSchema(values: string[], otherwise?: string): JsonObject {
+  return { type: 'string', enum: values, ...(otherwise === undefined ? {} : { default: otherwise }) };
+}
+
+function integerSchema(bounds: JsonObject): JsonObject {
+  return { type: 'integer', format: 'int32', ...bounds };
+}
+
+/** A status other than success. */
+export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
+
+/** References to the answers of these failures. */
+export function failureRefs(failures: Failure[]): JsonObject {
+  return Object.fromEntries(
+    failures.map((status) => [String(status), { $ref: `#/components/responses/${failureNames[status]}` }]),
+  );
+}
+
+/** The answers of all failures, by name. */
+export function failureResponses(): JsonObject {
+  const told = exampleErrors.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
+  return {
+    ...Object.fromEntries(told),
+    [failureNames[401]]: {
+      description: 'There is no valid credential; the body is empty.',
+      headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+    },
+  };
+}
+
+/** The body of a failure (specification, "Error body"). */
+export const errorSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    code: { type: 'string', enum: Object.keys(statuses) },
+    message: { type: 'string', description: 'What is wrong, for a human reader' },
+    invalid: {
+      type: 'array',
+      description:
+        'With the codes `validationFailed` and `invalidParam`: each field or parameter that is not valid',
+      items: { $ref: '#/components/schemas/Invalid' },
+    },
+  },
+  required: ['code', 'message'],
+};
+
+/** One field or parameter that is not valid. */
+export const invalidSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    field: { type: 'string', description: 'Its name; nested fields use dots' },
+    value: { type: ['string', 'number'], description: 'The value as received, if there was one' },
+    code: { type: 'string', examples: ['required'] },
+    message: { type: 'string' },
+  },
+  required: ['field', 'code', 'message'],
+};
+
+const failureNames = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'ValidationFailed',
+  500: 'InternalError',
+  503: 'Unavailable',
+} satisfies Record<Failure, string>;
+
+const descriptions = {
+  400: 'The request cannot be read, or a query parameter is not valid.',
+  403: 'The service does not do this, for anybody or for the user of the credential.',
+  404: 'There is no such resource.',
+  409: 'Another resource has the same unique value, or refers to this one.',
+  413: 'The body is larger than 1 MB.',
+  415: 'The body is not JSON, or of an encoding that is not supported.',
+  422: 'The resource would not be valid.',
+  500: 'The service failed.',
+  503: 'Nothing can be stored at the moment, as on a full disk. The request was not carried out, and may be sent again.',
+} satisfies Record<Exclude<Failure, 401>, string>;
+
+const exampleParameterFault = {
+  field: 'limit',
+  value: 101,
+  code: 'paramValue',
+  message: 'The value of "limit" is not allowed here.',
+};
+const exampleFieldFault = {
+  field: 'email',
+  value: 'nobody',
+  code: 'email',
+  message: '"email" must be a valid email address.',
+};
+
+const exampleErrors: [Exclude<Failure, 401>, ApiError][] = [
+  [
+    400,
+    new ApiError('invalidParam', 'A query parameter is not valid.', { invalid: [exampleParameterFault] }),
+  ],
+  [403, new ApiError('forbidden', 'DELETE is not supported here.')],
+  [404, new ApiError('notFound', 'There is no such user.')],
+  [409, new ApiError('conflict', 'There is a user with this email already.')],
+  [413, new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 })],
+  [415, new ApiError('badRequest', 'The body must be application/json.', { status: 415 })],
+  [422, validationFailed([exampleFieldFault])],
+  [500, new ApiError('internalError', 'The travel service failed.')],
+  [503, storeUnavailable()],
+];
+
+const retryAfter: JsonObject = {
+  'Retry-After': { description: 'Seconds (RFC 9110 §10.2.3)', schema: { type: 'integer' } },
+};
+
+function failureResponse(status: Exclude<Failure, 401>, error: ApiError): JsonObject {
+  return {
+    description: descriptions[status],
+    ...(status === 503 ? { headers: retryAfter } : {}),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ErrorBody' },
+        examples: { example: { value: { ...errorBody(error) } } },
+      },
+    },
+  };
+}
