@@ -1,5 +1,5 @@
 import type { JsonObject } from './resource.ts';
-import { groupType, resolve, userType } from './resource-types.ts';
+import { groupType, resolveAttribute, userType } from './resource-types.ts';
 
 /** The parts of a qualified attribute name, as written. */
 export interface NameParts {
@@ -20,7 +20,7 @@ export interface QualifiedName extends NameParts {
 }
 
 /** Longer than any name or URN; names are compared again and again. */
-export const MAX_NAME = 300;
+export const MAX_NAME_LENGTH = 300;
 
 /** ATTRNAME of RFC 7643 §2.1, and `$ref`, which the same RFC names against its own rule. */
 const attributeName = /^\$?[A-Za-z][\w$-]*$/;
@@ -33,30 +33,33 @@ const endsInType = /:\d+(\.\d+)*:(User|Group)$/;
 
 /** Whether a text can be the URN of a schema. Identity providers let administrators choose it, so only value filters are excluded. */
 export function isUrn(text: string): boolean {
-  return text.length <= MAX_NAME && /^urn:[^\p{Cc}\p{Cs}"[\]]+$/iu.test(text);
+  return text.length <= MAX_NAME_LENGTH && /^urn:[^\p{Cc}\p{Cs}"[\]]+$/iu.test(text);
 }
 
 /**
  * Divides `urn:…:User:name.givenName`, `name.givenName` or `urn:…:User`; undefined when it is none of these. The parts of
  * a name of an unknown schema are the usual ones; `readingIn` finds those that fit a resource.
  */
-export function splitName(text: string): QualifiedName | undefined {
-  if (text.length > MAX_NAME) return undefined;
-  if (!/^urn:/i.test(text)) return withNames(undefined, text);
+export function parseAttributeName(text: string): QualifiedName | undefined {
+  if (text.length > MAX_NAME_LENGTH) return undefined;
+  if (!/^urn:/i.test(text)) return parseDottedName(undefined, text);
   if (!isUrn(text) || /\s/.test(text) || text.endsWith(':')) return undefined;
-  const readings = readingsOf(text);
+  const readings = possibleReadings(text);
   const declared = readings.find(isDeclared);
-  return declared ?? { ...(usual(readings) ?? whole(text)), readings };
+  return declared ?? { ...(likelyReading(readings) ?? urnOnly(text)), readings };
 }
 
 /** A name as it divides where these URNs are known: by the longest of them, else as it usually does. */
-export function readingIn<Name extends QualifiedName>(name: Name, isKnown: (urn: string) => boolean): Name {
+export function chooseReading<Name extends QualifiedName>(
+  name: Name,
+  isKnown: (urn: string) => boolean,
+): Name {
   const reading = name.readings?.find(({ urn }) => urn !== undefined && isKnown(urn));
   return reading ? { ...name, ...reading } : name;
 }
 
 /** Tells whether a resource has an extension of a URN, whatever the case. */
-export function urnsOf(resource: JsonObject): (urn: string) => boolean {
+export function extensionTest(resource: JsonObject): (urn: string) => boolean {
   let known: Set<string> | undefined;
   return (urn) => {
     known ??= new Set(
@@ -78,43 +81,48 @@ export function containerUrn({ readings = [] }: QualifiedName): string | undefin
   return readings.find(({ attribute }) => attribute === undefined)?.urn;
 }
 
-const types = [userType, groupType];
-const schemas = new Set(
-  types.flatMap(({ schema, extensions }) => [schema, ...extensions].map(({ id }) => id.toLowerCase())),
+const resourceTypes = [userType, groupType];
+const declaredUrns = new Set(
+  resourceTypes.flatMap(({ schema, extensions }) =>
+    [schema, ...extensions].map(({ id }) => id.toLowerCase()),
+  ),
 );
 
 /** Whether a name is a schema of this service, or one of its attributes. */
 function isDeclared({ urn = '', attribute }: NameParts): boolean {
-  if (!schemas.has(urn.toLowerCase())) return false;
+  if (!declaredUrns.has(urn.toLowerCase())) return false;
   return (
-    attribute === undefined || types.some((type) => resolve(type, { urn, attribute }).attribute !== undefined)
+    attribute === undefined ||
+    resourceTypes.some((type) => resolveAttribute(type, { urn, attribute }).attribute !== undefined)
   );
 }
 
 /** The URN ends at the end, at one of the last two dots (old Entra ID, SCIM 1.1), or at the last colon. */
-function readingsOf(text: string): NameParts[] {
+function possibleReadings(text: string): NameParts[] {
   const colon = text.lastIndexOf(':');
   const dots = [...text.slice(colon).matchAll(/\./g)].slice(-2).map(({ index }) => colon + index);
   const named = [...dots.toReversed(), colon].flatMap((end) => {
     const urn = text.slice(0, end);
-    return /^urn:.*[^:.]/i.test(urn) ? (withNames(urn, text.slice(end + 1)) ?? []) : [];
+    return /^urn:.*[^:.]/i.test(urn) ? (parseDottedName(urn, text.slice(end + 1)) ?? []) : [];
   });
-  return [whole(text), ...named];
+  return [urnOnly(text), ...named];
 }
 
 /** The reading of a name that no resource tells more of: of a usual URN, else the part before the last colon. */
-function usual(readings: readonly NameParts[]): NameParts | undefined {
+function likelyReading(readings: readonly NameParts[]): NameParts | undefined {
   const [all, ...named] = readings;
   if (all?.urn !== undefined && endsInType.test(all.urn)) return all;
-  const typed = named.find(({ urn = '' }) => schemas.has(urn.toLowerCase()) || /:(User|Group)$/.test(urn));
+  const typed = named.find(
+    ({ urn = '' }) => declaredUrns.has(urn.toLowerCase()) || /:(User|Group)$/.test(urn),
+  );
   return typed ?? named.at(-1);
 }
 
-function whole(urn: string): NameParts {
+function urnOnly(urn: string): NameParts {
   return { urn, attribute: undefined, sub: undefined };
 }
 
-function withNames(urn: string | undefined, dotted: string): NameParts | undefined {
+function parseDottedName(urn: string | undefined, dotted: string): NameParts | undefined {
   const [attribute, sub, ...more] = dotted.split('.');
   if (attribute === undefined || !attributeName.test(attribute) || more.length > 0) return undefined;
   if (sub !== undefined && !attributeName.test(sub)) return undefined;

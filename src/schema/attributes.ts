@@ -23,10 +23,10 @@ export interface Schema {
   attributes: readonly Attribute[];
 }
 
-type Traits = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
+type Characteristics = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
 
 /** An attribute with the defaults of RFC 7643 §2.2: a string, optional, read and write, compared without case. */
-export function attribute(name: string, description: string, traits: Traits = {}): Attribute {
+export function attribute(name: string, description: string, traits: Characteristics = {}): Attribute {
   return {
     name,
     type: 'string',
@@ -42,22 +42,22 @@ export function attribute(name: string, description: string, traits: Traits = {}
 }
 
 /** A complex attribute. */
-export function complex(
+export function complexAttribute(
   name: string,
   description: string,
-  { subAttributes, ...traits }: Traits & { subAttributes: readonly Attribute[] },
+  { subAttributes, ...traits }: Characteristics & { subAttributes: readonly Attribute[] },
 ): Attribute {
   return { ...attribute(name, description, { ...traits, type: 'complex' }), subAttributes };
 }
 
 /** An attribute of an extension that no schema declares: any value, compared without case. */
-export function undeclared(name: string): Attribute {
+export function undeclaredAttribute(name: string): Attribute {
   return attribute(name, '', { type: 'any' });
 }
 
 /** The sub-attribute of that name, if the attribute can have it. */
-export function subAttribute(parent: Attribute, name: string): Attribute | undefined {
-  return parent.type === 'any' ? undeclared(name) : findAttribute(parent.subAttributes, name);
+export function findSubAttribute(parent: Attribute, name: string): Attribute | undefined {
+  return parent.type === 'any' ? undeclaredAttribute(name) : findAttribute(parent.subAttributes, name);
 }
 
 /** The tables never change, so each is indexed once. */
@@ -69,11 +69,11 @@ export function findAttribute(
   name: string,
 ): Attribute | undefined {
   if (!attributes) return undefined;
-  const index = indexes.get(attributes) ?? indexOf(attributes);
+  const index = indexes.get(attributes) ?? buildIndex(attributes);
   return index.get(name) ?? index.get(name.toLowerCase());
 }
 
-function indexOf(attributes: readonly Attribute[]): Map<string, Attribute> {
+function buildIndex(attributes: readonly Attribute[]): Map<string, Attribute> {
   const entries = attributes.flatMap((one) => [
     [one.name, one] as const,
     [one.name.toLowerCase(), one] as const,

@@ -9,14 +9,14 @@ const MAX_MARKS = 64;
  * may differ from the form: it is made once, of the text as it came.
  */
 export function foldCase(text: string): string {
-  return withBoundedMarks(text).normalize('NFC').toLowerCase();
+  return separateLongMarkRuns(text).normalize('NFC').toLowerCase();
 }
 
 /**
  * The same text with a COMBINING GRAPHEME JOINER after each 64 combining marks in a row (UAX #15 §13, Stream-Safe Text
  * Format). Normalizing sorts such a run in quadratic time: 65,536 marks would take six seconds.
  */
-function withBoundedMarks(text: string): string {
+function separateLongMarkRuns(text: string): string {
   if (text.length <= MAX_MARKS) return text;
   return text.replace(/\p{M}+/gu, (marks) =>
     marks.length > MAX_MARKS ? marks.replace(/.{64}/gsu, '$&\u034f') : marks,
@@ -24,7 +24,7 @@ function withBoundedMarks(text: string): string {
 }
 
 /** Folds texts, each different one once: for work that compares the same texts again and again. */
-export function rememberingFold(): (text: string) => string {
+export function createFoldCache(): (text: string) => string {
   const folded = new Map<string, string>();
   return (text) => {
     const known = folded.get(text);

@@ -8,7 +8,7 @@ export interface Comparand {
   value: Exclude<Operand, null>;
   text: string;
   folded: string;
-  moment: number | undefined;
+  epochMs: number | undefined;
 }
 
 /** A value of a resource while filters are evaluated; `folded` is made when it is first needed. */
@@ -26,16 +26,16 @@ interface Criterion {
 }
 
 /** Prepares what a filter compares with. */
-export function comparandOf(value: Exclude<Operand, null>): Comparand {
+export function toComparand(value: Exclude<Operand, null>): Comparand {
   const text = String(value);
-  return { value, text, folded: foldCase(text), moment: momentOf(text) };
+  return { value, text, folded: foldCase(text), epochMs: parseDateTime(text) };
 }
 
 /**
  * Compares a value with what a filter says, by the type and the case rule of the attribute (RFC 7644 §3.4.2.2,
  * RFC 7643 §2.2).
  */
-export function compare(
+export function matchesComparison(
   { op, comparand, attribute }: Criterion,
   value: Value,
   fold: (text: string) => string = foldCase,
@@ -43,40 +43,41 @@ export function compare(
   const { json } = value;
   if (typeof json === 'boolean') return op === 'eq' && json === toBoolean(comparand);
   if (typeof json === 'number' && typeof comparand.value === 'number')
-    return ordered(op, json - comparand.value);
+    return matchesOrder(op, json - comparand.value);
   if (typeof json !== 'string' && typeof json !== 'number') return false;
   const text = String(json);
-  if (attribute?.type === 'dateTime' && !isTextual(op)) {
-    const moment = momentOf(text);
-    if (moment !== undefined && comparand.moment !== undefined) return ordered(op, moment - comparand.moment);
+  if (attribute?.type === 'dateTime' && !isSubstringOperator(op)) {
+    const moment = parseDateTime(text);
+    if (moment !== undefined && comparand.epochMs !== undefined)
+      return matchesOrder(op, moment - comparand.epochMs);
   }
-  if (attribute?.caseExact === true) return comparesAsText(op, text, comparand.text);
+  if (attribute?.caseExact === true) return matchesText(op, text, comparand.text);
   value.folded ??= fold(text);
-  return comparesAsText(op, value.folded, comparand.folded);
+  return matchesText(op, value.folded, comparand.folded);
 }
 
 /** How much comparing costs, in characters looked at; a first comparison folds the text as well. */
-export function costOf({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
+export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
   const { json, folded } = value;
-  if (typeof json !== 'string') return STEP;
-  const folding = folded === undefined ? json.length * FOLDING : 0;
+  if (typeof json !== 'string') return COMPARISON_COST;
+  const folding = folded === undefined ? json.length * FOLDING_COST : 0;
   const { length } = comparand.text;
-  const searching = isShort(json, comparand.text) ? json.length * length : 2 * (json.length + length);
-  return STEP + folding + (op === 'co' ? searching : json.length);
+  const searching = isSearchCheap(json, comparand.text) ? json.length * length : 2 * (json.length + length);
+  return COMPARISON_COST + folding + (op === 'co' ? searching : json.length);
 }
 
 /** What a comparison costs besides its characters. */
-const STEP = 16;
+const COMPARISON_COST = 16;
 
 /** Folding a character costs about as much as looking at so many. */
-const FOLDING = 8;
+const FOLDING_COST = 8;
 
 /** Whether it looks into a text, whatever the text says. */
-function isTextual(op: Comparison): boolean {
+function isSubstringOperator(op: Comparison): boolean {
   return op === 'co' || op === 'sw' || op === 'ew';
 }
 
-function comparesAsText(op: Criterion['op'], value: string, operand: string): boolean {
+function matchesText(op: Criterion['op'], value: string, operand: string): boolean {
   switch (op) {
     case 'co':
       return contains(value, operand);
@@ -87,11 +88,11 @@ function comparesAsText(op: Criterion['op'], value: string, operand: string): bo
     case 'eq':
       return value === operand;
     default:
-      return ordered(op, value < operand ? -1 : value > operand ? 1 : 0);
+      return matchesOrder(op, value < operand ? -1 : value > operand ? 1 : 0);
   }
 }
 
-function ordered(op: Comparison, difference: number): boolean {
+function matchesOrder(op: Comparison, difference: number): boolean {
   switch (op) {
     case 'eq':
       return difference === 0;
@@ -121,16 +122,16 @@ const MAX_PRODUCT = 65_536;
 /** A part so short is found in time that grows with the text alone. */
 const MAX_PART = 16;
 
-function isShort(text: string, part: string): boolean {
+function isSearchCheap(text: string, part: string): boolean {
   return part.length <= MAX_PART || text.length * part.length <= MAX_PRODUCT;
 }
 
 function contains(text: string, part: string): boolean {
-  return isShort(text, part) ? text.includes(part) : containsLong(text, part);
+  return isSearchCheap(text, part) ? text.includes(part) : containsInLinearTime(text, part);
 }
 
 /** The algorithm of Knuth, Morris and Pratt: its time grows with the lengths of both texts, not with their product. */
-function containsLong(text: string, part: string): boolean {
+function containsInLinearTime(text: string, part: string): boolean {
   const borders = bordersOf(part);
   let matched = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -158,7 +159,7 @@ function bordersOf(part: string): Int32Array {
 const dateTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /** The moment that a dateTime names, in epoch milliseconds (RFC 7643 §2.3.5); without a zone it is UTC. */
-export function momentOf(text: string): number | undefined {
+export function parseDateTime(text: string): number | undefined {
   const match = dateTime.exec(text);
   if (!match) return undefined;
   const [, time, , , zone] = match;

@@ -1,4 +1,4 @@
-import { type NameParts, type QualifiedName, splitName } from './attribute-names.ts';
+import { type NameParts, parseAttributeName, type QualifiedName } from './attribute-names.ts';
 
 /** The ten comparisons of RFC 7644 §3.4.2.2, without `pr`. */
 export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
@@ -39,7 +39,7 @@ const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge'
 
 /** Reads a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra sends. */
 export function parseFilter(text: string): Filter | PathFault {
-  return orFault(() => {
+  return catchSyntaxFault(() => {
     const parser = new FilterParser(text);
     const filter = parser.alternatives();
     parser.end();
@@ -70,11 +70,11 @@ export class FilterParser {
   path(): AttributePath {
     const token = this.#next();
     if (token?.kind !== 'word') throw this.#unexpected(token, 'an attribute name');
-    const name = splitName(token.text);
-    if (!name) throw new SyntaxFault(`"${shown(token.text)}" is no attribute name`, token.at);
+    const name = parseAttributeName(token.text);
+    if (!name) throw new SyntaxFault(`"${shorten(token.text)}" is no attribute name`, token.at);
     const bracket = this.#tokens[this.#at];
     if (bracket?.kind !== '[' || !bracket.glued) return { ...name, filter: undefined };
-    const filtered = filterable(name);
+    const filtered = toFilterableName(name);
     if (!filtered || this.#brackets > 0) {
       throw new SyntaxFault('a value filter must follow an attribute', bracket.at);
     }
@@ -122,9 +122,9 @@ export class FilterParser {
   #subAttribute(): string | undefined {
     const token = this.#tokens[this.#at];
     if (token?.kind !== 'word' || !token.glued) return undefined;
-    const name = token.text.startsWith('.') ? splitName(token.text.slice(1)) : undefined;
+    const name = token.text.startsWith('.') ? parseAttributeName(token.text.slice(1)) : undefined;
     if (name?.attribute === undefined || name.urn !== undefined || name.sub !== undefined) {
-      throw new SyntaxFault(`"${shown(token.text)}" is no sub-attribute`, token.at);
+      throw new SyntaxFault(`"${shorten(token.text)}" is no sub-attribute`, token.at);
     }
     this.#at += 1;
     return name.attribute;
@@ -160,8 +160,8 @@ export class FilterParser {
     const word = token.text.toLowerCase();
     if (word === 'true' || word === 'false') return word === 'true';
     if (word === 'null') return null;
-    if (jsonNumber.test(word)) return readNumber(word, token.at);
-    throw new SyntaxFault(`"${shown(token.text)}" is no value; strings need double quotes`, token.at);
+    if (jsonNumber.test(word)) return parseNumber(word, token.at);
+    throw new SyntaxFault(`"${shorten(token.text)}" is no value; strings need double quotes`, token.at);
   }
 
   #takeWord(word: string): boolean {
@@ -186,14 +186,14 @@ export class FilterParser {
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
 /** No resource has a number that JavaScript would round, so a filter with one cannot mean what it says. */
-function readNumber(word: string, at: number): number {
+function parseNumber(word: string, at: number): number {
   const number = Number(word);
   if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;
-  throw new SyntaxFault(`"${shown(word)}" is beyond what numbers hold; send it as a string`, at);
+  throw new SyntaxFault(`"${shorten(word)}" is beyond what numbers hold; send it as a string`, at);
 }
 
 /** A name before a value filter, divided such that it is an attribute without a sub-attribute. */
-function filterable(name: QualifiedName): QualifiedName | undefined {
+function toFilterableName(name: QualifiedName): QualifiedName | undefined {
   const isAttribute = ({ attribute, sub }: NameParts) => attribute !== undefined && sub === undefined;
   const readings = name.readings?.filter(isAttribute);
   if (isAttribute(name)) return { ...name, ...(readings ? { readings } : {}) };
@@ -205,7 +205,7 @@ function isComparison(word: string | undefined): word is Comparison {
   return word !== undefined && comparisons.includes(word);
 }
 
-function shown(text: string): string {
+function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
@@ -253,13 +253,13 @@ function endOfString(text: string, start: number): number {
 function toToken(piece: string, at: number, glued: boolean): Token {
   if (piece === '(' || piece === ')' || piece === '[' || piece === ']') return { kind: piece, at, glued };
   if (!piece.startsWith('"')) return { kind: 'word', text: piece, at, glued };
-  return { kind: 'string', value: readString(piece, at), at, glued };
+  return { kind: 'string', value: parseString(piece, at), at, glued };
 }
 
 /** Strings are JSON strings (RFC 7644 §3.4.2.2: compValue), escapes included. */
-function readString(piece: string, at: number): string {
+function parseString(piece: string, at: number): string {
   try {
-    return checked(String(JSON.parse(piece)), at);
+    return rejectNul(String(JSON.parse(piece)), at);
   } catch (error) {
     if (error instanceof SyntaxFault) throw error;
     throw new SyntaxFault('a string is not a JSON string', at);
@@ -267,7 +267,7 @@ function readString(piece: string, at: number): string {
 }
 
 /** Databases do not take it, not even to compare with. */
-function checked(text: string, at: number): string {
+function rejectNul(text: string, at: number): string {
   if (text.includes('\0')) throw new SyntaxFault('a string has a NUL character', at);
   return text;
 }
@@ -292,7 +292,7 @@ export class SyntaxFault extends Error {
 }
 
 /** What reading gives, a syntax fault as a value. */
-export function orFault<T>(read: () => T): T | PathFault {
+export function catchSyntaxFault<T>(read: () => T): T | PathFault {
   try {
     return read();
   } catch (error) {
@@ -306,7 +306,7 @@ const MAX_PATH_LENGTH = 4096;
 
 /** Reads an attribute path (RFC 7644 §3.5.2, figure 7): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
 export function parsePath(text: string): AttributePath | PathFault {
-  return orFault(() => {
+  return catchSyntaxFault(() => {
     if (text.length > MAX_PATH_LENGTH) throw new SyntaxFault('the path is too long', MAX_PATH_LENGTH);
     const parser = new FilterParser(text);
     const path = parser.path();

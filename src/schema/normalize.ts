@@ -1,7 +1,7 @@
-import { isUrn, type QualifiedName, readingIn, splitName } from './attribute-names.ts';
-import { type Attribute, undeclared } from './attributes.ts';
+import { chooseReading, isUrn, parseAttributeName, type QualifiedName } from './attribute-names.ts';
+import { type Attribute, undeclaredAttribute } from './attributes.ts';
 import {
-  checkRoom,
+  checkNameCount,
   isObject,
   type Json,
   type JsonObject,
@@ -10,10 +10,10 @@ import {
   SchemaFault,
   type ScimResource,
 } from './resource.ts';
-import { type Resolved, type ResourceType, resolve } from './resource-types.ts';
-import { checkedName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
+import { type ResolvedAttribute, type ResourceType, resolveAttribute } from './resource-types.ts';
+import { checkName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
-const MAX_NAMES = 2000;
+const MAX_BODY_NAMES = 2000;
 
 /** A body as it is kept, and the names in it that no schema knows. */
 export interface Normalized {
@@ -30,7 +30,7 @@ export function normalize(type: ResourceType, body: JsonObject): Normalized {
   checkSchemas(type, ownValue(body, 'schemas'));
   const normalized: Normalized = { resource: {}, dropped: [] };
   addAll(type, normalized, body);
-  checkRequired(type, normalized.resource);
+  checkRequiredAttributes(type, normalized.resource);
   checkSize(normalized.resource);
   return normalized;
 }
@@ -38,17 +38,17 @@ export function normalize(type: ResourceType, body: JsonObject): Normalized {
 /** Each name costs a look through the others, so their number is bounded, together with those one level below. */
 function checkAttributeCount(body: JsonObject): void {
   let names = Object.keys(body).length;
-  if (names <= MAX_NAMES) {
+  if (names <= MAX_BODY_NAMES) {
     for (const below of Object.values(body)) if (isObject(below)) names += Object.keys(below).length;
   }
-  if (names > MAX_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
+  if (names > MAX_BODY_NAMES) throw new SchemaFault('value', 'There are too many attributes.');
 }
 
 /**
  * What must be there is text with something in it; `name` and `emails` may be missing all the same
  * (docs/architecture.md, SCIM requests).
  */
-export function checkRequired(type: ResourceType, resource: ScimResource): void {
+export function checkRequiredAttributes(type: ResourceType, resource: ScimResource): void {
   for (const { name, required, type: kind } of type.schema.attributes) {
     const value = resource[name];
     if (required && kind === 'string' && (typeof value !== 'string' || value.trim() === '')) {
@@ -64,21 +64,27 @@ export function isWritable({ mutability }: Attribute): boolean {
 
 /** Missing and empty lists are forgiven; a list without this resource's schema belongs to something else. */
 function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
-  if (isUnassigned(schemas) || lists(schemas, type.schema.id)) return;
+  if (isUnassigned(schemas) || includesUrn(schemas, type.schema.id)) return;
   throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
 }
 
 function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
-  const known = urnsIn(body);
+  const known = namedUrns(body);
   for (const [key, value] of Object.entries(body)) {
-    const name = nameOf(key, value, known);
+    const name = parseKey(key, value, known);
     if (!name || name.sub !== undefined) into.dropped.push(key);
-    else add(type, into, { ...resolve(type, name), isQualified: name.urn !== undefined, key, value });
+    else
+      addEntry(type, into, {
+        ...resolveAttribute(type, name),
+        isQualified: name.urn !== undefined,
+        key,
+        value,
+      });
   }
 }
 
 /** The URNs that a body names, in lower case: in `schemas`, and as the keys of objects. */
-function urnsIn(body: JsonObject): Set<string> {
+function namedUrns(body: JsonObject): Set<string> {
   const listed = [ownValue(body, 'schemas') ?? []].flat().filter((urn) => typeof urn === 'string');
   const keys = Object.keys(body).filter((key) => isObject(body[key]) && isUrn(key));
   return new Set([...listed, ...keys].map((urn) => urn.toLowerCase()));
@@ -88,37 +94,37 @@ function urnsIn(body: JsonObject): Set<string> {
  * What a key of a body means: an object under a URN is an extension, whatever the URN looks like, unless the key is an
  * attribute of a schema of this service with its URN.
  */
-function nameOf(key: string, value: Json, known: Set<string>): QualifiedName | undefined {
-  const name = splitName(key);
+function parseKey(key: string, value: Json, known: Set<string>): QualifiedName | undefined {
+  const name = parseAttributeName(key);
   const isDeclared = name !== undefined && name.readings === undefined;
   if (isObject(value) && !isDeclared && isUrn(key)) return { urn: key, attribute: undefined, sub: undefined };
-  return name && readingIn(name, (urn) => known.has(urn.toLowerCase()));
+  return name && chooseReading(name, (urn) => known.has(urn.toLowerCase()));
 }
 
-interface Entry extends Resolved {
+interface BodyEntry extends ResolvedAttribute {
   isQualified: boolean;
   key: string;
   value: Json;
 }
 
-function add(type: ResourceType, into: Normalized, entry: Entry): void {
+function addEntry(type: ResourceType, into: Normalized, entry: BodyEntry): void {
   const { urn, attribute, name } = entry;
   if (name === undefined) addContainer(type, into, entry);
   else if (urn === undefined && !attribute) into.dropped.push(entry.key);
   else if (isSafeName(name) && (!attribute || isWritable(attribute))) {
-    const value = normalizeValue(attribute ?? undeclared(name), entry.value);
-    if (urn === undefined) assign(into.resource, name, value);
+    const value = normalizeValue(attribute ?? undeclaredAttribute(name), entry.value);
+    if (urn === undefined) assignValue(into.resource, name, value);
     else setInExtension(into.resource, { urn, name, value, isQualified: entry.isQualified });
   }
 }
 
 /** The object under a URN: an extension, or (some clients do) the core schema itself. */
-function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: Entry): void {
+function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: BodyEntry): void {
   if (isUnassigned(value) || value === '') return;
   if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
   for (const [inner, innerValue] of Object.entries(value)) {
-    const resolved = resolve(type, { urn: urn ?? type.schema.id, attribute: inner });
-    add(type, into, { ...resolved, isQualified: true, key: inner, value: innerValue });
+    const resolved = resolveAttribute(type, { urn: urn ?? type.schema.id, attribute: inner });
+    addEntry(type, into, { ...resolved, isQualified: true, key: inner, value: innerValue });
   }
 }
 
@@ -136,19 +142,19 @@ function setInExtension(
   const extension = ownValue(resource, key);
   const container = isObject(extension) ? extension : {};
   if (!isQualified && Object.hasOwn(container, name)) return;
-  assign(container, checkedName(name, key), value);
-  if (Object.keys(container).length > 0) assign(resource, key, container);
+  assignValue(container, checkName(name, key), value);
+  if (Object.keys(container).length > 0) assignValue(resource, key, container);
 }
 
-function assign(container: JsonObject, name: string, value: Json | undefined): void {
+function assignValue(container: JsonObject, name: string, value: Json | undefined): void {
   if (value === undefined) return;
   const key = ownKey(container, name) ?? name;
-  checkRoom(container, key);
+  checkNameCount(container, key);
   container[key] = value;
 }
 
 /** Whether `schemas` lists a URN; URNs are compared without case, and a single one may stand without an array. */
-export function lists(schemas: Json | undefined, urn: string): boolean {
+export function includesUrn(schemas: Json | undefined, urn: string): boolean {
   const folded = urn.toLowerCase();
   return [schemas ?? []].flat().some((one) => typeof one === 'string' && one.toLowerCase() === folded);
 }

@@ -1,4 +1,4 @@
-import { type Attribute, attribute, complex, findAttribute, type Schema } from './attributes.ts';
+import { type Attribute, attribute, complexAttribute, findAttribute, type Schema } from './attributes.ts';
 import { coreUrns, urns } from './resource.ts';
 
 const fixed = { mutability: 'readOnly' } as const;
@@ -12,7 +12,7 @@ export const commonAttributes: readonly Attribute[] = [
     uniqueness: 'server',
   }),
   attribute('externalId', 'The id that the client knows it by.', { caseExact: true }),
-  complex('meta', 'About the resource itself.', {
+  complexAttribute('meta', 'About the resource itself.', {
     ...fixed,
     subAttributes: [
       attribute('resourceType', 'What kind of resource it is.', { ...fixed, caseExact: true }),
@@ -40,12 +40,12 @@ interface Plural {
 }
 
 /** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4. */
-export function plural(
+export function multiValued(
   name: string,
   description: string,
   { types, required, value }: Plural = {},
 ): Attribute {
-  return complex(name, description, {
+  return complexAttribute(name, description, {
     multiValued: true,
     required: required ?? false,
     subAttributes: [attribute('value', 'The value itself.', value), ...labels(types)],
@@ -61,7 +61,7 @@ export function labels(types: readonly string[] | undefined): Attribute[] {
   ];
 }
 
-const name = complex('name', 'The parts of the name.', {
+const name = complexAttribute('name', 'The parts of the name.', {
   required: true,
   subAttributes: [
     attribute('formatted', 'The whole name, as it is shown.'),
@@ -73,7 +73,7 @@ const name = complex('name', 'The parts of the name.', {
   ],
 });
 
-const addresses = complex('addresses', 'Postal addresses.', {
+const addresses = complexAttribute('addresses', 'Postal addresses.', {
   multiValued: true,
   subAttributes: [
     attribute('formatted', 'The whole address, as it is shown.'),
@@ -86,7 +86,7 @@ const addresses = complex('addresses', 'Postal addresses.', {
   ],
 });
 
-const groups = complex('groups', 'The groups that the user is a member of.', {
+const groups = complexAttribute('groups', 'The groups that the user is a member of.', {
   multiValued: true,
   mutability: 'readOnly',
   subAttributes: [
@@ -127,15 +127,17 @@ export const userSchema: Schema = {
     attribute('timezone', 'The time zone, by its Olson name.'),
     attribute('active', 'Whether the user may travel.', { type: 'boolean' }),
     attribute('password', 'Accepted and thrown away.', { mutability: 'writeOnly', returned: 'never' }),
-    plural('emails', 'Email addresses.', { types: ['work', 'home', 'other'], required: true }),
-    plural('phoneNumbers', 'Phone numbers.', { types: ['work', 'mobile', 'fax', 'home', 'other', 'pager'] }),
-    plural('ims', 'Instant messaging addresses.'),
-    plural('photos', 'Pictures.', { value: { type: 'reference', referenceTypes: ['external'] } }),
+    multiValued('emails', 'Email addresses.', { types: ['work', 'home', 'other'], required: true }),
+    multiValued('phoneNumbers', 'Phone numbers.', {
+      types: ['work', 'mobile', 'fax', 'home', 'other', 'pager'],
+    }),
+    multiValued('ims', 'Instant messaging addresses.'),
+    multiValued('photos', 'Pictures.', { value: { type: 'reference', referenceTypes: ['external'] } }),
     addresses,
     groups,
-    plural('entitlements', 'What the user may have.'),
-    plural('roles', 'What the user may do.'),
-    plural('x509Certificates', 'Certificates.', { value: { type: 'binary', caseExact: true } }),
+    multiValued('entitlements', 'What the user may have.'),
+    multiValued('roles', 'What the user may do.'),
+    multiValued('x509Certificates', 'Certificates.', { value: { type: 'binary', caseExact: true } }),
   ],
 };
 
@@ -148,7 +150,7 @@ export const groupSchema: Schema = {
     attribute('displayName', 'The name of the group.', { required: true, uniqueness: 'server' }),
     // Every resource has it without a schema (RFC 7643 §3.1); Entra ID maps only what a schema lists.
     attribute('externalId', 'The id that the client knows the group by.', { caseExact: true }),
-    complex('members', 'The members of the group.', {
+    complexAttribute('members', 'The members of the group.', {
       multiValued: true,
       subAttributes: [
         attribute('value', 'The id of the member.', { mutability: 'immutable', caseExact: true }),
@@ -179,7 +181,7 @@ export const enterpriseSchema: Schema = {
     attribute('organization', 'The organization.'),
     attribute('division', 'The division.'),
     attribute('department', 'The department.'),
-    complex('manager', "The user's manager.", {
+    complexAttribute('manager', "The user's manager.", {
       subAttributes: [
         attribute('value', 'The id of the manager.', { caseExact: true }),
         attribute('$ref', 'The URI of the manager.', {
@@ -208,7 +210,7 @@ export const travelSchema: Schema = {
     attribute('billingProfileId', 'The id of the billing profile.', { caseExact: true }),
     attribute('costCenterId', 'The id of the cost center.', { caseExact: true }),
     attribute('travelPolicyId', 'The id of the travel policy.', { caseExact: true }),
-    complex('manager', 'The manager, by travel user id or by email.', {
+    complexAttribute('manager', 'The manager, by travel user id or by email.', {
       subAttributes: [
         attribute('id', 'The travel user id of the manager.', { caseExact: true }),
         attribute('email', 'The email address of the manager.'),
@@ -220,7 +222,7 @@ export const travelSchema: Schema = {
     attribute('separateIcsEmails', 'Whether calendar files come in emails of their own.', {
       type: 'boolean',
     }),
-    complex('roles', 'Roles in the travel service.', {
+    complexAttribute('roles', 'Roles in the travel service.', {
       multiValued: true,
       subAttributes: [attribute('value', 'The role.'), attribute('display', 'A name for people to read.')],
     }),
@@ -229,7 +231,7 @@ export const travelSchema: Schema = {
 };
 
 function named(name: string, description: string): Attribute {
-  return complex(name, description, {
+  return complexAttribute(name, description, {
     subAttributes: [
       attribute('id', 'Its id; wins over the name.', { caseExact: true }),
       attribute('name', 'Its exact name.'),
@@ -265,7 +267,7 @@ export const groupType: ResourceType = {
 };
 
 /** What a qualified name stands for. `urn` is that of an extension, in its canonical spelling when the extension is known. */
-export interface Resolved {
+export interface ResolvedAttribute {
   urn: string | undefined;
   /** Undefined when no schema has it; kept all the same in an extension. */
   attribute: Attribute | undefined;
@@ -274,14 +276,15 @@ export interface Resolved {
 }
 
 /** Finds what a name means in a resource type; names and URNs compare without case (RFC 7643 §2.1, §3.3). */
-export function resolve(
+export function resolveAttribute(
   type: ResourceType,
   { urn, attribute: name }: { urn: string | undefined; attribute: string | undefined },
-): Resolved {
+): ResolvedAttribute {
   const folded = urn?.toLowerCase();
-  if (folded === undefined || folded === type.schema.id.toLowerCase()) return resolveCore(type, name);
+  if (folded === undefined || folded === type.schema.id.toLowerCase())
+    return resolveCoreAttribute(type, name);
   const extension = type.extensions.find(({ id }) => id.toLowerCase() === folded);
-  if (extension) return inExtension(extension, name);
+  if (extension) return resolveInExtension(extension, name);
   if (!baseSchemas.has(folded)) return { urn, attribute: undefined, name };
   // The base schema of another resource type is no extension of this one: the name is an unknown core attribute.
   const unknown = [urn, name].filter((part) => part !== undefined).join(':');
@@ -291,17 +294,17 @@ export function resolve(
 /** The base schemas of all resource types, in lower case. */
 const baseSchemas = new Set(coreUrns.map((urn) => urn.toLowerCase()));
 
-function resolveCore(type: ResourceType, name: string | undefined): Resolved {
+function resolveCoreAttribute(type: ResourceType, name: string | undefined): ResolvedAttribute {
   if (name === undefined) return { urn: undefined, attribute: undefined, name };
   const attribute = findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name);
   if (attribute) return { urn: undefined, attribute, name: attribute.name };
   // Older Entra says `manager` and means that of the enterprise extension.
   const [enterprise] = type.extensions;
   const isEnterprise = enterprise && findAttribute(enterprise.attributes, name) !== undefined;
-  return isEnterprise ? inExtension(enterprise, name) : { urn: undefined, attribute: undefined, name };
+  return isEnterprise ? resolveInExtension(enterprise, name) : { urn: undefined, attribute: undefined, name };
 }
 
-function inExtension(extension: Schema, name: string | undefined): Resolved {
+function resolveInExtension(extension: Schema, name: string | undefined): ResolvedAttribute {
   const attribute = name === undefined ? undefined : findAttribute(extension.attributes, name);
   return { urn: extension.id, attribute, name: attribute?.name ?? name };
 }

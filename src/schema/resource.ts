@@ -42,7 +42,7 @@ export function ownKey(container: JsonObject, name: string): string | undefined 
 }
 
 /** Refuses one more name where there are too many; no client needs as many, and each is looked through again and again. */
-export function checkRoom(container: JsonObject, name: string): void {
+export function checkNameCount(container: JsonObject, name: string): void {
   if (!Object.hasOwn(container, name) && Object.keys(container).length >= MAX_NAMES) {
     throw new SchemaFault('value', 'There are too many attributes.');
   }

@@ -1,4 +1,4 @@
-import { MAX_NAME } from './attribute-names.ts';
+import { MAX_NAME_LENGTH } from './attribute-names.ts';
 import { type Attribute, findAttribute } from './attributes.ts';
 import {
   isObject,
@@ -17,18 +17,18 @@ export const MAX_ELEMENTS = 250;
  * null and `[]` are (RFC 7643 §2.5), and `""` where text alone makes no sense.
  */
 export function normalizeValue(attribute: Attribute, value: Json): Json | undefined {
-  if (attribute.type === 'any') return openValue(value, attribute.name);
-  return attribute.multiValued ? elements(attribute, value) : single(attribute, value);
+  if (attribute.type === 'any') return normalizeUndeclared(value, attribute.name);
+  return attribute.multiValued ? normalizeElements(attribute, value) : normalizeSingle(attribute, value);
 }
 
 /** The sub-attributes of a complex value that were given; undefined ones are to be cleared. */
-export function normalizeParts(attribute: Attribute, value: Json): Map<string, Json | undefined> {
-  const unwrapped = unwrap(attribute, value);
-  if (!isObject(unwrapped)) return new Map(partOfText(attribute, unwrapped));
+export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<string, Json | undefined> {
+  const unwrapped = unwrapSingleElement(attribute, value);
+  if (!isObject(unwrapped)) return new Map(textAsValue(attribute, unwrapped));
   const parts = new Map<string, Json | undefined>();
   for (const [name, inner] of Object.entries(unwrapped)) {
     const part = findAttribute(attribute.subAttributes, name);
-    if (part) parts.set(part.name, normalizePart(attribute, part, inner));
+    if (part) parts.set(part.name, normalizeSubAttribute(attribute, part, inner));
   }
   return parts;
 }
@@ -37,7 +37,7 @@ export function normalizeParts(attribute: Attribute, value: Json): Map<string, J
  * One sub-attribute of a complex value. In a reference, such as manager, empty text refers to nobody
  * (docs/architecture.md, SCIM requests).
  */
-export function normalizePart(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
+export function normalizeSubAttribute(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
   const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
   const normalized = normalizeValue(part, value);
   return isReference && normalized === '' ? undefined : normalized;
@@ -48,19 +48,19 @@ export function isUnassigned(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function elements(attribute: Attribute, value: Json): Json[] | undefined {
+function normalizeElements(attribute: Attribute, value: Json): Json[] | undefined {
   const given = (Array.isArray(value) ? value : [value]).filter((element) => element !== null);
   if (given.length > MAX_ELEMENTS) throw new SchemaFault('value', `${attribute.name} has too many values.`);
   const kept = given.flatMap((element) => {
-    if (Array.isArray(element)) throw wrongType(attribute, 'an array of values');
-    return single(attribute, element) ?? [];
+    if (Array.isArray(element)) throw wrongTypeFault(attribute, 'an array of values');
+    return normalizeSingle(attribute, element) ?? [];
   });
   // Folded twice: equal elements keep their primary, and with one primary less others can become equal.
-  return kept.length > 0 ? withoutEqual(onePrimary(withoutEqual(kept))) : undefined;
+  return kept.length > 0 ? removeDuplicates(keepOnePrimary(removeDuplicates(kept))) : undefined;
 }
 
 /** The elements without those that are equal to an earlier one in every sub-attribute. */
-export function withoutEqual(elements: Json[]): Json[] {
+export function removeDuplicates(elements: Json[]): Json[] {
   if (elements.length < 2) return elements;
   const seen = new Set<string>();
   return elements.filter((element) => {
@@ -74,7 +74,7 @@ function byName([one]: [string, Json], [other]: [string, Json]): number {
 }
 
 /** "The primary attribute value true MUST appear no more than once" (RFC 7643 §2.4): the first one keeps it. */
-function onePrimary(kept: Json[]): Json[] {
+function keepOnePrimary(kept: Json[]): Json[] {
   const first = kept.findIndex((element) => isObject(element) && element['primary'] === true);
   return kept.map((element, index) =>
     index > first && isObject(element) && element['primary'] === true
@@ -83,37 +83,37 @@ function onePrimary(kept: Json[]): Json[] {
   );
 }
 
-function single(attribute: Attribute, value: Json): Json | undefined {
-  const unwrapped = unwrap(attribute, value);
+function normalizeSingle(attribute: Attribute, value: Json): Json | undefined {
+  const unwrapped = unwrapSingleElement(attribute, value);
   if (isUnassigned(unwrapped)) return undefined;
-  if (attribute.type === 'complex') return complexValue(attribute, unwrapped);
+  if (attribute.type === 'complex') return normalizeComplex(attribute, unwrapped);
   if (attribute.type === 'boolean') return toBoolean(attribute, unwrapped);
-  if (typeof unwrapped === 'number') return String(checkedNumber(unwrapped, attribute.name));
-  if (typeof unwrapped !== 'string') throw wrongType(attribute, 'a string');
+  if (typeof unwrapped === 'number') return String(checkNumber(unwrapped, attribute.name));
+  if (typeof unwrapped !== 'string') throw wrongTypeFault(attribute, 'a string');
   if (unwrapped === '' && attribute.type !== 'string') return undefined;
-  return checkedText(unwrapped, attribute.name);
+  return checkText(unwrapped, attribute.name);
 }
 
 /** `[value]` for `value`, and `[{ "value": value }]`, which old Entra sends for simple attributes. */
-function unwrap(attribute: Attribute, value: Json): Json {
+function unwrapSingleElement(attribute: Attribute, value: Json): Json {
   if (!Array.isArray(value) || value.length === 0) return value;
   const [only = null, ...more] = value;
-  if (more.length > 0 || Array.isArray(only)) throw wrongType(attribute, 'a single value');
+  if (more.length > 0 || Array.isArray(only)) throw wrongTypeFault(attribute, 'a single value');
   return attribute.type !== 'complex' && isObject(only) ? (ownValue(only, 'value') ?? null) : only;
 }
 
-function complexValue(attribute: Attribute, value: Json): JsonObject | undefined {
-  const kept = [...normalizeParts(attribute, value)].flatMap(([name, part]) =>
+function normalizeComplex(attribute: Attribute, value: Json): JsonObject | undefined {
+  const kept = [...normalizeSubAttributes(attribute, value)].flatMap(([name, part]) =>
     part === undefined ? [] : [[name, part] as const],
   );
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
 /** Text for a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
-function partOfText(attribute: Attribute, text: Json): [string, Json | undefined][] {
+function textAsValue(attribute: Attribute, text: Json): [string, Json | undefined][] {
   if (text === '' || text === null) return [];
   const part = findAttribute(attribute.subAttributes, 'value');
-  if (!part) throw wrongType(attribute, 'an object');
+  if (!part) throw wrongTypeFault(attribute, 'an object');
   return [[part.name, normalizeValue(part, text)]];
 }
 
@@ -122,11 +122,11 @@ function toBoolean(attribute: Attribute, value: Json): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : undefined;
   if (text === '') return undefined;
-  if (text !== 'true' && text !== 'false') throw wrongType(attribute, 'true or false');
+  if (text !== 'true' && text !== 'false') throw wrongTypeFault(attribute, 'true or false');
   return text === 'true';
 }
 
-function wrongType(attribute: Attribute, wanted: string): SchemaFault {
+function wrongTypeFault(attribute: Attribute, wanted: string): SchemaFault {
   return new SchemaFault('value', `The value of ${attribute.name} must be ${wanted}.`);
 }
 
@@ -137,32 +137,34 @@ const MAX_DEPTH = 16;
 const MAX_INSIDE = 250;
 
 /** A value that no schema declares, as sent; without what is unassigned (RFC 7643 §2.5). Undefined: nothing is left. */
-export function openValue(value: Json, where: string, depth = 0): Json | undefined {
-  if (typeof value === 'string') return checkedText(value, where);
-  if (typeof value === 'number') return checkedNumber(value, where);
+export function normalizeUndeclared(value: Json, where: string, depth = 0): Json | undefined {
+  if (typeof value === 'string') return checkText(value, where);
+  if (typeof value === 'number') return checkNumber(value, where);
   if (typeof value === 'boolean') return value;
   if (value === null) return undefined;
   if (depth > MAX_DEPTH) throw new SchemaFault('value', `The value of ${where} is nested too deeply.`);
-  return isObject(value) ? openObject(value, where, depth) : openArray(value, where, depth);
+  return isObject(value)
+    ? normalizeUndeclaredObject(value, where, depth)
+    : normalizeUndeclaredArray(value, where, depth);
 }
 
-function openArray(values: Json[], where: string, depth: number): Json[] | undefined {
+function normalizeUndeclaredArray(values: Json[], where: string, depth: number): Json[] | undefined {
   checkValueCount(values.length, where);
   const kept: Json[] = [];
   for (const value of values) {
-    const open = openValue(value, where, depth + 1);
+    const open = normalizeUndeclared(value, where, depth + 1);
     if (open !== undefined) kept.push(open);
   }
   return kept.length > 0 ? kept : undefined;
 }
 
-function openObject(value: JsonObject, where: string, depth: number): JsonObject | undefined {
+function normalizeUndeclaredObject(value: JsonObject, where: string, depth: number): JsonObject | undefined {
   const names = Object.keys(value);
   checkValueCount(names.length, where);
   const kept: [string, Json][] = [];
   for (const name of names) {
-    const open = openValue(value[name] ?? null, where, depth + 1);
-    if (open !== undefined && isSafeName(name)) kept.push([checkedName(name, where), open]);
+    const open = normalizeUndeclared(value[name] ?? null, where, depth + 1);
+    if (open !== undefined && isSafeName(name)) kept.push([checkName(name, where), open]);
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
@@ -172,7 +174,7 @@ function checkValueCount(count: number, where: string): void {
 }
 
 /** What JSON cannot write again, or only rounded, would not come back as it was sent. */
-export function checkedNumber(value: number, where: string): number {
+export function checkNumber(value: number, where: string): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
     throw new SchemaFault('value', `The value of ${where} is beyond what numbers hold; send it as a string.`);
   }
@@ -181,9 +183,9 @@ export function checkedNumber(value: number, where: string): number {
 }
 
 /** A name of an undeclared attribute that can be kept. */
-export function checkedName(name: string, where: string): string {
-  if (name.length > MAX_NAME) throw new SchemaFault('value', `${where} has a name that is too long.`);
-  return checkedText(name, where);
+export function checkName(name: string, where: string): string {
+  if (name.length > MAX_NAME_LENGTH) throw new SchemaFault('value', `${where} has a name that is too long.`);
+  return checkText(name, where);
 }
 
 /** Assigning to `__proto__` would change what an object inherits. */
@@ -195,7 +197,7 @@ export function isSafeName(name: string): boolean {
 const MAX_LENGTH = 65_536;
 
 /** A string that can be kept: databases take neither NUL characters nor halves of surrogate pairs. */
-export function checkedText(text: string, where: string): string {
+export function checkText(text: string, where: string): string {
   if (text.length > MAX_LENGTH) throw new SchemaFault('value', `The value of ${where} is too long.`);
   if (text.includes('\0')) throw new SchemaFault('value', `The value of ${where} has a NUL character.`);
   if (/\p{Surrogate}/u.test(text))

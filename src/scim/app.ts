@@ -13,7 +13,7 @@ import type { UserService } from '../provisioning/users.ts';
 import { isObject } from '../schema/resource.ts';
 import { parsePreconditions, type ScimContext } from './context.ts';
 import { discoveryRoutes } from './discovery.ts';
-import { answerError, badRequest, ScimError } from './errors.ts';
+import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
@@ -39,10 +39,10 @@ export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[
     resource: resourceRoutes(contextOf),
     other: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
   };
-  return [enter({ deps, contexts, routes }), answerError];
+  return [handleRequest({ deps, contexts, routes }), scimErrorHandler];
 }
 
-interface Doors {
+interface RequestHandling {
   deps: ScimDeps;
   contexts: WeakMap<Request, ScimContext>;
   routes: { resource: RequestHandler; other: RequestHandler };
@@ -53,10 +53,10 @@ interface Doors {
  * selects the connection (docs/architecture.md, Connections); a body is read also where nothing is offered, so that the TCP
  * connection stays usable.
  */
-function enter({ deps, contexts, routes }: Doors): RequestHandler {
+function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHandler {
   return async (request, response, next) => {
     const scope = scopeOf(response);
-    const connection = await connectionOf(request, response, deps);
+    const connection = await authenticateConnection(request, response, deps);
     const { users, groups, now } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
@@ -72,16 +72,16 @@ function enter({ deps, contexts, routes }: Doors): RequestHandler {
 /** Where a request goes: to the resources, to what else there is, or nowhere. */
 export type Route = 'resource' | 'other' | 'notOffered';
 
-const reading = ['GET', 'HEAD'];
+const readMethods = ['GET', 'HEAD'];
 
 /** Every endpoint of RFC 7644 §3.2 that is offered, and the methods it takes; the first one that fits counts. */
 const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
   [/^\/((Users|Groups)\/)?\.search\/?$/i, 'other', ['POST']],
-  [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...reading, 'PUT', 'PATCH', 'DELETE']],
-  [/^\/(Users|Groups)\/?$/i, 'resource', [...reading, 'POST']],
-  [/^\/ServiceProviderConfig\/?$/i, 'other', reading],
-  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'other', reading],
-  [/^\/$/, 'other', reading],
+  [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...readMethods, 'PUT', 'PATCH', 'DELETE']],
+  [/^\/(Users|Groups)\/?$/i, 'resource', [...readMethods, 'POST']],
+  [/^\/ServiceProviderConfig\/?$/i, 'other', readMethods],
+  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'other', readMethods],
+  [/^\/$/, 'other', readMethods],
 ];
 
 /** What a service provider need not have (RFC 7644 §3.7, §3.11), whatever the method. */
@@ -127,7 +127,7 @@ export interface AuthenticationDeps {
  * The connection of a request, or 401 (RFC 7644 §2, RFC 6750 §3), or 429 after too many of those. A valid token is served
  * whatever else came from its address, as IdPs share addresses. A token in the query string is never taken.
  */
-export async function connectionOf(
+export async function authenticateConnection(
   request: Request,
   response: Response,
   { authenticate, refusals }: AuthenticationDeps,
@@ -157,40 +157,40 @@ function bareToken(authorization: string | undefined): string | undefined {
 }
 
 /** The largest body, in bytes. */
-const LIMIT = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
-const writing = ['POST', 'PUT', 'PATCH'];
+const writeMethods = ['POST', 'PUT', 'PATCH'];
 
 /** Not strict, so that `null` and `"x"` are told apart from broken JSON by us. */
-const json = express.json({ limit: LIMIT, type: () => true, strict: false, verify: checkText });
+const parseJson = express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify: checkUtf8 });
 
 /** Some clients send a body with GET or DELETE; it has no meaning, but must be read off. */
-const ignored = express.raw({ limit: LIMIT, type: () => true });
+const readIgnoredBody = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
 /** Reads the body: 413 when too large, 415 when not JSON, 400 invalidSyntax when no JSON object (RFC 7644 §3.1, §3.12). */
 export async function readBody(request: Request, response: Response): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > LIMIT) {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
   }
-  if (!writing.includes(request.method)) {
-    if (hasBody(request)) await run(ignored, request, response);
+  if (!writeMethods.includes(request.method)) {
+    if (hasBody(request)) await runMiddleware(readIgnoredBody, request, response);
     return;
   }
   if (!hasBody(request)) throw badRequest('invalidSyntax', 'The request needs a body.');
   if (!isJson(request)) {
     throw new ScimError(415, undefined, 'The body must be application/scim+json or application/json.');
   }
-  await run(json, request, response);
+  await runMiddleware(parseJson, request, response);
   if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1); what is not would be read as something that nobody sent. */
-function checkText(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
+function checkUtf8(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
   if (charset !== 'utf-8') throw new ScimError(415, undefined, 'The body must be in UTF-8.');
   if (!isUtf8(body)) throw badRequest('invalidSyntax', 'The body is not in UTF-8.');
 }
 
-function run(read: RequestHandler, request: Request, response: Response): Promise<void> {
+function runMiddleware(read: RequestHandler, request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     void read(request, response, (error: unknown) => (error ? reject(error) : resolve()));
   });

@@ -1,4 +1,4 @@
-import { type Attribute, attribute, complex, type Schema } from '../schema/attributes.ts';
+import { type Attribute, attribute, complexAttribute, type Schema } from '../schema/attributes.ts';
 
 type Traits = NonNullable<Parameters<typeof attribute>[2]>;
 
@@ -24,7 +24,7 @@ const serviceProviderConfigSchema: Schema = {
     feature('changePassword', 'Changes of passwords.'),
     feature('sort', 'Sorted lists.'),
     feature('etag', 'Versions of resources.'),
-    complex('pagination', 'The ways to page through a list.', {
+    complexAttribute('pagination', 'The ways to page through a list.', {
       ...readOnly,
       subAttributes: [
         attribute('cursor', 'Whether pages have cursors.', { ...required, type: 'boolean' }),
@@ -35,7 +35,7 @@ const serviceProviderConfigSchema: Schema = {
         integer('cursorTimeout', 'How long a cursor is valid, in seconds.', readOnly),
       ],
     }),
-    complex('authenticationSchemes', 'The ways to authenticate.', {
+    complexAttribute('authenticationSchemes', 'The ways to authenticate.', {
       ...required,
       multiValued: true,
       subAttributes: [
@@ -64,7 +64,7 @@ const resourceTypeSchema: Schema = {
     attribute('description', 'A description of the resource type.', readOnly),
     link('endpoint', 'The endpoint, relative to the base URL.', 'uri', required),
     link('schema', 'The URI of the base schema.', 'uri', { ...required, caseExact: true }),
-    complex('schemaExtensions', 'The schema extensions of the resource type.', {
+    complexAttribute('schemaExtensions', 'The schema extensions of the resource type.', {
       ...required,
       multiValued: true,
       subAttributes: [
@@ -134,12 +134,12 @@ const schemaSchema: Schema = {
     attribute('id', 'The URI of the schema.', required),
     attribute('name', 'The name of the schema.', required),
     attribute('description', 'A description of the schema.', readOnly),
-    complex('attributes', 'The attributes of the schema.', {
+    complexAttribute('attributes', 'The attributes of the schema.', {
       ...required,
       multiValued: true,
       subAttributes: [
         ...characteristics,
-        complex('subAttributes', 'The attributes of a complex attribute.', {
+        complexAttribute('subAttributes', 'The attributes of a complex attribute.', {
           ...readOnly,
           multiValued: true,
           subAttributes: characteristics,
@@ -157,7 +157,7 @@ export const discoverySchemas: readonly Schema[] = [
 ];
 
 function feature(name: string, description: string, more: readonly Attribute[] = []): Attribute {
-  return complex(name, description, { ...required, subAttributes: [supported, ...more] });
+  return complexAttribute(name, description, { ...required, subAttributes: [supported, ...more] });
 }
 
 function integer(name: string, description: string, traits: Traits = required): Attribute {

@@ -26,55 +26,58 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
     answer((response, base) => sendOne(response, serviceProviderConfig(base))),
   );
   for (const [path, describe] of [
-    ['/ResourceTypes', resourceTypesAt],
-    ['/Schemas', schemasAt],
+    ['/ResourceTypes', describeResourceTypes],
+    ['/Schemas', describeSchemas],
   ] as const) {
     router
       .get(
         path,
-        answer((response, base) => sendAll(response, describe(base))),
+        answer((response, base) => sendList(response, describe(base))),
       )
       .get(
         `${path}/:id`,
-        answer((response, base, id) => sendOne(response, named(describe(base), id))),
+        answer((response, base, id) => sendOne(response, findById(describe(base), id))),
       );
   }
   return router;
 }
 
-function resourceTypesAt(base: string): Described[] {
+function describeResourceTypes(base: string): DiscoveryResource[] {
   return types.map((type) => describeResourceType(type, base));
 }
 
-function schemasAt(base: string): Described[] {
+function describeSchemas(base: string): DiscoveryResource[] {
   return schemas.map((schema) => describeSchema(schema, base));
 }
 
-function sendAll(response: Response, bodies: JsonObject[]): void {
+function sendList(response: Response, bodies: JsonObject[]): void {
   const resources = bodies.map((body) => JSON.stringify(body));
   sendScim(response, bufferedListResponse({ total: bodies.length, startIndex: 1 }, resources));
 }
 
 /** meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1) */
-function sendOne(response: Response, body: Described): void {
+function sendOne(response: Response, body: DiscoveryResource): void {
   response.setHeader('Content-Location', body.meta.location);
   response.setHeader('Location', body.meta.location);
   sendScim(response, JSON.stringify(body));
 }
 
-function named(bodies: Described[], id: string): Described {
+function findById(bodies: DiscoveryResource[], id: string): DiscoveryResource {
   const found = bodies.find((body) => String(body['id']).toLowerCase() === id.toLowerCase());
   if (!found) throw new ScimError(404, undefined, 'There is no such resource.');
   return found;
 }
 
 /** What discovery tells, and where it does. */
-export interface Described extends JsonObject {
+export interface DiscoveryResource extends JsonObject {
   meta: { resourceType: string; location: string };
 }
 
 /** A schema as /Schemas shows it (RFC 7643 §7). */
-export function describeSchema({ id, name, description, attributes }: Schema, base: string): Described {
+export function describeSchema(
+  { id, name, description, attributes }: Schema,
+  base: string,
+): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
     id,
@@ -86,7 +89,7 @@ export function describeSchema({ id, name, description, attributes }: Schema, ba
 }
 
 /** A resource type as /ResourceTypes shows it (RFC 7643 §6). */
-export function describeResourceType(type: ResourceType, base: string): Described {
+export function describeResourceType(type: ResourceType, base: string): DiscoveryResource {
   const { name, endpoint, description, schema, extensions } = type;
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
@@ -111,7 +114,7 @@ function describeAttribute(attribute: Attribute): JsonObject {
 }
 
 /** What this service can do (RFC 7643 §5): the truth and nothing more. */
-export function serviceProviderConfig(base: string): Described {
+export function serviceProviderConfig(base: string): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
     patch: { supported: true },

@@ -20,7 +20,7 @@ export function toLoggedScimError(error: unknown, log: Log): ScimError {
 }
 
 /** The last handler of the front door: every error becomes a SCIM error message (RFC 7644 §3.12). */
-export const answerError: ErrorRequestHandler = (error, _request, response, next) => {
+export const scimErrorHandler: ErrorRequestHandler = (error, _request, response, next) => {
   const scimError = toLoggedScimError(error, scopeOf(response).log);
   // What has begun cannot be answered otherwise any more; express then ends the connection.
   if (response.headersSent) next(error);
@@ -38,7 +38,7 @@ function sendError(response: Response, error: ScimError): void {
 function toScimError(error: unknown): ScimError {
   if (error instanceof ScimError) return error;
   if (error instanceof SchemaFault) return fromSchema(error);
-  if (error instanceof ProvisioningError) return fromBridge(error);
+  if (error instanceof ProvisioningError) return fromProvisioning(error);
   if (error instanceof StoreUnavailable) return fromStore(error);
   // What a resource threw comes back from SCIMMYRouters as an error of SCIMMY's own, told to the log already.
   if (error instanceof SCIMMY.Types.Error) return fromScimmy(error);
@@ -54,7 +54,7 @@ function fromSchema(fault: SchemaFault): ScimError {
   }
 }
 
-function fromBridge(error: ProvisioningError): ScimError {
+function fromProvisioning(error: ProvisioningError): ScimError {
   switch (error.kind) {
     case 'notFound':
       return new ScimError(404, undefined, error.message, { cause: error });
@@ -149,7 +149,7 @@ export function badRequest(scimType: ScimType, detail: string): ScimError {
 }
 
 /** What is needed of a socket. */
-interface Line {
+interface ClientSocket {
   readonly writable: boolean;
   end(text: string): unknown;
   destroy(): unknown;
@@ -160,32 +160,34 @@ interface Line {
 const LINGER_MS = 1000;
 
 /** What the parser of HTTP finds before there is a request, by its code. */
-const faults = new Map([
+const parserFaults = new Map([
   ['HPE_HEADER_OVERFLOW', new ScimError(431, undefined, 'The headers of the request are too large.')],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', new ScimError(413, undefined, 'The chunks of the body are too large.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', new ScimError(408, undefined, 'The request took too long to come.')],
 ]);
 
-const unreadable = badRequest('invalidSyntax', 'The request cannot be read.');
+const unreadableRequest = badRequest('invalidSyntax', 'The request cannot be read.');
 
 /**
  * Answers what cannot be read as HTTP, as SCIM clients show only JSON to their admins (RFC 7644 §3.12), and ends the
  * connection: where the next request begins nobody knows.
  */
-export function answerClientFault(now: () => Date): (error: NodeJS.ErrnoException, socket: Line) => void {
+export function answerUnreadableRequest(
+  now: () => Date,
+): (error: NodeJS.ErrnoException, socket: ClientSocket) => void {
   return ({ code = '' }, socket) => {
     // Gone already, or answered and still sending.
     if (!socket.writable) {
       socket.destroy();
       return;
     }
-    socket.end(answerTo(faults.get(code) ?? unreadable, now()));
+    socket.end(responseText(parserFaults.get(code) ?? unreadableRequest, now()));
     socket.setTimeout(LINGER_MS, () => socket.destroy());
   };
 }
 
 /** Answers a pipelined request that is one too many on its socket, and closes the socket after that; to be mounted in an `httpApp`. */
-export function answerOverflow(request: IncomingMessage, response: ServerResponse): void {
+export function refusePipelinedRequest(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   const body = errorBody(
     new ScimError(503, undefined, 'Too many requests wait on this connection; send the rest on another one.'),
@@ -195,7 +197,7 @@ export function answerOverflow(request: IncomingMessage, response: ServerRespons
 }
 
 /** Answers an Expect that is none of HTTP's (RFC 9110 §10.1.1); to be mounted in an `httpApp`. */
-export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
   // What the client still sends has no meaning, but must be read off.
   request.resume();
   const body = errorBody(
@@ -208,7 +210,7 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
   response.writeHead(417, headers).end(body);
 }
 
-function answerTo(error: ScimError, date: Date): string {
+function responseText(error: ScimError, date: Date): string {
   const body = errorBody(error);
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -238,7 +240,7 @@ export function sendScim(response: Response, json: string | undefined): void {
 }
 
 /** Sends JSON text as a SCIM answer, a long one in pieces, as fast as the client takes them. */
-export function sendText(response: Response, json: string | StreamedText | undefined): void {
+export function sendJsonText(response: Response, json: string | StreamedText | undefined): void {
   if (typeof json !== 'object') sendScim(response, json);
   else void sendLong(response, json);
 }
@@ -247,15 +249,15 @@ export function sendText(response: Response, json: string | StreamedText | undef
  * Makes whoever sends by `response.send` send SCIM: SCIMMYRouters do. Express itself would give the text a charset, and
  * look for a type, an ETag and a length that are known.
  */
-export function sendsScim(response: Response): void {
+export function sendAsScim(response: Response): void {
   response.send = (json?: string | StreamedText) => {
-    sendText(response, json);
+    sendJsonText(response, json);
     return response;
   };
 }
 
 /** How much is written at once, in characters. */
-const CHUNK = 65_536;
+const CHUNK_LENGTH = 65_536;
 
 /** The length is not known before the end, so the answer is chunked, and HEAD is answered without a length. */
 async function sendLong(response: Response, { pieces, release }: StreamedText): Promise<void> {
@@ -282,7 +284,7 @@ async function writeAll(
     // The client went away.
     if (response.destroyed) return;
     text += piece;
-    if (text.length < CHUNK) continue;
+    if (text.length < CHUNK_LENGTH) continue;
     const chunk = text;
     text = '';
     response.write(chunk);
@@ -290,14 +292,14 @@ async function writeAll(
     await setImmediate();
     if (!response.writableNeedDrain) continue;
     release();
-    await drained(response);
+    await waitForDrain(response);
     if (response.destroyed) return;
   }
   response.write(text);
 }
 
 /** Resolves when the client has taken what was written, or is gone. */
-function drained(response: Response): Promise<void> {
+function waitForDrain(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off('drain', done).off('close', done);

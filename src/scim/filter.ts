@@ -1,8 +1,8 @@
 import type { ComparisonOperator, GroupField, UserField, Where } from '../provisioning/list-ports.ts';
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
-import { momentOf } from '../schema/compare.ts';
+import { parseDateTime } from '../schema/compare.ts';
 import { type AttributePath, type Filter, type Operand, parseFilter } from '../schema/filter-parser.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
+import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
 import { badRequest, type ScimError } from './errors.ts';
 
 /**
@@ -62,7 +62,7 @@ function checkComparison(leaf: Attribute | undefined, { op, value }: { op: strin
     leaf?.type === 'dateTime' &&
     !isTextual(op) &&
     value !== null &&
-    momentOf(String(value)) === undefined
+    parseDateTime(String(value)) === undefined
   ) {
     throw invalidFilter(`${leaf.name} can be compared with a dateTime only, such as "2026-01-31T08:00:00Z".`);
   }
@@ -83,8 +83,8 @@ function definitionOf(
   path: AttributePath,
   among: readonly ResourceType[],
 ): Attribute | undefined {
-  const { urn, attribute, name } = resolve(type, path);
-  if (urn === undefined && !attribute && !among.some((other) => resolve(other, path).attribute)) {
+  const { urn, attribute, name } = resolveAttribute(type, path);
+  if (urn === undefined && !attribute && !among.some((other) => resolveAttribute(other, path).attribute)) {
     const names = among.map((other) => other.name).join(' or ');
     throw invalidFilter(`There is no attribute ${name ?? type.schema.id} of ${names}.`);
   }
@@ -195,7 +195,7 @@ function absence<Field extends string>(
   { type }: Columns<Field>,
   filter: Extract<Filter, { path: AttributePath }>,
 ): FilterQuery<Field> | undefined {
-  const { urn, attribute } = resolve(type, filter.path);
+  const { urn, attribute } = resolveAttribute(type, filter.path);
   if (urn !== undefined || attribute) return undefined;
   const isNull = filter.op !== 'pr' && filter.value === null;
   const holds = isNull ? filter.op === 'eq' : filter.op === 'ne';
@@ -242,7 +242,7 @@ function presence<Field extends string>(
   filter: Filter & { op: 'pr' },
 ): FilterQuery<Field> | undefined {
   const { path } = filter;
-  const { urn, name } = resolve(columns.type, path);
+  const { urn, name } = resolveAttribute(columns.type, path);
   if (!path.filter && path.sub === undefined && urn === undefined && columns.present.includes(name ?? ''))
     return { where: everything, residual: undefined };
   if (!path.filter || path.sub !== undefined) return undefined;
@@ -269,7 +269,7 @@ function comparisonOf<Field extends string>(
   { op, path, value }: Extract<Filter, { value: Operand }>,
 ): Where<Field> | undefined {
   if (value === null) return undefined;
-  const { urn, name } = resolve(columns.type, path);
+  const { urn, name } = resolveAttribute(columns.type, path);
   if (urn !== undefined || name === undefined) return undefined;
   if (name === 'meta' && path.filter === undefined) return metaOf(columns, { op, path, value });
   const flag = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
@@ -284,7 +284,7 @@ function textOf<Field extends string>(
   path: AttributePath,
   value: Operand,
 ): Where<Field> | undefined {
-  const { urn, name = '' } = resolve(columns.type, path);
+  const { urn, name = '' } = resolveAttribute(columns.type, path);
   const field = Object.hasOwn(columns.texts, name) ? columns.texts[name] : undefined;
   const isValue = path.sub === undefined || path.sub.toLowerCase() === 'value';
   if (urn !== undefined || !field || !isValue || value === null) return undefined;
@@ -302,7 +302,7 @@ function metaOf<Field extends string>(
   }
   const name = Object.keys(fields).find((one) => one.toLowerCase() === sub);
   const field = name === undefined ? undefined : fields[name];
-  const moment = momentOf(String(value));
+  const moment = parseDateTime(String(value));
   return field && moment !== undefined && isRelation(op) ? { field, operator: op, value: moment } : undefined;
 }
 

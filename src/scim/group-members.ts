@@ -1,10 +1,10 @@
 import type { Member, MemberChange } from '../provisioning/group-ports.ts';
-import { splitName } from '../schema/attribute-names.ts';
-import { findAttribute, subAttribute } from '../schema/attributes.ts';
+import { parseAttributeName } from '../schema/attribute-names.ts';
+import { findAttribute, findSubAttribute } from '../schema/attributes.ts';
 import type { AttributePath, Filter } from '../schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from '../schema/resource.ts';
-import { groupType, resolve } from '../schema/resource-types.ts';
-import { checkedText, isUnassigned } from '../schema/values.ts';
+import { groupType, resolveAttribute } from '../schema/resource-types.ts';
+import { checkText, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 import { type PatchOperation, parsePatchPath } from './patch.ts';
 
@@ -12,7 +12,7 @@ import { type PatchOperation, parsePatchPath } from './patch.ts';
 export function splitMembers(body: JsonObject): { members: Json | undefined; rest: JsonObject } {
   const entries = flatEntries(body);
   const isOfMembers = ([key]: [string, Json]) => {
-    const name = splitName(key);
+    const name = parseAttributeName(key);
     return name?.sub === undefined && isMembers(name);
   };
   // Of several spellings of the name the first counts.
@@ -47,19 +47,21 @@ export function splitGroupPatch(operations: PatchOperation[]): {
 type Name = Pick<AttributePath, 'urn' | 'attribute'>;
 
 function isMembers(name: Name | undefined): boolean {
-  return name !== undefined && resolve(groupType, name).attribute?.name === 'members';
+  return name !== undefined && resolveAttribute(groupType, name).attribute?.name === 'members';
 }
 
 /** True for the URN of the core schema alone, which stands for the whole group. */
 function isCoreUrn(name: Name | undefined): boolean {
   if (name?.urn === undefined || name.attribute !== undefined) return false;
-  return resolve(groupType, name).urn === undefined;
+  return resolveAttribute(groupType, name).urn === undefined;
 }
 
 /** The attributes of a body, also those that stand in an object under the URN of the core schema. */
 function flatEntries(body: JsonObject): [string, Json][] {
   return Object.entries(body).flatMap(([key, value]) =>
-    isObject(value) && isCoreUrn(splitName(key)) ? Object.entries(value) : [[key, value] as [string, Json]],
+    isObject(value) && isCoreUrn(parseAttributeName(key))
+      ? Object.entries(value)
+      : [[key, value] as [string, Json]],
   );
 }
 
@@ -68,7 +70,7 @@ function withoutMembers(operation: PatchOperation, steps: MemberPatchStep[]): Pa
   if (!isObject(operation.value)) return operation;
   const rest: [string, Json][] = [];
   for (const [key, value] of flatEntries(operation.value)) {
-    const isPath = splitName(key) !== undefined || key.includes('[');
+    const isPath = parseAttributeName(key) !== undefined || key.includes('[');
     const path = isPath ? parsePatchPath(key) : undefined;
     if (path && isMembers(path)) steps.push(...stepsAt(path, { ...operation, value }));
     else rest.push([key, value]);
@@ -93,7 +95,7 @@ function stepsAt({ filter, sub }: AttributePath, { op, value }: PatchOperation):
 /** "immutable" (RFC 7643 §8.7.1): a member is added or removed, and none of its parts is changed. */
 function partFault(sub: string): Error {
   const members = findAttribute(groupType.schema.attributes, 'members');
-  return members && subAttribute(members, sub)
+  return members && findSubAttribute(members, sub)
     ? badRequest('mutability', 'The parts of a member cannot be changed.')
     : badRequest('invalidPath', `members has no sub-attribute ${sub}.`);
 }
@@ -158,7 +160,7 @@ function toMember(member: Json): Member {
 function textIn(member: JsonObject, name: string): string | undefined {
   const value = ownValue(member, name);
   const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
-  return isText ? checkedText(String(value), 'members') : undefined;
+  return isText ? checkText(String(value), 'members') : undefined;
 }
 
 /**

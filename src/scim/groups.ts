@@ -1,6 +1,6 @@
 import type { MemberChange } from '../provisioning/group-ports.ts';
 import type { GroupOnPage, GroupQuery, GroupView } from '../provisioning/groups.ts';
-import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
+import { evaluateFilter, mentionsAttributes, prepareFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
@@ -95,11 +95,11 @@ function isWhole(group: GroupOnPage, withMembers: boolean): group is GroupOnPage
 }
 
 function residualOf(filter: Filter, base: string): GroupQuery['residual'] {
-  const condition = prepare(filter);
+  const condition = prepareFilter(filter);
   return {
     matches: async (view, step) =>
-      inSteps(evaluate(groupType, condition, await toGroupResourceInSteps(view, base, step)), step),
-    needsMembers: mentions(groupType, filter, ['members']),
+      runInSteps(evaluateFilter(groupType, condition, await toGroupResourceInSteps(view, base, step)), step),
+    needsMembers: mentionsAttributes(groupType, filter, ['members']),
   };
 }
 

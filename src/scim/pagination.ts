@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { GroupOrder, ListPage, SortKey, UserOrder } from '../provisioning/list-ports.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
-import { splitName } from '../schema/attribute-names.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
+import { parseAttributeName } from '../schema/attribute-names.ts';
+import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
 import type { Query } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
 import { badRequest, type ScimError } from './errors.ts';
@@ -221,8 +221,8 @@ function orderOf<By extends string>(
   orders: Orders<By>,
   { sortBy, sortOrder }: Query,
 ): Order<By | 'position'> {
-  const name = typeof sortBy === 'string' ? splitName(sortBy.trim()) : undefined;
-  const { urn, name: attribute } = name ? resolve(type, name) : {};
+  const name = typeof sortBy === 'string' ? parseAttributeName(sortBy.trim()) : undefined;
+  const { urn, name: attribute } = name ? resolveAttribute(type, name) : {};
   const path = [attribute, name?.sub].filter((part) => part !== undefined).join('.');
   const key = path.toLowerCase();
   const by = urn === undefined && Object.hasOwn(orders, key) ? orders[key] : undefined;

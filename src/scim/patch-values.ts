@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Attribute, subAttribute } from '../schema/attributes.ts';
-import { matchingElements } from '../schema/filter-match.ts';
+import { type Attribute, findSubAttribute } from '../schema/attributes.ts';
+import { matchElements } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import {
   isUnassigned,
   MAX_ELEMENTS,
-  normalizePart,
-  normalizeParts,
+  normalizeSubAttribute,
+  normalizeSubAttributes,
   normalizeValue,
-  withoutEqual,
+  removeDuplicates,
 } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 
@@ -43,14 +43,14 @@ function changeSingle(
 ): Json | undefined {
   const { op, filter, sub, value, fold } = change;
   const elements = current === undefined ? [] : [current];
-  if (filter && !matchingElements(attribute, filter, { elements, fold }).includes(true)) {
+  if (filter && !matchElements(attribute, filter, { elements, fold }).includes(true)) {
     if (op === 'remove') return current;
     throw badRequest('noTarget', `${attribute.name} does not match the filter.`);
   }
   if (sub !== undefined) return changePart(attribute, current, { ...change, sub });
   if (op === 'remove' || isUnassigned(value)) return undefined;
   if (attribute.type !== 'complex') return normalizeValue(attribute, value);
-  return value === '' ? undefined : mergeParts(attribute, current, normalizeParts(attribute, value));
+  return value === '' ? undefined : mergeParts(attribute, current, normalizeSubAttributes(attribute, value));
 }
 
 /** The values of a multi-valued attribute after a change; undefined when none is left. */
@@ -71,14 +71,14 @@ export function changeElements(
     throw badRequest('invalidValue', `${attribute.name} has too many values.`);
   const kept = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
   // What no schema declares is kept verbatim.
-  const distinct = attribute.type === 'any' ? kept : withoutEqual(kept);
+  const distinct = attribute.type === 'any' ? kept : removeDuplicates(kept);
   return distinct.length > 0 ? distinct : undefined;
 }
 
 /** With a value, only what it lists goes, as Entra means it; RFC 7644 §3.5.2.2 knows no value here. */
 function removed(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
   const { filter, sub, value, fold } = change;
-  const hits = filter ? matchingElements(attribute, filter, { elements, fold }) : elements.map(() => true);
+  const hits = filter ? matchElements(attribute, filter, { elements, fold }) : elements.map(() => true);
   if (sub !== undefined) {
     return elements.flatMap((element, index) => (hits[index] ? cleared(attribute, element, sub) : [element]));
   }
@@ -95,7 +95,7 @@ function setSelected(
   change: ValueChange & { filter: Filter },
 ): Json[] {
   const { filter, sub, value, fold } = change;
-  const hits = matchingElements(attribute, filter, { elements, fold });
+  const hits = matchElements(attribute, filter, { elements, fold });
   if (hits.includes(true)) {
     const changed = elements.map((element, index) =>
       hits[index] ? setOne(attribute, element, change) : [element],
@@ -185,9 +185,9 @@ export function changePart(
   current: Json | undefined,
   { op, sub, value }: Pick<ValueChange, 'op' | 'value'> & { sub: string },
 ): JsonObject | undefined {
-  const part = subAttribute(attribute, sub);
+  const part = findSubAttribute(attribute, sub);
   if (!part) throw badRequest('invalidPath', `${attribute.name} has no sub-attribute ${sub}.`);
-  const next = op === 'remove' ? undefined : normalizePart(attribute, part, value);
+  const next = op === 'remove' ? undefined : normalizeSubAttribute(attribute, part, value);
   return merge(current, new Map([[part.name, next]]));
 }
 
@@ -201,7 +201,7 @@ export function mergeParts(
   parts: Map<string, Json | undefined>,
 ): JsonObject | undefined {
   const refersElsewhere =
-    subAttribute(attribute, 'value') !== undefined &&
+    findSubAttribute(attribute, 'value') !== undefined &&
     isObject(current) &&
     parts.has('value') &&
     parts.get('value') !== current['value'];
@@ -225,7 +225,7 @@ export function criteriaOf(attribute: Attribute, filter: Filter): JsonObject | u
   for (const criterion of filter.op === 'and' ? filter.operands : [filter]) {
     if (criterion.op !== 'eq' || criterion.path.sub !== undefined || criterion.value === null)
       return undefined;
-    const part = subAttribute(attribute, criterion.path.attribute ?? '');
+    const part = findSubAttribute(attribute, criterion.path.attribute ?? '');
     if (!part || !['type', 'primary'].includes(part.name)) return undefined;
     element.push([part.name, normalizeValue(part, criterion.value) ?? '']);
   }
@@ -246,7 +246,7 @@ export function isSame(
     const [one, other] = [element[name], meant[name]];
     if (typeof one !== 'string' || typeof other !== 'string') return isDeepStrictEqual(one, other);
     if (one === other) return true;
-    return subAttribute(attribute, name)?.caseExact !== true && fold(one) === fold(other);
+    return findSubAttribute(attribute, name)?.caseExact !== true && fold(one) === fold(other);
   });
 }
 

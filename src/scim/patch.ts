@@ -1,10 +1,10 @@
-import { containerUrn, isUrn, readingIn, splitName } from '../schema/attribute-names.ts';
-import { type Attribute, undeclared } from '../schema/attributes.ts';
-import { rememberingFold } from '../schema/case-fold.ts';
+import { chooseReading, containerUrn, isUrn, parseAttributeName } from '../schema/attribute-names.ts';
+import { type Attribute, undeclaredAttribute } from '../schema/attributes.ts';
+import { createFoldCache } from '../schema/case-fold.ts';
 import { type AttributePath, type Filter, parsePath } from '../schema/filter-parser.ts';
-import { checkRequired, isWritable, lists } from '../schema/normalize.ts';
+import { checkRequiredAttributes, includesUrn, isWritable } from '../schema/normalize.ts';
 import {
-  checkRoom,
+  checkNameCount,
   isObject,
   type Json,
   type JsonObject,
@@ -12,8 +12,8 @@ import {
   ownValue,
   type ScimResource,
 } from '../schema/resource.ts';
-import { type ResourceType, resolve } from '../schema/resource-types.ts';
-import { checkedName, checkSize, isSafeName, isUnassigned } from '../schema/values.ts';
+import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import { checkName, checkSize, isSafeName, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
 
@@ -27,9 +27,9 @@ export function applyPatch(
   operations: PatchOperation[],
 ): ScimResource {
   const draft = draftOf(resource);
-  const shared = { spend: workMeter(), fold: rememberingFold(), urnKeys: urnKeysOf(draft) };
+  const shared = { spend: workMeter(), fold: createFoldCache(), urnKeys: urnKeysOf(draft) };
   for (const step of boundedSteps(operations)) apply(type, draft, { ...step, ...shared });
-  checkRequired(type, draft);
+  checkRequiredAttributes(type, draft);
   checkSize(draft);
   return draft;
 }
@@ -68,11 +68,11 @@ type Counted = PatchStep & Shared;
 
 function apply(type: ResourceType, draft: ScimResource, counted: Counted): void {
   const step = { ...counted, path: placeIn(counted) };
-  const { urn, attribute, name } = resolve(type, step.path);
+  const { urn, attribute, name } = resolveAttribute(type, step.path);
   if (name === undefined) applyToAll(type, draft, { ...step, urn });
   else if (urn === undefined && !attribute) return;
   else if (isSafeName(name) && (!attribute || isOpenTo(step, attribute))) {
-    const change = { ...step, attribute: attribute ?? undeclared(name) };
+    const change = { ...step, attribute: attribute ?? undeclaredAttribute(name) };
     if (urn === undefined) changeIn(draft, name, change);
     else changeInExtension(draft, urn, { ...change, name });
   }
@@ -80,7 +80,7 @@ function apply(type: ResourceType, draft: ScimResource, counted: Counted): void 
 
 /** The path as its name divides in this resource: by the URNs that it has, else by the kind of the value. */
 function placeIn({ op, path, value, urnKeys }: Counted): AttributePath {
-  const known = readingIn(path, (urn) => urnKeys.has(urn.toLowerCase()));
+  const known = chooseReading(path, (urn) => urnKeys.has(urn.toLowerCase()));
   if (known !== path || op === 'remove' || !isObject(value)) return known;
   const urn = containerUrn(path);
   return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
@@ -146,7 +146,7 @@ function setExtension(draft: ScimResource, key: string, value: Json | undefined,
 function set(container: JsonObject, key: string, value: Json | undefined): void {
   if (value === undefined) delete container[key];
   else {
-    checkRoom(container, key);
+    checkNameCount(container, key);
     container[key] = value;
   }
 }
@@ -209,7 +209,7 @@ export function stepsOfKeys(
 
 /** Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell. */
 function pathOfKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
-  const name = splitName(key);
+  const name = parseAttributeName(key);
   if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
   if (isUrn(key) && isObject(value))
     return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
@@ -218,8 +218,8 @@ function pathOfKey(key: string, value: Json, urn: string | undefined): Attribute
     return { ...path, urn: path.urn ?? urn };
   }
   // An extension that no schema declares is kept as sent, whatever its names are.
-  const isOpen = urn !== undefined && (splitName(urn)?.readings ?? []).length > 0;
-  return isOpen ? { urn, attribute: checkedName(key, urn), filter: undefined, sub: undefined } : undefined;
+  const isOpen = urn !== undefined && (parseAttributeName(urn)?.readings ?? []).length > 0;
+  return isOpen ? { urn, attribute: checkName(key, urn), filter: undefined, sub: undefined } : undefined;
 }
 
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -245,7 +245,7 @@ export function parsePatch(body: JsonObject): PatchOperation[] {
 }
 
 function checkSchemas(schemas: Json | undefined): void {
-  if (isUnassigned(schemas) || lists(schemas, patchOp)) return;
+  if (isUnassigned(schemas) || includesUrn(schemas, patchOp)) return;
   throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
 }
 

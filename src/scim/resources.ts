@@ -6,13 +6,13 @@ import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query, type ScimContext } from './context.ts';
 import type { Endpoint, ResourceResponse } from './endpoint.ts';
-import { ScimError, sendsScim, toLoggedScimError } from './errors.ts';
+import { ScimError, sendAsScim, toLoggedScimError } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { bufferStart, listResponse, type StreamedText } from './list-response.ts';
 import { usersEndpoint } from './users.ts';
 
 /** Longer than any id of ours; what is longer cannot exist. */
-const MAX_ID = 200;
+const MAX_ID_LENGTH = 200;
 
 /** The routes of /Users and /Groups. `contextOf` gives what a request knows; the classes behind the routes know nothing. */
 export function resourceRoutes(contextOf: (request: Request) => ScimContext): RequestHandler {
@@ -20,7 +20,7 @@ export function resourceRoutes(contextOf: (request: Request) => ScimContext): Re
   const routers = new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
   const resources = resourcesFirst(routers);
   return (request, response, next) => {
-    sendsScim(response);
+    sendAsScim(response);
     resources(request, response, next);
   };
 }
@@ -32,15 +32,15 @@ export function resourceRoutes(contextOf: (request: Request) => ScimContext): Re
 function resourcesFirst(routers: Router): Router {
   // Layers without a path of their own (in the types of express this is not told) match everything.
   const hasPath = (layer: object) => !('slash' in layer && layer.slash === true);
-  const resources = moveAhead(routers, hasPath);
-  for (const { handle } of resources) moveAhead(handle as Router, ({ route }) => route !== undefined);
+  const resources = moveLayersAhead(routers, hasPath);
+  for (const { handle } of resources) moveLayersAhead(handle as Router, ({ route }) => route !== undefined);
   return routers;
 }
 
 type Layer = Router['stack'][number];
 
 /** Keeps the order among those that are moved, which are answered, and among the others. */
-function moveAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
+function moveLayersAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
   const moved = stack.filter(isMoved);
   stack.splice(0, stack.length, ...moved, ...stack.filter((layer) => !isMoved(layer)));
   return moved;
@@ -50,11 +50,11 @@ function moveAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer
 function declareResources(): void {
   if (SCIMMY.Resources.declared('User') !== undefined) return;
   const { User, Group } = SCIMMY.Schemas;
-  declare(userType, resourceClass(userType, usersEndpoint, User));
-  declare(groupType, resourceClass(groupType, groupsEndpoint, Group));
+  declareResource(userType, resourceClass(userType, usersEndpoint, User));
+  declareResource(groupType, resourceClass(groupType, groupsEndpoint, Group));
 }
 
-function declare({ name }: ResourceType, own: ReturnType<typeof resourceClass>): void {
+function declareResource({ name }: ResourceType, own: ReturnType<typeof resourceClass>): void {
   SCIMMY.Resources.declare(own as unknown as typeof SCIMMY.Types.Resource, name);
 }
 
@@ -81,50 +81,53 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 
     read(context: ScimContext) {
       const id = this.#id;
-      return answered(context, async () =>
+      return withScimErrors(context, async () =>
         id === undefined
           ? listResponse(await endpoint.list(context, this.#query), context.now)
-          : known(context, await endpoint.read(context, checked(id), this.#query)),
+          : answerConditionally(context, await endpoint.read(context, checkId(id), this.#query)),
       );
     }
 
     write(body: JsonObject, context: ScimContext) {
       const [id, query] = [this.#id, this.#query];
-      return answered(context, async () => {
+      return withScimErrors(context, async () => {
         if (id !== undefined)
-          return shown(context, await endpoint.replace(context, checked(id), { body, query }));
+          return toResponseBody(context, await endpoint.replace(context, checkId(id), { body, query }));
         const created = await endpoint.create(context, body, query);
-        return shown(context, created);
+        return toResponseBody(context, created);
       });
     }
 
     patch(body: JsonObject, context: ScimContext) {
-      return answered(context, async () =>
-        shown(context, await endpoint.patch(context, checked(this.#id), { body, query: this.#query })),
+      return withScimErrors(context, async () =>
+        toResponseBody(
+          context,
+          await endpoint.patch(context, checkId(this.#id), { body, query: this.#query }),
+        ),
       );
     }
 
     dispose(context: ScimContext) {
-      return answered(context, () => endpoint.remove(context, checked(this.#id)));
+      return withScimErrors(context, () => endpoint.remove(context, checkId(this.#id)));
     }
   };
 }
 
 /** 304 without a body for a version that the client has (RFC 7644 §3.14). */
-async function known(context: ScimContext, answer: ResourceResponse): Promise<Sent> {
-  if (!context.preconditions.has(answer.version)) return shown(context, answer);
-  await shown(context, { ...answer, json: '' });
+async function answerConditionally(context: ScimContext, answer: ResourceResponse): Promise<ResponseBody> {
+  if (!context.preconditions.has(answer.version)) return toResponseBody(context, answer);
+  await toResponseBody(context, { ...answer, json: '' });
   context.response.status(304).removeHeader('Location');
   return undefined;
 }
 
 /** What SCIMMYRouters sends; undefined is 204. */
-type Sent = string | StreamedText | undefined;
+type ResponseBody = string | StreamedText | undefined;
 
-async function shown(
+async function toResponseBody(
   { response }: ScimContext,
   { json, version, location }: ResourceResponse,
-): Promise<Sent> {
+): Promise<ResponseBody> {
   const sent = json === undefined ? undefined : await bufferStart(json);
   response.setHeader('ETag', etagOf(version));
   response.setHeader('Cache-Control', REVALIDATE);
@@ -138,7 +141,7 @@ async function shown(
 }
 
 /** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */
-async function answered<T>({ scope, response }: ScimContext, action: () => Promise<T>): Promise<T> {
+async function withScimErrors<T>({ scope, response }: ScimContext, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
@@ -149,8 +152,8 @@ async function answered<T>({ scope, response }: ScimContext, action: () => Promi
   }
 }
 
-function checked(id: string | undefined): string {
-  if (id === undefined || id.length > MAX_ID || id.includes('\0')) {
+function checkId(id: string | undefined): string {
+  if (id === undefined || id.length > MAX_ID_LENGTH || id.includes('\0')) {
     throw new ScimError(404, undefined, 'There is no such resource.');
   }
   return id;

@@ -1,11 +1,11 @@
 import { type Request, type Response, Router } from 'express';
-import { lists } from '../schema/normalize.ts';
+import { includesUrn } from '../schema/normalize.ts';
 import { type Json, type JsonObject, ownValue } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-types.ts';
 import { isUnassigned } from '../schema/values.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
-import { badRequest, sendText } from './errors.ts';
+import { badRequest, sendJsonText } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse } from './list-response.ts';
 import { invalidCursorError, parseIndexPage } from './pagination.ts';
@@ -20,7 +20,7 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
     (list: (context: ScimContext, query: Query) => Promise<Page>, queryOf: (request: Request) => Query) =>
     async (request: Request, response: Response) => {
       const context = contextOf(request);
-      sendText(response, await listResponse(await list(context, queryOf(request)), context.now));
+      sendJsonText(response, await listResponse(await list(context, queryOf(request)), context.now));
     };
   const inBody = ({ body }: Request) => parseSearchRequest(body);
   return Router()
@@ -73,7 +73,7 @@ export function parseSearchRequest(body: JsonObject): Query {
 
 /** "Query requests MUST be identified using the following URI" (RFC 7644 §3.4.3). */
 function checkSchemas(schemas: Json | undefined): void {
-  if (!lists(schemas, searchRequest))
+  if (!includesUrn(schemas, searchRequest))
     throw badRequest('invalidSyntax', `schemas must be ["${searchRequest}"].`);
 }
 

@@ -2,9 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { ResolvedMember } from '../provisioning/group-ports.ts';
 import type { GroupView } from '../provisioning/groups.ts';
 import type { UserView } from '../provisioning/list-users.ts';
-import { type QualifiedName, readingIn, splitName, urnsOf } from '../schema/attribute-names.ts';
+import {
+  chooseReading,
+  extensionTest,
+  parseAttributeName,
+  type QualifiedName,
+} from '../schema/attribute-names.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { groupType, type ResourceType, resolve, userType } from '../schema/resource-types.ts';
+import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query } from './context.ts';
 import type { ResourceResponse } from './endpoint.ts';
 import { badRequest } from './errors.ts';
@@ -301,7 +306,7 @@ function namesIn(parameter: unknown): string[] | undefined {
 }
 
 function selectionOf(type: ResourceType, texts: string[]): Selection {
-  const names = texts.flatMap((text) => splitName(text) ?? []);
+  const names = texts.flatMap((text) => parseAttributeName(text) ?? []);
   const tree = treeOf(
     type,
     names.filter(({ readings }) => !readings),
@@ -311,8 +316,8 @@ function selectionOf(type: ResourceType, texts: string[]): Selection {
   return {
     tree,
     treeIn: rememberingLast((resource) => {
-      const isKnown = urnsOf(resource);
-      const here = open.map((name) => readingIn(name, isKnown)).filter(({ urn = '' }) => isKnown(urn));
+      const isKnown = extensionTest(resource);
+      const here = open.map((name) => chooseReading(name, isKnown)).filter(({ urn = '' }) => isKnown(urn));
       return treeOf(type, here, copyOf(tree));
     }),
   };
@@ -330,7 +335,7 @@ function rememberingLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
 
 function treeOf(type: ResourceType, names: QualifiedName[], root = new Map<string, Tree>()): Tree {
   for (const name of names) {
-    const { urn, name: attribute } = resolve(type, name);
+    const { urn, name: attribute } = resolveAttribute(type, name);
     const keys = [urn, attribute, name.sub].filter((key) => key !== undefined);
     if (keys.length === 0) return true;
     insert(root, keys);

@@ -1,5 +1,5 @@
 import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
-import { evaluate, inSteps, mentions, prepare } from '../schema/filter-match.ts';
+import { evaluateFilter, mentionsAttributes, prepareFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
@@ -82,13 +82,13 @@ function isWhole(user: ListedUser): user is ListedUser & UserView {
 const ours = ['id', 'schemas', 'meta', 'groups', urns.travel];
 
 function residualOf(filter: Filter, base: string): UserQuery['residual'] {
-  const toBody = mentions(userType, filter, ours)
+  const toBody = mentionsAttributes(userType, filter, ours)
     ? (view: UserView) => toUserResource(view, base)
     : ({ desired }: UserView): JsonObject => JSON.parse(desired);
-  const condition = prepare(filter);
+  const condition = prepareFilter(filter);
   return {
-    matches: (view, step) => inSteps(evaluate(userType, condition, toBody(view)), step),
-    needsGroups: mentions(userType, filter, ['groups']),
+    matches: (view, step) => runInSteps(evaluateFilter(userType, condition, toBody(view)), step),
+    needsGroups: mentionsAttributes(userType, filter, ['groups']),
   };
 }
 

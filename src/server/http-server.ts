@@ -12,7 +12,7 @@ import {
 } from '../config/transport.ts';
 import { areaOf, type HttpDeps, httpApp } from '../http/app.ts';
 import { type Handlers, limitedOptions, type SocketLimits, serveLimited } from '../http/sockets.ts';
-import { answerError, ScimError } from '../scim/errors.ts';
+import { ScimError, scimErrorHandler } from '../scim/errors.ts';
 import { ApiError, errorBody } from '../travel/errors.ts';
 
 /**
@@ -118,7 +118,7 @@ const text = 'Plain HTTP is refused here, as it can be read on the way. Use http
 export function refusePlainHttp(request: Request, response: Response, next: NextFunction): void {
   switch (areaOf(request.path.toLowerCase())) {
     case 'scim':
-      answerError(new ScimError(403, undefined, text), request, response, next);
+      scimErrorHandler(new ScimError(403, undefined, text), request, response, next);
       return;
     case 'api': {
       const error = new ApiError('forbidden', text);

@@ -21,7 +21,7 @@ import {
 } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { scimApp } from '../scim/app.ts';
-import { answerClientFault, answerExpectation, answerOverflow } from '../scim/errors.ts';
+import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
 import { repairTimes } from '../store/clock-repair.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type Tokens, tokens } from '../store/credentials.ts';
@@ -272,9 +272,9 @@ function createHttpDeps({ settings, log, runtime, store, writes }: ServerDeps): 
 function requestHandlers(handle: Express, deps: HttpDeps): Handlers {
   return {
     handle,
-    refuse: httpApp(deps, (app) => app.use(answerOverflow)),
-    refuseExpectation: httpApp(deps, (app) => app.use(answerExpectation)),
-    answerFault: answerClientFault(() => new Date()),
+    refuse: httpApp(deps, (app) => app.use(refusePipelinedRequest)),
+    refuseExpectation: httpApp(deps, (app) => app.use(refuseExpectation)),
+    answerFault: answerUnreadableRequest(() => new Date()),
   };
 }
 

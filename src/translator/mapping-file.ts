@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
-import { resolve, userType } from '../schema/resource-types.ts';
+import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { plainFields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { isDateFormat, isPhoneCountry } from './readers.ts';
@@ -186,7 +186,7 @@ export function readablePath(text: string): AttributePath | PathProblem {
     const remedy = 'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.';
     return { problem: `is not a SCIM path: ${path.fault} (at ${path.position})`, remedy };
   }
-  const { urn, attribute, name } = resolve(userType, path);
+  const { urn, attribute, name } = resolveAttribute(userType, path);
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${text}:attribute.` };
   if (!attribute) return urn === undefined ? unknown(name) : path;

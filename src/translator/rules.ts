@@ -1,7 +1,8 @@
-import { readingIn } from '../schema/attribute-names.ts';
+import { chooseReading } from '../schema/attribute-names.ts';
 import { readPath } from '../schema/filter-match.ts';
 import type { AttributePath } from '../schema/filter-parser.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
+import { userType } from '../schema/resource-types.ts';
 import type { Candidate } from './decide.ts';
 import { defaultRules } from './default-rules.ts';
 import { isPlainField, type PlainField } from './fields.ts';
@@ -80,7 +81,10 @@ export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): R
 /** Divides the paths of rules by the URNs that other rules name: `urn:acme:hr.badge` beside `urn:acme:hr:office`. */
 function withKnownUrns(rules: Rule[]): Rule[] {
   const urns = new Set(rules.map(({ path }) => path.urn?.toLowerCase()));
-  return rules.map((rule) => ({ ...rule, path: readingIn(rule.path, (urn) => urns.has(urn.toLowerCase())) }));
+  return rules.map((rule) => ({
+    ...rule,
+    path: chooseReading(rule.path, (urn) => urns.has(urn.toLowerCase())),
+  }));
 }
 
 /** The mapping rule that sets a field in place of its default rule, if there is one. */
@@ -219,7 +223,7 @@ export function candidatesFor(rules: Rules, user: ScimResource, field: PlainFiel
 
 /** What a mapping rule reads in a user. */
 export function toCandidate(rule: Rule, user: ScimResource): Candidate {
-  const found = readPath(user, rule.path)
+  const found = readPath(userType, rule.path, user)
     .map(simple)
     .filter((value) => !isUnassigned(value));
   const { origin, text, transform, hasDefault } = rule;

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
-import { resolve, userType } from '../schema/resource-types.ts';
+import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { findField } from './custom-fields.ts';
 import { defaultRules } from './default-rules.ts';
 import { plainFields } from './fields.ts';
@@ -163,7 +163,7 @@ function effective(rules: Rules, { customFields }: Lookups): Rule[] {
 
 /** Where a rule's attribute is, when it has one simple value. `userName` and `active` say what they must. */
 function spotOf({ path }: Rule): Spot | undefined {
-  const { urn, name, attribute } = resolve(userType, path);
+  const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');
   if (name === undefined || path.filter || attribute?.multiValued || isFixed) return undefined;
   if (attribute?.type === 'complex' && path.sub === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { newLog } from '../../src/http/log.ts';
 import { limitedOptions, limitsOf, serveLimited } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { answerClientFault } from '../../src/scim/errors.ts';
+import { answerUnreadableRequest } from '../../src/scim/errors.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { linesTo } from '../fixtures/http.ts';
 import { rawExchange, requestText, unreadExchange } from '../fixtures/raw-http.ts';
@@ -87,7 +87,7 @@ describe('on a server whose handler takes long', () => {
       handle: (_request, response) => held.push(response),
       refuse: (_request, response) => response.writeHead(503).end(),
       refuseExpectation: (_request, response) => response.writeHead(417).end(),
-      answerFault: answerClientFault(() => new Date()),
+      answerFault: answerUnreadableRequest(() => new Date()),
     });
     server.on('clientError', () => {
       faults += 1;

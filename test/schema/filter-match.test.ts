@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { evaluate, matches, prepare } from '../../src/schema/filter-match.ts';
+import { evaluateFilter, matchesFilter, prepareFilter } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
@@ -36,7 +36,7 @@ const everybody: JsonObject = {
 
 /** How often an evaluation pauses, and what it comes to. */
 function stepsOf(type: ResourceType, filter: string, resource: JsonObject) {
-  const steps = evaluate(type, prepare(parsed(filter)), resource);
+  const steps = evaluateFilter(type, prepareFilter(parsed(filter)), resource);
   let pauses = 0;
   for (;;) {
     const step = steps.next();
@@ -58,16 +58,16 @@ describe('each text of a resource is folded once, however often it is compared',
   ])('%s', (_title, term) => {
     const filter = parsed(many(300, term));
     const normalize = jest.spyOn(String.prototype, 'normalize');
-    expect(matches(userType, filter, ada)).toBe(false);
+    expect(matchesFilter(userType, filter, ada)).toBe(false);
     // The 250 addresses, and what the 300 terms compare with.
     expect(normalize.mock.calls.length).toBeLessThanOrEqual(250 + 2 * 300);
   });
 
   test('and what a filter compares with once for all resources', () => {
-    const condition = prepare(parsed(many(300, (index) => `title co "Zz${index}"`)));
+    const condition = prepareFilter(parsed(many(300, (index) => `title co "Zz${index}"`)));
     const normalize = jest.spyOn(String.prototype, 'normalize');
     for (let user = 0; user < 10; user += 1) {
-      const steps = evaluate(userType, condition, { userName: 'ada', title: 'Engineer' });
+      const steps = evaluateFilter(userType, condition, { userName: 'ada', title: 'Engineer' });
       while (!steps.next().done);
     }
     expect(normalize).toHaveBeenCalledTimes(10);
@@ -140,7 +140,7 @@ describe('a long text is found in another in time that grows with their lengths'
     });
     fc.assert(
       fc.property(cut, ([title, part]) => {
-        expect(matches(userType, parsed(`title co "${part}"`), { title })).toBe(title.includes(part));
+        expect(matchesFilter(userType, parsed(`title co "${part}"`), { title })).toBe(title.includes(part));
       }),
       { numRuns: 1000 },
     );
@@ -149,7 +149,7 @@ describe('a long text is found in another in time that grows with their lengths'
   test('without a search that takes the product of both', () => {
     const includes = jest.spyOn(String.prototype, 'includes');
     const [title, part] = ['a'.repeat(65_000), `${'a'.repeat(15_000)}b${'a'.repeat(15_000)}`];
-    expect(matches(userType, parsed(`title co "${part}"`), { title })).toBe(false);
+    expect(matchesFilter(userType, parsed(`title co "${part}"`), { title })).toBe(false);
     for (const [index, [searched]] of includes.mock.calls.entries()) {
       const text = String(includes.mock.contexts[index]);
       expect(String(searched).length > 16 && String(searched).length * text.length > 65_536).toBe(false);
@@ -234,7 +234,7 @@ test('an evaluation comes to what the plainest evaluation comes to, for any filt
   fc.assert(
     fc.property(joined(term), resource, (text, body) => {
       const filter = parsed(text);
-      expect(matches(userType, filter, body)).toBe(simplyMatches(userType, filter, body));
+      expect(matchesFilter(userType, filter, body)).toBe(simplyMatches(userType, filter, body));
     }),
     { numRuns: 5_000 },
   );

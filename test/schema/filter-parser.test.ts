@@ -6,6 +6,7 @@ import {
   parsePath,
 } from '../../src/schema/filter-parser.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 
 const ENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
@@ -56,7 +57,7 @@ describe('a path reads', () => {
     ['urn:example:other:2.0:User:x', []],
   ];
   test.each(cases)('%s', (text, values) => {
-    expect(readPath(user, path(text))).toEqual(values);
+    expect(readPath(userType, path(text), user)).toEqual(values);
   });
 });
 

@@ -1,8 +1,8 @@
 import { type Attribute, findAttribute } from '../../src/schema/attributes.ts';
-import { momentOf } from '../../src/schema/compare.ts';
+import { parseDateTime } from '../../src/schema/compare.ts';
 import type { AttributePath, Filter, Operand } from '../../src/schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from '../../src/schema/resource.ts';
-import { type ResourceType, resolve } from '../../src/schema/resource-types.ts';
+import { type ResourceType, resolveAttribute } from '../../src/schema/resource-types.ts';
 
 interface Place {
   value: Json | undefined;
@@ -15,7 +15,7 @@ type Lookup = (path: AttributePath) => Place;
 /** Evaluates a filter in the plainest way, without care for what it costs: the tests hold the real evaluation against it. */
 export function simplyMatches(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
   return holds(filter, (path) => {
-    const { urn, attribute, name } = resolve(type, path);
+    const { urn, attribute, name } = resolveAttribute(type, path);
     const container = urn === undefined ? resource : ownValue(resource, urn);
     if (name === undefined) return { value: urn === undefined ? undefined : container, attribute };
     return { value: isObject(container) ? ownValue(container, name) : undefined, attribute };
@@ -89,7 +89,7 @@ function compares(op: string, value: Json | undefined, { operand, attribute }: W
   if (op === 'sw') return left.startsWith(right);
   if (op === 'ew') return left.endsWith(right);
   if (attribute?.type === 'dateTime') {
-    const [one, other] = [momentOf(String(value)), momentOf(String(operand))];
+    const [one, other] = [parseDateTime(String(value)), parseDateTime(String(operand))];
     if (one !== undefined && other !== undefined) return ordered(op, one - other);
   }
   return ordered(op, left < right ? -1 : left > right ? 1 : 0);

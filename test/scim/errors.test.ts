@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { answerClientFault } from '../../src/scim/errors.ts';
+import { answerUnreadableRequest } from '../../src/scim/errors.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
@@ -34,7 +34,7 @@ test.each([
   [undefined, '400 Bad Request', 'invalidSyntax'],
 ])('%s is answered by %s', (code, status, scimType) => {
   const { line, seen } = socket();
-  answerClientFault(() => date)(fault(code), line);
+  answerUnreadableRequest(() => date)(fault(code), line);
   const [head = '', body = ''] = seen.sent.split('\r\n\r\n');
   expect(head.split('\r\n')).toEqual([
     `HTTP/1.1 ${status}`,
@@ -55,7 +55,7 @@ test.each([
 
 test('who does not close after the answer is cut off', () => {
   const { line, seen } = socket();
-  answerClientFault(() => date)(fault(), line);
+  answerUnreadableRequest(() => date)(fault(), line);
   expect(seen.destroyed).toBe(0);
   seen.late();
   expect(seen.destroyed).toBe(1);
@@ -63,7 +63,7 @@ test('who does not close after the answer is cut off', () => {
 
 test('who is gone gets nothing', () => {
   const { line, seen } = socket({ writable: false });
-  answerClientFault(() => date)(fault('ECONNRESET'), line);
+  answerUnreadableRequest(() => date)(fault('ECONNRESET'), line);
   expect(seen).toMatchObject({ sent: '', destroyed: 1 });
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { matches } from '../../src/schema/filter-match.ts';
+import { matchesFilter } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
@@ -92,7 +92,7 @@ const anyUser = fc.record({
 function idsOf(type: ResourceType, filter: string, bodies: JsonObject[]): unknown[] {
   const parsed = parseFilter(filter);
   if ('fault' in parsed) throw new Error(parsed.fault);
-  return bodies.filter((body) => matches(type, parsed satisfies Filter, body)).map(({ id }) => id);
+  return bodies.filter((body) => matchesFilter(type, parsed satisfies Filter, body)).map(({ id }) => id);
 }
 
 test('an index finds those users that looking at everybody finds, for any filter', async () => {
