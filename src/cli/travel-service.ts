@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
-import { type Made, makeSampleData, SampleDataRefused } from '../sample-data/sample-data.ts';
+import { createSampleData, type SampleCompany, SampleDataRefused } from '../sample-data/sample-data.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { type Database, isServed } from '../store/database.ts';
 import { requestLog } from '../store/request-log.ts';
@@ -90,7 +90,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
       progress: () => bar?.increment(),
     };
     try {
-      const made = await makeSampleData(ground, { users, trips, seed, now: end });
+      const made = await createSampleData(ground, { users, trips, seed, now: end });
       bar?.stop();
       shell.print(summaryText(made, settings));
       return 0;
@@ -141,7 +141,7 @@ const titles: Record<string, string> = {
   event: 'events',
 };
 
-function summaryText({ company, domain, counts, ...examples }: Made, settings: Settings): string {
+function summaryText({ company, domain, counts, ...examples }: SampleCompany, settings: Settings): string {
   const rows = Object.entries(titles).map(([type, title]) => [title, String(counts.get(type) ?? 0)]);
   const { tripProjectId, invoiceId } = examples;
   const scheme = settings.tls ? 'https' : 'http';

@@ -2,21 +2,21 @@ import type { JsonObject } from '../travel/json.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
 import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
 import { DEFAULT_POLICY_INDEX, travelPolicy } from '../travel/resources/travel-policy.ts';
-import { add, type Context, type Wish } from './context.ts';
-import { cities, type Population, populations } from './places.ts';
+import { type Country, cities, countries } from './reference-data.ts';
+import { insertResource, type SimulationOptions, type Transaction } from './simulation.ts';
 
-/** A country's part of the company. */
-export interface Branch extends Population {
+/** The company's branch in one country. */
+export interface Branch extends Country {
   billingProfileId: string;
-  /** How many people work there. */
+  /** The number of people who work there now. */
   headcount: number;
 }
 
-/** The furniture of a company's account, by ids. */
-export interface Company extends Identity {
+/** The reference data of a company's account, by id. */
+export interface Company extends CompanyIdentity {
   branches: Branch[];
   policies: Policies;
-  /** In order of the departments. */
+  /** One for each department, in the order of `departments`. */
   costCenterIds: string[];
   projectCodeIds: string[];
   fields: CompanyFields;
@@ -28,112 +28,124 @@ const departments = [
 
 const projects = ['Apollo', 'Borealis', 'Cascade', 'Delta', 'Ember', 'Fjord', 'Granite', 'Horizon'];
 
-/** A company's account before anybody is in it. */
-export async function found(context: Context, wish: Wish): Promise<Company> {
-  const identity = identityOf(wish.seed);
-  const policies = await foundPolicies(context, identity);
-  const branches = await foundBranches(context, { identity, policies, users: wish.users });
-  const make = (resource: typeof costCenter, doc: JsonObject) => add(context, { resource, doc });
+/** Creates the reference data of a company's account: policies, billing profiles, cost centers, project codes, custom fields. */
+export async function createCompany(transaction: Transaction, options: SimulationOptions): Promise<Company> {
+  const identity = companyIdentity(options.seed);
+  const policies = await createPolicies(transaction, identity);
+  const branches = await createBranches(transaction, { identity, policies, users: options.users });
+  const create = (resource: typeof costCenter, doc: JsonObject) =>
+    insertResource(transaction, { resource, doc });
   const costCenterIds = [];
   for (const [position, department] of departments.entries()) {
     const doc = { name: `${identity.code} ${4100 + 10 * position} ${department}` };
-    const own = department === 'Sales' ? { travelPolicyId: policies.sales } : {};
-    costCenterIds.push(await make(costCenter, { ...doc, ...own }));
+    const policy = department === 'Sales' ? { travelPolicyId: policies.sales } : {};
+    costCenterIds.push(await create(costCenter, { ...doc, ...policy }));
   }
   const projectCodeIds = [];
   for (const [position, name] of projects.entries()) {
     const [branch] = branches;
-    const paid = position === 0 && branch ? { billingProfileId: branch.billingProfileId } : {};
+    const payer = position === 0 && branch ? { billingProfileId: branch.billingProfileId } : {};
     const doc = { code: `${identity.code}-${name.toUpperCase()}`, confidential: position % 4 === 3, name };
-    projectCodeIds.push(await make(projectCode, { ...doc, ...paid }));
+    projectCodeIds.push(await create(projectCode, { ...doc, ...payer }));
   }
-  const countries = branches.map(({ country }) => country);
-  const fields = await foundFields(context, { identity, countries });
+  const branchCountries = branches.map(({ country }) => country);
+  const fields = await createFields(transaction, { identity, countries: branchCountries });
   return { ...identity, branches, policies, costCenterIds, projectCodeIds, fields };
 }
 
-/** So many people are worth a branch. */
-const BRANCH = 30;
+/** The company has one branch for each 30 people, up to the number of countries. */
+const PEOPLE_PER_BRANCH = 30;
 
-async function foundBranches(
-  context: Context,
-  { identity, policies, users }: { identity: Identity; policies: Policies; users: number },
+async function createBranches(
+  transaction: Transaction,
+  { identity, policies, users }: { identity: CompanyIdentity; policies: Policies; users: number },
 ): Promise<Branch[]> {
   const branches = [];
-  for (const population of populations.slice(0, Math.ceil(users / BRANCH))) {
-    const { country, form, lang } = population;
-    const name = `${identity.name} ${population.name}`;
-    const seat = cities.find((one) => one.country === country);
+  for (const branch of countries.slice(0, Math.ceil(users / PEOPLE_PER_BRANCH))) {
+    const { country, form, lang } = branch;
+    const name = `${identity.name} ${branch.name}`;
+    const office = cities.find((city) => city.country === country);
     const doc = {
-      address: { line1: '1 Jetbridge Plaza', city: seat?.name ?? '', country },
+      address: { line1: '1 Jetbridge Plaza', city: office?.name ?? '', country },
       companyName: `${name} ${form}`,
       email: `billing.${country.toLowerCase()}@${identity.domain}`,
       lang,
       name,
       travelPolicyId: policies.standard,
     };
-    const billingProfileId = await add(context, { resource: billingProfile, doc });
-    branches.push({ ...population, billingProfileId, headcount: 0 });
+    const billingProfileId = await insertResource(transaction, { resource: billingProfile, doc });
+    branches.push({ ...branch, billingProfileId, headcount: 0 });
   }
   return branches;
 }
 
-/** A custom field with options, which are found by their data. */
+/** A custom field with its options: their ids by their data. */
 export interface ChoiceField {
   id: string;
   options: Map<string, string>;
 }
 
-/** The custom fields of a company, by ids. */
+/** The custom fields of a company, by id. */
 export interface CompanyFields {
-  /** Of users: text. */
+  /** Of users; a text. */
   employeeNumber: string;
-  /** Of users: the city of their office. */
+  /** Of users; the city of the office. */
   site: ChoiceField;
-  /** Of users: any number of them. */
+  /** Of users; any number of options. */
   languages: ChoiceField;
-  /** Of trip projects. */
+  /** Of trip projects; one option. */
   reason: ChoiceField;
 }
 
 const languages = ['Deutsch', 'English', 'Español', 'Français', 'Italiano', 'Svenska'];
 const reasons = ['Customer visit', 'Conference', 'Internal meeting', 'Recruiting', 'Training'];
 
-/** None of them is mandatory: the account's other people, and those whom an IdP brings, know nothing of them. */
-export async function foundFields(
-  context: Context,
-  { identity, countries }: { identity: Identity; countries: string[] },
+/** No field is mandatory: the account's other users, and those that an IdP provisions, have no values for them. */
+async function createFields(
+  transaction: Transaction,
+  { identity, countries }: { identity: CompanyIdentity; countries: string[] },
 ): Promise<CompanyFields> {
-  const make = (title: string, doc: JsonObject) =>
-    add(context, { resource: customField, doc: { ...doc, name: `${identity.name} ${title}` } });
-  const choice = async (title: string, doc: JsonObject, values: string[]): Promise<ChoiceField> => {
-    const id = await make(title, doc);
+  const create = (title: string, doc: JsonObject) =>
+    insertResource(transaction, {
+      resource: customField,
+      doc: { ...doc, name: `${identity.name} ${title}` },
+    });
+  const createWithOptions = async (
+    title: string,
+    doc: JsonObject,
+    values: string[],
+  ): Promise<ChoiceField> => {
+    const id = await create(title, doc);
     const options = new Map<string, string>();
     for (const data of values) {
-      const made = { resource: customFieldOption, doc: { data }, parentId: id };
-      options.set(data, await add(context, made));
+      const option = { resource: customFieldOption, doc: { data }, parentId: id };
+      options.set(data, await insertResource(transaction, option));
     }
     return { id, options };
   };
   const sites = cities.filter(({ country, postal }) => postal !== undefined && countries.includes(country));
   const ofUser = { resourceType: 'user' };
   return {
-    employeeNumber: await make('employee number', {
+    employeeNumber: await create('employee number', {
       ...ofUser,
       dataType: 'text',
       validationRegexp: 'E[0-9]{7}',
     }),
-    site: await choice(
+    site: await createWithOptions(
       'site',
       { ...ofUser, dataType: 'option' },
       sites.map(({ name }) => name),
     ),
-    languages: await choice('languages', { ...ofUser, dataType: 'optionsList' }, languages),
-    reason: await choice('reason for travel', { resourceType: 'tripProject', dataType: 'option' }, reasons),
+    languages: await createWithOptions('languages', { ...ofUser, dataType: 'optionsList' }, languages),
+    reason: await createWithOptions(
+      'reason for travel',
+      { resourceType: 'tripProject', dataType: 'option' },
+      reasons,
+    ),
   };
 }
 
-/** The travel policies of a company, by ids. */
+/** The travel policies of a company, by id. */
 export interface Policies {
   standard: string;
   sales: string;
@@ -141,18 +153,24 @@ export interface Policies {
   guests: string;
 }
 
-/** One of them becomes the account's default, unless there is one: what exists stays as it is. */
-export async function foundPolicies(context: Context, { name }: Pick<Identity, 'name'>): Promise<Policies> {
+/** The standard policy becomes the account's default unless the account has one: existing resources stay as they are. */
+async function createPolicies(
+  transaction: Transaction,
+  { name }: Pick<CompanyIdentity, 'name'>,
+): Promise<Policies> {
   const { name: index, value } = DEFAULT_POLICY_INDEX;
   const match = { type: 'travelPolicy', name: index, values: [value], limit: 1 };
-  const isFirst = (await context.recorder.transaction.find(match)).length === 0;
-  const make = (title: string, doc: JsonObject) =>
-    add(context, { resource: travelPolicy, doc: { ...budgets, ...doc, name: `${name} ${title}` } });
+  const isFirst = (await transaction.recorder.transaction.find(match)).length === 0;
+  const create = (title: string, doc: JsonObject) =>
+    insertResource(transaction, {
+      resource: travelPolicy,
+      doc: { ...budgets, ...doc, name: `${name} ${title}` },
+    });
   return {
-    standard: await make('standard', { control: 'smart', default: isFirst, smartSettings }),
-    sales: await make('sales', { control: 'notif' }),
-    executives: await make('executives', { control: 'none', ...comfortable }),
-    guests: await make('guests and interns', { control: 'full', hotelBudget: { kind: 'strict' } }),
+    standard: await create('standard', { control: 'smart', default: isFirst, smartSettings }),
+    sales: await create('sales', { control: 'notif' }),
+    executives: await create('executives', { control: 'none', ...comfortable }),
+    guests: await create('guests and interns', { control: 'full', hotelBudget: { kind: 'strict' } }),
   };
 }
 
@@ -178,12 +196,12 @@ const smartSettings = {
   tripDestination: { forceApprovalCountries: ['US', 'SG'] },
 };
 
-/** What a company is called, which follows from the seed alone: two seeds never make the same. */
-export interface Identity {
+/** The names of a company. They follow from the seed alone, and differ for every seed. */
+export interface CompanyIdentity {
   name: string;
-  /** Under `.example`, which nobody can register (RFC 2606 §2). */
+  /** A domain under `.example`, which cannot be registered (RFC 2606 §2). */
   domain: string;
-  /** The beginning of its codes, as they must not be another company's. */
+  /** The prefix of cost centers and project codes, which must be unique in the account. */
   code: string;
 }
 
@@ -192,8 +210,8 @@ const names = [
   ...['Tessaly', 'Orbelin', 'Marisco', 'Falkenried', 'Brightwell', 'Castagno', 'Delmare', 'Evenrude'],
 ];
 
-/** The identity of the company of a seed. */
-export function identityOf(seed: number): Identity {
+/** Returns the names of the company that belongs to a seed. */
+export function companyIdentity(seed: number): CompanyIdentity {
   const round = Math.floor(seed / names.length);
   const name = `${names[seed % names.length]}${round === 0 ? '' : ` ${round + 1}`}`;
   const word = name.replace(' ', '');

@@ -1,100 +1,128 @@
-import type { BookingService } from '../travel/booking/booking-service.ts';
-import type { Recorder } from '../travel/changes.ts';
-import type { JsonObject } from '../travel/json.ts';
-import type { Resource } from '../travel/resource.ts';
-import { parseDocument } from '../travel/validation.ts';
-
-/** How much there is to be, from which seed, up to which time. */
-export interface Wish {
-  users: number;
-  trips: number;
-  seed: number;
-  /** The story ends here, in epoch milliseconds. */
-  now: number;
-}
-
-/** The open transaction in which something happens, and its time. */
-export interface Context {
-  recorder: Recorder;
-  stories: BookingService;
-  /** The time in the story, in epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
-}
-
-/** Something that happens at its time. */
-export type Happening = (context: Context) => Promise<void>;
-
-/** An hour, in milliseconds. */
-export const HOUR = 3_600_000;
-/** A day, in milliseconds. */
-export const DAY = 24 * HOUR;
-/** How long before its end the story begins: the twelve months of trips, and some weeks to furnish the account. */
-export const LENGTH = 395 * DAY;
-
-/** Keeps a new resource, which its schema must accept; answers its id. */
-export async function add(
-  { recorder, now, newId }: Context,
-  { resource, doc, parentId = '' }: { resource: Resource; doc: JsonObject; parentId?: string },
-): Promise<string> {
-  const { type, idForm } = resource;
-  const stored = { type, id: newId(idForm), parentId, createdAt: now(), doc: parseDocument(resource, doc) };
-  await recorder.insert(resource, stored);
-  return stored.id;
-}
-
-/** Chance that can be repeated: who throws the same dice in the same order sees the same. */
-export interface Dice {
-  /** From 0 up to, and not, 1. */
-  next(): number;
-  /** A whole number of these, both included. */
-  between(least: number, most: number): number;
-  /** True so often, of one. */
-  chance(part: number): boolean;
-  /** One of a list that is not empty. */
-  of<T>(list: readonly T[]): T;
-  /** One of them, the heavier the more often. */
-  weighted<T extends { weight: number }>(list: readonly T[]): T;
-}
-
-/** Dice that are thrown by a source of numbers from 0 up to 1. */
-export function diceOf({ next }: { next(): number }): Dice {
-  const at = <T>(list: readonly T[], position: number): T => {
-    const found = list[position];
-    if (found === undefined) throw new Error('there is nothing to choose from');
-    return found;
-  };
-  return {
-    next,
-    between: (least, most) => least + Math.floor(next() * (most - least + 1)),
-    chance: (part) => next() < part,
-    of: (list) => at(list, Math.floor(next() * list.length)),
-    weighted: (list) => {
-      let left = next() * list.reduce((sum, { weight }) => sum + weight, 0);
-      const found = list.findIndex(({ weight }) => {
-        left -= weight;
-        return left < 0;
-      });
-      return at(list, found < 0 ? list.length - 1 : found);
-    },
-  };
-}
+import type { Faker } from '@faker-js/faker';
+import type { Company } from './company.ts';
+import {
+  DAY,
+  type Generators,
+  type Schedule,
+  type ScheduledAction,
+  type SimulationOptions,
+} from './simulation.ts';
 
 /**
- * Ids that come from dice and the time of the story. They begin with the time, as those of many services do (UUID version
- * 7 is one): what is made together stands together in every index, so that a million are made as fast as a thousand.
+ * What one part of the simulation (people, trips, billing) works with. Each part has its own random generator, so that more
+ * trips leave the people as they are.
  */
-export function identifiers(dice: Dice, now: () => number): (form: 'A' | 'B') => string {
-  const digits = (count: number) =>
-    Array.from({ length: count / 4 }, () => hex(dice.between(0, 0xffff), 4)).join('');
-  return (form) => {
-    if (form === 'A') return `${hex(Math.floor(now() / 1000), 8)}${digits(16)}`;
-    const time = hex(now(), 12);
-    const [a, b] = [digits(4).slice(1), digits(4).slice(1)];
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${a}-${dice.of(['8', '9', 'a', 'b'])}${b}-${digits(12)}`;
-  };
+export interface SimulationContext {
+  random: Faker;
+  options: SimulationOptions;
+  generators: Generators;
+  company: Company;
+  addresses: EmailAddresses;
+  travelers: TravelerSample;
+  schedule: Schedule<ScheduledAction>;
+  /** The simulated time, in epoch milliseconds. */
+  now(): number;
+  /** Called once for each person who is hired and each trip that is searched. */
+  progress(): void;
+  /** Ids of the refunds that wait until their invoice is paid, by invoice id. */
+  delayedRefunds: Map<string, string[]>;
+  examples: Examples;
 }
 
-function hex(number: number, length: number): string {
-  return number.toString(16).padStart(length, '0');
+/** Resources that the command line offers to look at afterwards. */
+export interface Examples {
+  tripProjectId?: string;
+  invoiceId?: string;
+}
+
+/** The size of the set of taken names, in bits: two million names rarely share a bit. */
+const BITS = 1 << 24;
+
+/**
+ * Unique local parts of email addresses, in constant memory. Only a hash of each name is stored (a Bloom filter), so a free name
+ * may count as taken, never the other way round.
+ */
+export class EmailAddresses {
+  readonly #taken = new Uint8Array(BITS / 8);
+
+  /** Returns `first.last`, with the person's number (which must be unique) appended if the name may be taken. */
+  take(firstName: string, lastName: string, number: number): string {
+    const name = [toAscii(firstName), toAscii(lastName)].filter(Boolean).join('.');
+    return this.#claim(name) && name !== '' ? name : `${name}${number + 1}`;
+  }
+
+  #claim(name: string): boolean {
+    // The hash is FNV-1a.
+    let hash = 0x811c9dc5;
+    for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+    const bit = (hash >>> 0) % BITS;
+    const byte = this.#taken[bit >> 3] ?? 0;
+    this.#taken[bit >> 3] = byte | (1 << (bit & 7));
+    return (byte & (1 << (bit & 7))) === 0;
+  }
+}
+
+/** Letters whose usual spelling in ASCII is not the letter without its accent. */
+const spellings = new Map(
+  Object.entries({ æ: 'ae', ø: 'o', œ: 'oe', ß: 'ss', ł: 'l', đ: 'd', ä: 'ae', ö: 'oe', ü: 'ue' }),
+);
+
+/** A name in lower-case ASCII, which every mail server accepts; hyphens join its words. */
+function toAscii(name: string): string {
+  return name
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/./gu, (letter) => spellings.get(letter) ?? letter)
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+}
+
+/** A person who can travel, with what the trips need of them. */
+export interface Traveler {
+  id: string;
+  /** The index of the branch in the company's list. */
+  branch: number;
+  city: string;
+  /** The time at which the person leaves the company, in epoch milliseconds; undefined if the person stays. */
+  leavesAt: number | undefined;
+}
+
+/** At most this many people travel, so that a company of a million needs no more memory. */
+const SAMPLE_SIZE = 4_000;
+/** A person who leaves within this time begins no more trip, in milliseconds. */
+const NOTICE = 150 * DAY;
+
+/** A uniform random sample of the people, of limited size (reservoir sampling). */
+export class TravelerSample {
+  readonly #sample: Traveler[] = [];
+  readonly #random: Faker;
+  #added = 0;
+
+  constructor(random: Faker) {
+    this.#random = random;
+  }
+
+  /** Adds a person. Once the sample is full, the person replaces a random one, or is left out. */
+  add(traveler: Traveler): void {
+    this.#added += 1;
+    const index =
+      this.#added <= SAMPLE_SIZE
+        ? this.#sample.length
+        : this.#random.number.int({ min: 0, max: this.#added - 1 });
+    if (index < SAMPLE_SIZE) this.#sample[index] = traveler;
+  }
+
+  /** Draws 1 to `count` people who travel together: colleagues of one branch who stay with the company long enough. */
+  drawParty(random: Faker, time: number, count: number): Traveler[] {
+    const party: Traveler[] = [];
+    for (let tries = 0; tries < 20 * count && party.length < count; tries += 1) {
+      const candidate = random.helpers.arrayElement(this.#sample);
+      const [first = candidate] = party;
+      const isStaying = candidate.leavesAt === undefined || candidate.leavesAt > time + NOTICE;
+      if (isStaying && candidate.branch === first.branch && !party.includes(candidate)) party.push(candidate);
+    }
+    return party;
+  }
 }

@@ -1,150 +1,170 @@
-import { formatTimestamp } from '../travel/collection.ts';
+import type { Faker } from '@faker-js/faker';
 import type { JsonObject } from '../travel/json.ts';
 import { readResource } from '../travel/ports.ts';
 import { user } from '../travel/resources/user.ts';
-import { add, type Context, DAY, type Dice, HOUR, LENGTH } from './context.ts';
-import { cities, type Population } from './places.ts';
-import type { Chapter } from './simulation.ts';
+import type { SimulationContext } from './context.ts';
+import { type Country, cities } from './reference-data.ts';
+import { DAY, HOUR, insertResource, LENGTH, randomTime, type Transaction } from './simulation.ts';
 
-/** Everybody has so many reports at most, and people are numbered row by row of that tree, so that it has no circles. */
+/** The direct reports of one manager. People are numbered level by level, so that the tree of managers has no cycle. */
 const REPORTS = 8;
-/** So many of the people are there when the account is opened; the others come one by one. */
-const FIRST = 0.8;
-const LEAVERS = 0.05;
+/** This share of the people is hired when the account is opened; the others are hired one by one. */
+const FIRST_SHARE = 0.8;
+const LEAVER_SHARE = 0.05;
 
-/** What the tree needs to be known of a manager. */
 interface Manager {
   id: string;
   department: number | undefined;
 }
 
-/** Plans that the people of the company come, and that some leave. Managers come before their reports. */
-export function planPeople(chapter: Chapter): void {
+/** Schedules the hiring of every person, managers before their reports, and the departure of some. */
+export function schedulePeople(simulation: SimulationContext): void {
+  const { options, progress, schedule } = simulation;
   const managers: Manager[] = [];
-  const arrive = (number: number) => async (context: Context) => {
-    if (number + 1 < chapter.wish.users) chapter.agenda.add(arrival(chapter, number + 1), arrive(number + 1));
-    await hire(chapter, context, { number, managers });
-    chapter.progress();
-  };
-  chapter.agenda.add(arrival(chapter, 0), arrive(0));
+  const scheduleHire = (number: number) =>
+    schedule.add(hireTime(simulation, number), async (transaction) => {
+      if (number + 1 < options.users) scheduleHire(number + 1);
+      await hirePerson(simulation, transaction, { number, managers });
+      progress();
+    });
+  scheduleHire(0);
 }
 
-/** When somebody comes: the first within two days, the others evenly until the end. */
-function arrival({ wish: { users, now } }: Chapter, number: number): number {
+/** The first people are hired within two days, the others at even intervals until the end. */
+function hireTime({ options: { users, now } }: SimulationContext, number: number): number {
   const opened = now - LENGTH + HOUR;
-  const first = Math.ceil(users * FIRST);
+  const first = Math.ceil(users * FIRST_SHARE);
   if (number < first) return opened + Math.floor((number / first) * 2 * DAY);
   const rest = LENGTH - 4 * DAY;
   return opened + 3 * DAY + Math.floor(((number - first) / (users - first)) * rest);
 }
 
-async function hire(
-  chapter: Chapter,
-  context: Context,
+async function hirePerson(
+  simulation: SimulationContext,
+  transaction: Transaction,
   { number, managers }: { number: number; managers: Manager[] },
 ): Promise<void> {
-  const { company, dice, wish, travelers } = chapter;
+  const { company, options, random, schedule, travelers } = simulation;
   const manager = number === 0 ? undefined : managers[Math.floor((number - 1) / REPORTS)];
-  const isManager = number * REPORTS + 1 < wish.users;
+  const isManager = number * REPORTS + 1 < options.users;
   const department = number > REPORTS ? manager?.department : departmentOfHead(number);
-  const branch = company.branches.indexOf(dice.weighted(company.branches));
-  const about: Hire = { number, branch, department, managerId: manager?.id, isManager };
-  const { doc, city } = person(chapter, about);
-  const id = await add(context, { resource: user, doc });
+  const branch = random.helpers.weightedArrayElement(
+    company.branches.map(({ weight }, value) => ({ weight, value })),
+  );
+  const job: Job = { number, branch, department, managerId: manager?.id, isManager };
+  const { doc, city } = createPerson(simulation, job);
+  const id = await insertResource(transaction, { resource: user, doc });
   if (isManager) managers.push({ id, department });
-  const leavesAt = isManager || !dice.chance(LEAVERS) ? undefined : leaving(chapter);
+  const leavesAt = isManager || !random.datatype.boolean(LEAVER_SHARE) ? undefined : leaveTime(simulation);
   const staff = company.branches[branch];
   if (staff) staff.headcount += 1;
   travelers.add({ id, branch, city, leavesAt });
   if (leavesAt === undefined) return;
-  chapter.agenda.add(leavesAt, async (then) => {
+  schedule.add(leavesAt, async (later) => {
     if (staff) staff.headcount -= 1;
-    await archive(then, id);
+    await archiveUser(later, id);
   });
 }
 
-/** The first reports of the head of the company are the heads of the departments. */
+/** The first reports of the head of the company lead the departments. */
 function departmentOfHead(number: number): number | undefined {
   return number === 0 ? undefined : number - 1;
 }
 
-function leaving({ dice, now, wish }: Chapter): number {
+function leaveTime({ random, now, options }: SimulationContext): number {
   const earliest = now() + 30 * DAY;
-  return earliest + Math.floor(dice.next() * Math.max(DAY, wish.now - earliest));
+  return randomTime(random, earliest, Math.max(earliest + DAY, options.now));
 }
 
-async function archive({ recorder }: Context, id: string): Promise<void> {
+async function archiveUser({ recorder }: Transaction, id: string): Promise<void> {
   const before = await readResource(recorder.transaction, 'user', id);
-  const leaver: JsonObject = { ...before?.doc, archived: true };
-  if (before) await recorder.replace(user, before, leaver);
+  const archived: JsonObject = { ...before?.doc, archived: true };
+  if (before) await recorder.replace(user, before, archived);
 }
 
-/** What is settled of somebody before they have a name. */
-export interface Hire {
-  /** The head of the company is 0. */
+interface Job {
+  /** The head of the company has number 0. */
   number: number;
-  /** The place of their country in the company's list. */
+  /** The index of the branch in the company's list. */
   branch: number;
+  /** The index of the department in the company's list of cost centers. */
   department: number | undefined;
   managerId: string | undefined;
   isManager: boolean;
 }
 
-/** Somebody's document, and the city where they work. */
-export function person(chapter: Chapter, hire: Hire): { doc: JsonObject; city: string } {
-  const { company, dice, names, now } = chapter;
-  const population = dice.of(company.branches.slice(hire.branch, hire.branch + 1));
-  const { billingProfileId, country, currency, lang } = population;
-  const home = dice.of(cities.filter((one) => one.country === country && one.postal !== undefined));
-  // Some work abroad.
-  const origin = dice.chance(0.88) ? country : dice.weighted(company.branches).country;
-  const gender = dice.of(['female', 'male'] as const);
-  const firstName = names.of(origin).person.firstName(gender);
-  const lastName = names.of(origin).person.lastName(gender);
-  const { managerId, department } = hire;
+function createPerson(simulation: SimulationContext, job: Job): { doc: JsonObject; city: string } {
+  const { addresses, company, random, generators, now } = simulation;
+  const branch = random.helpers.arrayElement(company.branches.slice(job.branch, job.branch + 1));
+  const { billingProfileId, country, currency, lang } = branch;
+  const home = random.helpers.arrayElement(
+    cities.filter((city) => city.country === country && city.postal !== undefined),
+  );
+  const { firstName, gender, lastName } = createName(simulation, country);
+  const { managerId, department } = job;
   const costCenterId = department === undefined ? undefined : company.costCenterIds[department];
+  const birthdate = random.date.birthdate({ mode: 'age', min: 22, max: 64, refDate: now() });
   const doc = {
     address: {
       city: home.name,
       countryCode: country,
-      postalCode: postalCode(home.postal ?? '', country, dice),
-      streetAddress: names.of(country).location.streetAddress(),
+      postalCode: postalCode(home.postal ?? '', country, random),
+      streetAddress: generators.forCountry(country).location.streetAddress(),
     },
     billingProfileId,
     ...(costCenterId === undefined ? {} : { costCenterId }),
     currency,
-    customFields: customFields(chapter, hire.number, home.name),
-    dateOfBirth: formatTimestamp(now() - Math.floor((22 + dice.next() * 42) * 365.25 * DAY)).slice(0, 10),
-    email: `${chapter.addresses.take(firstName, lastName, hire.number)}@${company.domain}`,
+    customFields: customFieldValues(simulation, job.number, home.name),
+    dateOfBirth: birthdate.toISOString().slice(0, 10),
+    email: `${addresses.take(firstName, lastName, job.number)}@${company.domain}`,
     ...{ firstName, gender, lang, lastName },
     ...(managerId === undefined ? {} : { managerId }),
-    ...phone(population, dice),
-    roles: roles(hire, dice),
-    ...(dice.chance(0.6)
-      ? { travelerPrefs: { flightSeatPosition: dice.of(['aisle', 'aisle', 'window', 'middle']) } }
-      : {}),
-    ...policy(chapter, hire),
+    ...phone(branch, random),
+    roles: roles(job, random),
+    ...(random.datatype.boolean(0.6) ? { travelerPrefs: { flightSeatPosition: seat(random) } } : {}),
+    ...travelPolicy(simulation, job),
   };
   return { doc, city: home.name };
 }
 
-/** The form of each country's postal codes, behind the city's first digits. */
-function postalCode(beginning: string, country: string, dice: Dice): string {
-  if (country === 'GB') return `${beginning} ${dice.between(1, 9)}${dice.of(['AB', 'DN', 'HQ', 'LT', 'PR'])}`;
-  const rest = 5 - beginning.length;
-  const code = `${beginning}${String(dice.between(1, 9)).padStart(rest, '0')}`;
+function createName({ company, generators, random }: SimulationContext, country: string) {
+  // Some people work abroad.
+  const origin = random.datatype.boolean(0.88)
+    ? country
+    : random.helpers.weightedArrayElement(
+        company.branches.map(({ weight, country: value }) => ({ weight, value })),
+      );
+  const gender = random.person.sexType();
+  const { person } = generators.forCountry(origin);
+  return { gender, firstName: person.firstName(gender), lastName: person.lastName(gender) };
+}
+
+function seat(random: Faker): string {
+  return random.helpers.weightedArrayElement([
+    { value: 'aisle', weight: 2 },
+    { value: 'window', weight: 1 },
+    { value: 'middle', weight: 1 },
+  ]);
+}
+
+/** A postal code in the form of the country, with the city's first digits. */
+function postalCode(beginning: string, country: string, random: Faker): string {
+  const digit = random.number.int({ min: 1, max: 9 });
+  if (country === 'GB')
+    return `${beginning} ${digit}${random.helpers.arrayElement(['AB', 'DN', 'HQ', 'LT', 'PR'])}`;
+  const code = `${beginning}${String(digit).padStart(5 - beginning.length, '0')}`;
   return country === 'SE' ? `${code.slice(0, 3)} ${code.slice(3)}` : code;
 }
 
-function phone({ phone: range }: Population, dice: Dice): { phoneNumber?: string } {
-  if (!range || dice.chance(0.05)) return {};
-  const { prefix, digits } = range;
-  return { phoneNumber: `${prefix}${String(dice.between(0, 10 ** digits - 1)).padStart(digits, '0')}` };
+function phone({ phone: range }: Country, random: Faker): { phoneNumber?: string } {
+  if (!range || random.datatype.boolean(0.05)) return {};
+  return { phoneNumber: `${range.prefix}${random.string.numeric(range.digits)}` };
 }
 
-/** Few, and the first of a kind for certain: somebody must look after the account. */
-function roles({ number, isManager }: Hire, dice: Dice): string[] {
-  const has = (numbers: number[], part: number) => numbers.includes(number) || dice.chance(part);
+/** Few people have a role. The listed numbers always have it, so that even a small company has an admin. */
+function roles({ number, isManager }: Job, random: Faker): string[] {
+  const has = (numbers: number[], share: number) =>
+    numbers.includes(number) || random.datatype.boolean(share);
   return [
     ...(has([4, 9], 0.0005) ? ['accountant'] : []),
     ...(has([2, 5], 0) ? ['admin'] : []),
@@ -156,28 +176,24 @@ function roles({ number, isManager }: Hire, dice: Dice): string[] {
   ];
 }
 
-function policy({ company, dice }: Chapter, { number, isManager }: Hire): { travelPolicyId?: string } {
+function travelPolicy(
+  { company, random }: SimulationContext,
+  { number, isManager }: Job,
+): { travelPolicyId?: string } {
   if (number < 9) return { travelPolicyId: company.policies.executives };
-  return !isManager && dice.chance(0.06) ? { travelPolicyId: company.policies.guests } : {};
+  return !isManager && random.datatype.boolean(0.06) ? { travelPolicyId: company.policies.guests } : {};
 }
 
-function customFields({ company: { fields }, dice }: Chapter, number: number, site: string) {
+function customFieldValues({ company: { fields }, random }: SimulationContext, number: number, site: string) {
   const { employeeNumber, languages } = fields;
-  const office = fields.site.options.get(site);
-  const asked = dice.chance(0.3) ? [...languages.options.values()] : [];
-  const spoken = asked.filter(() => dice.chance(0.35));
+  const siteOption = fields.site.options.get(site);
+  const spoken = random.datatype.boolean(0.3)
+    ? random.helpers.arrayElements([...languages.options.values()], { min: 1, max: 3 })
+    : [];
+  const toValues = (ids: string[]) => ids.map((customFieldOptionId) => ({ customFieldOptionId }));
   return [
     { customFieldId: employeeNumber, values: [{ data: `E${String(number + 1).padStart(7, '0')}` }] },
-    ...(office === undefined
-      ? []
-      : [{ customFieldId: fields.site.id, values: [{ customFieldOptionId: office }] }]),
-    ...(spoken.length === 0
-      ? []
-      : [
-          {
-            customFieldId: languages.id,
-            values: spoken.map((customFieldOptionId) => ({ customFieldOptionId })),
-          },
-        ]),
+    ...(siteOption === undefined ? [] : [{ customFieldId: fields.site.id, values: toValues([siteOption]) }]),
+    ...(spoken.length === 0 ? [] : [{ customFieldId: languages.id, values: toValues(spoken) }]),
   ];
 }

@@ -6,42 +6,42 @@ import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
 import type { ResourceRef, StoredResource, TravelStore, TravelTransaction } from '../travel/ports.ts';
 import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
-import { planBilling } from './billing.ts';
-import { found, identityOf } from './company.ts';
+import { scheduleBilling } from './billing.ts';
+import { companyIdentity, createCompany } from './company.ts';
+import { EmailAddresses, type Examples, type SimulationContext, TravelerSample } from './context.ts';
+import { schedulePeople } from './people.ts';
 import {
-  type Context,
-  type Dice,
-  diceOf,
-  type Happening,
-  identifiers,
+  idGenerator,
   LENGTH,
-  type Wish,
-} from './context.ts';
-import { planPeople } from './people.ts';
-import { loadNames } from './places.ts';
-import { Addresses, Agenda, type Chapter, type Examples, Travelers } from './simulation.ts';
-import { planTrips } from './trips.ts';
+  loadGenerators,
+  Schedule,
+  type ScheduledAction,
+  type SimulationOptions,
+  type Transaction,
+} from './simulation.ts';
+import { scheduleTrips } from './trips.ts';
 
-/** What the sample data is made in. */
-export interface Ground {
+/** The store that receives the sample data, and the callbacks while it is written. */
+export interface SampleDataDeps {
   store: TravelStore;
-  /** Lets others write, and answers how many resources and events may be written before they are let again. */
+  /** Called before each transaction. It may wait, so that a server can write; it returns how many writes the transaction may have. */
   pause(): Promise<number>;
-  /** Told with every person who comes, and every trip that is looked for. */
+  /** Called once for each person who is hired and each trip that is searched. */
   progress(): void;
 }
 
-/** What came of it. */
-export interface Made extends Examples {
+/** A company that was created, and examples of its resources. */
+export interface SampleCompany extends Examples {
   company: string;
   domain: string;
-  /** How many resources there are of each type. */
+  /** The number of resources of each type. */
   counts: Map<string, number>;
 }
 
-/** Sample data cannot be made here; the message tells an operator why. */
+/** Sample data cannot be created in this account. The message tells the operator why. */
 export class SampleDataRefused extends Error {}
 
+/** The types that a transaction locks: everything that the simulation writes. */
 const TYPES = [
   ...[
     'billingProfile',
@@ -56,62 +56,66 @@ const TYPES = [
 ];
 
 /**
- * Makes a company that has used the travel service for thirteen months: all that happened in it, in order of time, by the
- * back office and with every event. The same wish makes the same company, to the last id.
+ * Creates a company that has used the travel service for thirteen months. All events happen in order of time, through the same
+ * booking code as in the service. The same options create the same data, ids included. Throws a `SampleDataRefused` if the
+ * company exists already or a custom field is mandatory.
  */
-export async function makeSampleData(ground: Ground, wish: Wish): Promise<Made> {
-  const { store, pause } = ground;
-  await refuseUnfit(store, wish);
-  const names = await loadNames(wish.seed);
-  const dice = (purpose: number) => diceOf(names.source(purpose));
-  const clock = { time: wish.now - LENGTH };
-  const time = { now: () => clock.time, newId: identifiers(dice(1), () => clock.time) };
+export async function createSampleData(
+  deps: SampleDataDeps,
+  options: SimulationOptions,
+): Promise<SampleCompany> {
+  const { store, pause, progress } = deps;
+  await refuseUnsuitableAccount(store, options);
+  const generators = await loadGenerators(options.seed);
+  const clock = { time: options.now - LENGTH };
+  const now = () => clock.time;
+  const time = { now, newId: idGenerator(generators.forPurpose(1), now) };
   await ensureFirstAdmin({ store, ...time });
-  const tally: Tally = { counts: new Map(), total: 0 };
-  const transaction = <T>(work: (context: Context) => Promise<T>) =>
+  const writes: WriteCount = { created: new Map(), total: 0 };
+  const inTransaction = <T>(work: (transaction: Transaction) => Promise<T>) =>
     store.write(TYPES, (within) => {
-      const recording = createRecorder(remembering(counting(within, tally)), time);
-      return work({ recorder: recording, stories: createBookingService(recording, time), ...time });
+      const recording = createRecorder(cacheReferenceData(countWrites(within, writes)), time);
+      return work({ recorder: recording, booking: createBookingService(recording, time), ...time });
     });
-  const company = await transaction((context) => found(context, wish));
-  const story = plan({ wish, names, company, now: time.now, progress: ground.progress }, dice);
-  for (let more = true; more; ) {
-    const writes = await pause();
-    more = await transaction(async (context) => {
-      for (const end = tally.total + writes; tally.total < end; ) {
-        const next = story.agenda.next();
+  const company = await inTransaction((transaction) => createCompany(transaction, options));
+  const { examples, schedule } = scheduleAll({ options, generators, company, now, progress });
+  for (let isRunning = true; isRunning; ) {
+    const limit = await pause();
+    isRunning = await inTransaction(async (transaction) => {
+      for (const end = writes.total + limit; writes.total < end; ) {
+        const next = schedule.next();
         if (!next) return false;
         clock.time = next.time;
-        await next.work(context);
+        await next.work(transaction);
       }
       return true;
     });
   }
-  return { ...story.examples, company: company.name, domain: company.domain, counts: tally.counts };
+  return { ...examples, company: company.name, domain: company.domain, counts: writes.created };
 }
 
-type Beginning = Pick<Chapter, 'wish' | 'names' | 'company' | 'now' | 'progress'>;
+type CommonContext = Pick<SimulationContext, 'options' | 'generators' | 'company' | 'now' | 'progress'>;
 
-/** The chapters of the story, each with dice of its own, on one agenda. */
-function plan(beginning: Beginning, dice: (purpose: number) => Dice) {
-  const examples: Examples = {};
-  const telling = {
-    ...beginning,
-    addresses: new Addresses(),
-    agenda: new Agenda<Happening>(beginning.wish.now),
-    delayed: new Map<string, string[]>(),
-    examples,
-    travelers: new Travelers(dice(2)),
+/** Schedules people, trips and billing, each with a random generator of its own, on one schedule. */
+function scheduleAll(common: CommonContext): Pick<SimulationContext, 'examples' | 'schedule'> {
+  const { forPurpose } = common.generators;
+  const context = {
+    ...common,
+    addresses: new EmailAddresses(),
+    delayedRefunds: new Map<string, string[]>(),
+    examples: {},
+    schedule: new Schedule<ScheduledAction>(common.options.now),
+    travelers: new TravelerSample(forPurpose(2)),
   };
-  planPeople({ ...telling, dice: dice(3) });
-  planTrips({ ...telling, dice: dice(4) });
-  planBilling({ ...telling, dice: dice(5) });
-  return telling;
+  schedulePeople({ ...context, random: forPurpose(3) });
+  scheduleTrips({ ...context, random: forPurpose(4) });
+  scheduleBilling({ ...context, random: forPurpose(5) });
+  return context;
 }
 
-/** What exists stays as it is, and what an admin demands of people and trips is not known here. */
-async function refuseUnfit(store: TravelStore, { seed }: Wish): Promise<void> {
-  const { domain, name } = identityOf(seed);
+/** Existing resources stay as they are, and the simulation has no values for fields that an admin made mandatory. */
+async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationOptions): Promise<void> {
+  const { domain, name } = companyIdentity(seed);
   const match = { type: 'billingProfile', limit: 1, name: 'name', values: [foldCase(`${name} France`)] };
   if ((await store.find(match)).length > 0) {
     throw new SampleDataRefused(
@@ -128,53 +132,53 @@ async function refuseUnfit(store: TravelStore, { seed }: Wish): Promise<void> {
   );
 }
 
-/** How much was written. */
-export interface Tally {
-  /** How many resources were made, of each type. */
-  counts: Map<string, number>;
-  /** Changes count, too. */
+interface WriteCount {
+  /** The number of resources and events that were created, by type. */
+  created: Map<string, number>;
+  /** The number of all writes, changes included. */
   total: number;
 }
 
-/** The same, with every resource counted that comes, and every change. */
-export function counting(within: TravelTransaction, tally: Tally): TravelTransaction {
-  const made = (type: string) => {
-    tally.counts.set(type, (tally.counts.get(type) ?? 0) + 1);
-    tally.total += 1;
+/** Wraps a transaction so that it counts its writes. */
+function countWrites(within: TravelTransaction, writes: WriteCount): TravelTransaction {
+  const countCreated = (type: string) => {
+    writes.created.set(type, (writes.created.get(type) ?? 0) + 1);
+    writes.total += 1;
   };
   return {
     ...within,
     insert: (resource, keys) => {
-      made(resource.type);
+      countCreated(resource.type);
       return within.insert(resource, keys);
     },
     append: (resource, topic) => {
-      made(resource.type);
+      countCreated(resource.type);
       return within.append(resource, topic);
     },
     replace: (resource, keys) => {
-      tally.total += 1;
+      writes.total += 1;
       return within.replace(resource, keys);
     },
   };
 }
 
-/** The furniture of the account, which is read for every event, and which no story changes. */
-const FURNITURE = ['customField', 'customFieldOption'];
+/** Types that are read for every event, and that the simulation never changes. */
+const REFERENCE_TYPES = ['customField', 'customFieldOption'];
 
-/** The same, reading the furniture once. It must not outlive its transaction, which has the turns of these types. */
-export function remembering(within: TravelTransaction): TravelTransaction {
-  const known = new Map<string, StoredResource>();
+/** Wraps a transaction so that it reads reference data once. The cache is valid within the transaction only, which locks these types. */
+function cacheReferenceData(within: TravelTransaction): TravelTransaction {
+  const cache = new Map<string, StoredResource>();
   const key = ({ type, id }: ResourceRef) => `${type} ${id}`;
   return {
     ...within,
     read: async (refs) => {
-      const names = new Set(refs.map(key));
-      const unknown = refs.filter((ref) => !known.has(key(ref)));
-      const found = unknown.length === 0 ? [] : await within.read(unknown);
-      const remembered = [...names].flatMap((name) => known.get(name) ?? []);
-      for (const one of found) if (FURNITURE.includes(one.type)) known.set(key(one), one);
-      return [...remembered, ...found];
+      const keys = new Set(refs.map(key));
+      const missing = refs.filter((ref) => !cache.has(key(ref)));
+      const found = missing.length === 0 ? [] : await within.read(missing);
+      const cached = [...keys].flatMap((name) => cache.get(name) ?? []);
+      for (const resource of found)
+        if (REFERENCE_TYPES.includes(resource.type)) cache.set(key(resource), resource);
+      return [...cached, ...found];
     },
   };
 }

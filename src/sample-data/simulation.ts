@@ -1,85 +1,158 @@
-import type { Company } from './company.ts';
-import { DAY, type Dice, type Happening, type Wish } from './context.ts';
-import type { Names } from './places.ts';
+import type { Faker } from '@faker-js/faker';
+import type { BookingService } from '../travel/booking/booking-service.ts';
+import type { Recorder } from '../travel/changes.ts';
+import type { JsonObject } from '../travel/json.ts';
+import type { Resource } from '../travel/resource.ts';
+import { parseDocument } from '../travel/validation.ts';
 
-/** A part of the story. It has dice of its own, so that more of one part leaves the others as they are. */
-export interface Chapter {
-  dice: Dice;
-  wish: Wish;
-  names: Names;
-  company: Company;
-  addresses: Addresses;
-  travelers: Travelers;
-  agenda: Agenda<Happening>;
-  /** The time in the story, in epoch milliseconds. */
+/** The size of the company, its seed, and the end of the simulated time. */
+export interface SimulationOptions {
+  users: number;
+  trips: number;
+  seed: number;
+  /** The simulation ends here, in epoch milliseconds. */
+  now: number;
+}
+
+/** The open database transaction in which an action runs, and the simulated time. */
+export interface Transaction {
+  recorder: Recorder;
+  booking: BookingService;
+  /** The simulated time, in epoch milliseconds. */
   now(): number;
-  /** Told with every person who comes, and every trip that is looked for. */
-  progress(): void;
-  /** Refunds that wait until their invoice is paid, by its id. */
-  delayed: Map<string, string[]>;
-  examples: Examples;
+  newId(form: 'A' | 'B'): string;
 }
 
-/** What is of interest afterwards. */
-export interface Examples {
-  tripProjectId?: string;
-  invoiceId?: string;
+/** An action of the simulation, which runs at its scheduled time. */
+export type ScheduledAction = (transaction: Transaction) => Promise<void>;
+
+/** An hour, in milliseconds. */
+export const HOUR = 3_600_000;
+/** A day, in milliseconds. */
+export const DAY = 24 * HOUR;
+/** The simulated time, in milliseconds: twelve months of trips, and some weeks before them to set the account up. */
+export const LENGTH = 395 * DAY;
+
+/** Validates and stores a new resource at the simulated time, with its event. Returns its id. */
+export async function insertResource(
+  { recorder, now, newId }: Transaction,
+  { resource, doc, parentId = '' }: { resource: Resource; doc: JsonObject; parentId?: string },
+): Promise<string> {
+  const { type, idForm } = resource;
+  const stored = { type, id: newId(idForm), parentId, createdAt: now(), doc: parseDocument(resource, doc) };
+  await recorder.insert(resource, stored);
+  return stored.id;
 }
 
-/** Something that happens at its time. */
-interface Entry<T> {
+/** Random generators that return the same values for the same seed. */
+export interface Generators {
+  /** A generator of its own for each purpose. */
+  forPurpose(purpose: number): Faker;
+  /** The generator of names and streets in the language of a country. */
+  forCountry(country: string): Faker;
+}
+
+/** The purpose number of the generators of names; the other purposes are numbered from 1. */
+const NAMES = 0;
+
+/** Loads Faker. Its lists of names are large, so this import is dynamic: no other command pays for them. */
+export async function loadGenerators(seed: number): Promise<Generators> {
+  const { Faker, base, de, en, en_GB, es, fr, it, sv } = await import('@faker-js/faker');
+  const locales = { DE: de, ES: es, FR: fr, GB: en_GB, IT: it, SE: sv };
+  const byCountry = new Map(
+    Object.entries(locales).map(([country, locale], position) => {
+      const faker = new Faker({ locale: [locale, en, base] });
+      faker.seed([seed, NAMES, position]);
+      return [country, faker];
+    }),
+  );
+  return {
+    forPurpose: (purpose) => {
+      const faker = new Faker({ locale: [en, base] });
+      faker.seed([seed, purpose]);
+      return faker;
+    },
+    forCountry: (country) => {
+      const faker = byCountry.get(country);
+      if (!faker) throw new Error(`there are no names for ${country}`);
+      return faker;
+    },
+  };
+}
+
+/**
+ * Creates ids that begin with the simulated time (form A: 24 hexadecimal characters, form B: a UUID of version 7). Resources
+ * that are created together then stand together in every index, so that inserts stay as fast at a million resources as at a
+ * thousand.
+ */
+export function idGenerator(random: Faker, now: () => number): (form: 'A' | 'B') => string {
+  return (form) => {
+    if (form === 'B') return random.string.uuid({ version: 7, refDate: now() });
+    const seconds = Math.floor(now() / 1000)
+      .toString(16)
+      .padStart(8, '0');
+    return seconds + random.string.hexadecimal({ length: 16, casing: 'lower', prefix: '' });
+  };
+}
+
+/** A random time from one time to another, both included, in epoch milliseconds. */
+export function randomTime(random: Faker, from: number, to: number): number {
+  return random.date.between({ from, to }).getTime();
+}
+
+interface ScheduleEntry<T> {
   time: number;
-  /** What was planned earlier happens earlier at the same time. */
+  /** Of two actions at the same time, the one that was added first runs first. */
   number: number;
   work: T;
 }
 
-/** What is planned, in order of time: a heap, as much is planned and the next is all that is asked for. */
-export class Agenda<T> {
-  readonly #heap: Entry<T>[] = [];
+/** Actions in order of time: a priority queue, kept as a binary heap. */
+export class Schedule<T> {
+  readonly #heap: ScheduleEntry<T>[] = [];
   readonly #end: number;
-  #planned = 0;
+  #added = 0;
 
-  /** What would be at `end` or later never happens. */
+  /** An action at `end` or later is never run. */
   constructor(end: number) {
     this.#end = end;
   }
 
-  /** Plans something for a time. */
+  /** Adds an action, to be run at a time in epoch milliseconds. */
   add(time: number, work: T): void {
     if (time >= this.#end) return;
-    this.#planned += 1;
-    this.#heap.push({ time, number: this.#planned, work });
-    this.#rise(this.#heap.length - 1);
+    this.#added += 1;
+    this.#heap.push({ time, number: this.#added, work });
+    this.#siftUp(this.#heap.length - 1);
   }
 
-  /** Takes what comes next off the agenda. */
+  /** Removes and returns the earliest action; undefined when the schedule is empty. */
   next(): { time: number; work: T } | undefined {
     const [first] = this.#heap;
     const last = this.#heap.pop();
     if (first && last && first !== last) {
       this.#heap[0] = last;
-      this.#sink();
+      this.#siftDown();
     }
     return first;
   }
 
-  #rise(from: number): void {
-    for (let at = from; at > 0; ) {
-      const above = (at - 1) >> 1;
-      if (!this.#isBefore(at, above)) return;
-      this.#swap(at, above);
-      at = above;
+  #siftUp(from: number): void {
+    for (let child = from; child > 0; ) {
+      const parent = (child - 1) >> 1;
+      if (!this.#isBefore(child, parent)) return;
+      this.#swap(child, parent);
+      child = parent;
     }
   }
 
-  #sink(): void {
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      const least = this.#isBefore(left + 1, left) ? left + 1 : left;
-      if (!this.#isBefore(least, at)) return;
-      this.#swap(at, least);
-      at = least;
+  #siftDown(): void {
+    for (let parent = 0; ; ) {
+      const left = 2 * parent + 1;
+      const earliest = this.#isBefore(left + 1, left) ? left + 1 : left;
+      if (!this.#isBefore(earliest, parent)) return;
+      this.#swap(parent, earliest);
+      parent = earliest;
     }
   }
 
@@ -92,91 +165,5 @@ export class Agenda<T> {
   #swap(one: number, other: number): void {
     const [a, b] = [this.#heap[one], this.#heap[other]];
     if (a && b) [this.#heap[one], this.#heap[other]] = [b, a];
-  }
-}
-
-/** Two million names tell one another apart by so many bits well enough, and these are all that is kept of them. */
-const BITS = 1 << 24;
-
-/** The local parts of a company's addresses, none twice, however many there are. */
-export class Addresses {
-  readonly #taken = new Uint8Array(BITS / 8);
-
-  /** The address of somebody; their number, which is theirs alone, comes into it when another may have the name. */
-  take(firstName: string, lastName: string, number: number): string {
-    const name = [plain(firstName), plain(lastName)].filter(Boolean).join('.');
-    return this.#claim(name) && name !== '' ? name : `${name}${number + 1}`;
-  }
-
-  #claim(name: string): boolean {
-    let hash = 0x811c9dc5;
-    // FNV-1a. A name that is free may seem to be taken, never the other way round.
-    for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-    const bit = (hash >>> 0) % BITS;
-    const byte = this.#taken[bit >> 3] ?? 0;
-    this.#taken[bit >> 3] = byte | (1 << (bit & 7));
-    return (byte & (1 << (bit & 7))) === 0;
-  }
-}
-
-/** Letters that are more than one with a sign on it. */
-const spelled = new Map(
-  Object.entries({ æ: 'ae', ø: 'o', œ: 'oe', ß: 'ss', ł: 'l', đ: 'd', ä: 'ae', ö: 'oe', ü: 'ue' }),
-);
-
-/** A name in the letters that every mail server takes; words are joined by hyphens. */
-function plain(name: string): string {
-  return name
-    .toLowerCase()
-    .normalize('NFC')
-    .replace(/./gu, (letter) => spelled.get(letter) ?? letter)
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '');
-}
-
-/** Somebody who travels, as far as their trips need it. */
-export interface Traveler {
-  id: string;
-  /** The place of their country in the company's list. */
-  branch: number;
-  city: string;
-  /** When they leave the company, in epoch milliseconds; undefined: they stay. */
-  leavesAt: number | undefined;
-}
-
-/** Of a million people not all are remembered: so many travel. */
-const REMEMBERED = 4_000;
-/** Who leaves within this time does not begin a trip any more. */
-const NOTICE = 150 * DAY;
-
-/** A fair choice of the people of a company, in little memory. */
-export class Travelers {
-  readonly #all: Traveler[] = [];
-  readonly #dice: Dice;
-  #came = 0;
-
-  constructor(dice: Dice) {
-    this.#dice = dice;
-  }
-
-  /** Somebody comes, and takes another's place where there are too many. */
-  add(traveler: Traveler): void {
-    this.#came += 1;
-    const place = this.#came <= REMEMBERED ? this.#all.length : this.#dice.between(0, this.#came - 1);
-    if (place < REMEMBERED) this.#all[place] = traveler;
-  }
-
-  /** One to `count` people who travel together at a time: colleagues of one country, who stay long enough. */
-  party(dice: Dice, time: number, count: number): Traveler[] {
-    const party: Traveler[] = [];
-    for (let tries = 0; tries < 20 * count && party.length < count; tries += 1) {
-      const candidate = dice.of(this.#all);
-      const [first = candidate] = party;
-      const isFree = candidate.leavesAt === undefined || candidate.leavesAt > time + NOTICE;
-      if (isFree && candidate.branch === first.branch && !party.includes(candidate)) party.push(candidate);
-    }
-    return party;
   }
 }

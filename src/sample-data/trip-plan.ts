@@ -1,19 +1,20 @@
+import type { Faker } from '@faker-js/faker';
 import type { CarQuote, HotelQuote, Quote, QuotedSegment, TransportQuote } from '../travel/booking/prices.ts';
 import type { TripProject } from '../travel/resources/trip-project.ts';
-import { DAY, type Dice, HOUR } from './context.ts';
-import { type City, cities, kilometers, localTime, stopIn, timeOf } from './places.ts';
+import { type City, cities, fromLocalTime, kilometers, stationOf, toLocalTime } from './reference-data.ts';
+import { DAY, HOUR } from './simulation.ts';
 
-/** What somebody has in mind. Its times are local clocks that are written as if they were UTC. */
+/** A trip before it is searched. Its times are local times (see `toLocalTime`). */
 export interface TripPlan {
   search: TripProject['search'];
-  offers: Quote[];
+  quotes: Quote[];
   departsAt: number;
   returnsAt: number;
   from: City;
   to: City;
 }
 
-/** A trip that is searched, and how it was planned. */
+/** A trip that was searched, with its plan. */
 export interface Trip {
   tripProjectId: string;
   travelerIds: string[];
@@ -23,75 +24,92 @@ export interface Trip {
 }
 
 const kinds = [
-  { kind: 'roundTrip', weight: 40 },
-  { kind: 'roundTripWithHotel', weight: 30 },
-  { kind: 'hotelOnly', weight: 12 },
-  { kind: 'oneWay', weight: 10 },
-  { kind: 'roundTripWithCar', weight: 8 },
+  { value: 'roundTrip', weight: 40 },
+  { value: 'roundTripWithHotel', weight: 30 },
+  { value: 'hotelOnly', weight: 12 },
+  { value: 'oneWay', weight: 10 },
+  { value: 'roundTripWithCar', weight: 8 },
 ];
 
-/** By train where there is one, and it is not too far. */
-const FAR = 650;
+/** Up to this distance, in kilometers, people take the train if both cities have a station. */
+const RAIL_DISTANCE = 650;
 
-/** A trip of some people who live in a city, searched at a time. */
-export function tripPlan(money: Money, people: { count: number; city: string }, time: number): TripPlan {
-  const { dice } = money;
+/** Plans a trip for some people who live in a city; `time` is when they search, in epoch milliseconds. */
+export function planTrip(pricing: Pricing, people: { count: number; city: string }, time: number): TripPlan {
+  const { random } = pricing;
   const [home] = cities;
   const from = cities.find(({ name }) => name === people.city) ?? home;
   if (!from) throw new Error('there are no cities');
-  const to = dice.of(cities.filter((one) => one !== from));
-  const { kind } = dice.weighted(kinds);
-  // Most are near, some far in the future.
-  const lead = 4 + Math.floor(55 * dice.next() ** 2);
-  const departsAt = midnight(time) + lead * DAY + dice.between(13, 38) * (HOUR / 2);
-  const way: Way = { from, to, kind: wayBetween(from, to), departsAt };
-  const arrivesAt = kind === 'hotelOnly' ? departsAt : arrival(way);
-  const returnsAt = midnight(arrivesAt) + dice.between(1, 4) * DAY + dice.between(24, 40) * (HOUR / 2);
+  const to = random.helpers.arrayElement(cities.filter((city) => city !== from));
+  const kind = random.helpers.weightedArrayElement(kinds);
+  // The square makes near days more frequent than far ones.
+  const leadDays = 4 + Math.floor(55 * random.number.float() ** 2);
+  const departsAt = startOfDay(time) + leadDays * DAY + timeOfDay(random, 6.5, 19);
+  const journey: Journey = { from, to, kind: transportBetween(from, to), departsAt };
+  const arrivesAt = kind === 'hotelOnly' ? departsAt : arrivalTime(journey);
+  const days = random.number.int({ min: 1, max: 4 });
+  const returnsAt = startOfDay(arrivesAt) + days * DAY + timeOfDay(random, 12, 20);
   const plan = { from, to, departsAt, returnsAt };
-  const offers = offersOf(kind, { way, arrivesAt, returnsAt }, money, people.count);
-  const places = { arrivalPlace: stopIn(to, way.kind), departurePlace: stopIn(from, way.kind) };
+  const quotes = createQuotes(kind, { journey, arrivesAt, returnsAt }, pricing, people.count);
+  const places = {
+    arrivalPlace: stationOf(to, journey.kind),
+    departurePlace: stationOf(from, journey.kind),
+  };
   const search: TripProject['search'] = {
     ...(kind === 'hotelOnly' ? { arrivalPlace: places.arrivalPlace } : places),
-    departureLocaleDateTime: clock(departsAt),
+    departureLocaleDateTime: formatLocal(departsAt),
     kind,
-    ...(kind === 'oneWay' ? {} : { returnLocaleDateTime: clock(returnsAt) }),
+    ...(kind === 'oneWay' ? {} : { returnLocaleDateTime: formatLocal(returnsAt) }),
   };
-  return { ...plan, search, offers };
+  return { ...plan, search, quotes };
 }
 
-function wayBetween(from: City, to: City): Way['kind'] {
-  const isNear = from.station !== undefined && to.station !== undefined && kilometers(from, to) < FAR;
+/** A random half or full hour of the day, in milliseconds. */
+function timeOfDay(random: Faker, fromHour: number, toHour: number): number {
+  return random.number.int({ min: fromHour * HOUR, max: toHour * HOUR, multipleOf: HOUR / 2 });
+}
+
+function transportBetween(from: City, to: City): Journey['kind'] {
+  const hasTrain = from.station !== undefined && to.station !== undefined;
+  const isNear = hasTrain && kilometers(from, to) < RAIL_DISTANCE;
   return isNear ? 'rail' : 'flight';
 }
 
-/** A way, and the local times between which people are where it leads to. */
-interface Journey {
-  way: Way;
+/** A journey, with the local times at which the stay at its destination begins and ends. */
+interface Visit {
+  journey: Journey;
   arrivesAt: number;
   returnsAt: number;
 }
 
-function offersOf(kind: string, { way, arrivesAt, returnsAt }: Journey, money: Money, count: number) {
-  const back = kind === 'oneWay' ? undefined : returnsAt;
+function createQuotes(
+  kind: string,
+  { journey, arrivesAt, returnsAt }: Visit,
+  pricing: Pricing,
+  count: number,
+): Quote[] {
+  const { to } = journey;
+  const times: [number, number] = [arrivesAt, returnsAt];
+  const returnTime = kind === 'oneWay' ? undefined : returnsAt;
   return [
-    ...(kind === 'hotelOnly' ? [] : [journey(way, back, money, count)]),
-    ...(kind.includes('otel') ? [stay(way.to, [arrivesAt, returnsAt], money, count)] : []),
-    ...(kind === 'roundTripWithCar' ? [car(way.to, [arrivesAt, returnsAt], money)] : []),
+    ...(kind === 'hotelOnly' ? [] : [transportQuote(journey, returnTime, pricing, count)]),
+    ...(kind === 'hotelOnly' || kind === 'roundTripWithHotel' ? [hotelQuote(to, times, pricing, count)] : []),
+    ...(kind === 'roundTripWithCar' ? [carQuote(to, times, pricing)] : []),
   ];
 }
 
-function car(city: City, [from, to]: [number, number], money: Money): CarQuote {
-  const acriss = money.dice.of(['ECMR', 'CDMR', 'IDAR', 'SFAR']);
-  const place = stopIn(city, 'flight');
+function carQuote(city: City, [from, to]: [number, number], pricing: Pricing): CarQuote {
+  const acriss = pricing.random.helpers.arrayElement(['ECMR', 'CDMR', 'IDAR', 'SFAR']);
+  const place = stationOf(city, 'flight');
   const days = Math.max(1, Math.ceil((to - from) / DAY));
   return {
     kind: 'car',
-    price: price(55 * days, money, 20),
+    price: price(55 * days, pricing, 20),
     rental: {
       car: { acriss, name: carNames[acriss] ?? acriss },
-      pickupLocaleDateTime: clock(from + HOUR),
+      pickupLocaleDateTime: formatLocal(from + HOUR),
       pickupPlace: place,
-      returnLocaleDateTime: clock(to - 2 * HOUR),
+      returnLocaleDateTime: formatLocal(to - 2 * HOUR),
       returnpPlace: place,
     },
   };
@@ -104,52 +122,63 @@ const carNames: Record<string, string> = {
   SFAR: 'Peugeot 5008',
 };
 
-/** What a trip is priced in. */
-export interface Money {
+/** The currency of a trip, and the random generator of its prices. */
+export interface Pricing {
   currency: string;
-  dice: Dice;
+  random: Faker;
 }
 
-/** From a city to another, by local clocks that are written as if they were UTC. */
-export interface Way {
+/** A flight or train from one city to another. */
+export interface Journey {
   from: City;
   to: City;
   kind: 'flight' | 'rail';
+  /** The local time of the departure (see `toLocalTime`). */
   departsAt: number;
 }
 
-/** What one euro is in each currency, near enough for a price. */
+/** The approximate value of one euro in each currency. */
 const rates: Record<string, number> = { EUR: 1, GBP: 0.85, SEK: 11 };
 
-/** So much in euros, in the currency of the trip, with the random part of every price. */
-export function price(euros: number, { currency, dice }: Money, taxRate?: number) {
-  const cents = Math.round(euros * (0.8 + 0.5 * dice.next()) * (rates[currency] ?? 1) * 100);
-  return { currency, total: cents / 100, ...(taxRate === undefined ? {} : { taxRate }) };
+/** Converts an amount in euros to a price in the trip's currency that is up to 20 % lower or 30 % higher. */
+export function price(euros: number, { currency, random }: Pricing, taxRate?: number) {
+  const factor = random.number.float({ min: 0.8, max: 1.3 }) * (rates[currency] ?? 1);
+  return {
+    currency,
+    total: Math.round(euros * factor * 100) / 100,
+    ...(taxRate === undefined ? {} : { taxRate }),
+  };
 }
 
-/** By plane or train: one way, or there and back. */
-export function journey(way: Way, returnsAt: number | undefined, money: Money, people = 1): TransportQuote {
-  const { from, to, kind } = way;
-  const back: Way[] = returnsAt === undefined ? [] : [{ from: to, to: from, kind, departsAt: returnsAt }];
-  const legs = [way, ...back].map((one) => {
-    return { summary: `${one.from.name} – ${one.to.name}`, segments: [segment(one, money.dice)] };
+/** Quotes a flight or train: one way, or with the return journey if `returnsAt` (a local time) is given. */
+export function transportQuote(
+  journey: Journey,
+  returnsAt: number | undefined,
+  pricing: Pricing,
+  people: number,
+): TransportQuote {
+  const { from, to, kind } = journey;
+  const back = returnsAt === undefined ? [] : [{ from: to, to: from, kind, departsAt: returnsAt }];
+  const legs = [journey, ...back].map((leg) => {
+    return { summary: `${leg.from.name} – ${leg.to.name}`, segments: [createSegment(leg, pricing.random)] };
   });
-  const far = kilometers(from, to);
-  const euros = (kind === 'flight' ? 45 + 0.09 * far : 20 + 0.12 * far) * legs.length * people;
-  return { kind, legs, price: price(euros, money, kind === 'rail' ? 10 : undefined) };
+  const distance = kilometers(from, to);
+  const euros = (kind === 'flight' ? 45 + 0.09 * distance : 20 + 0.12 * distance) * legs.length * people;
+  return { kind, legs, price: price(euros, pricing, kind === 'rail' ? 10 : undefined) };
 }
 
-/** The nights in a hotel of a city between two local times. */
-export function stay(city: City, [from, to]: [number, number], money: Money, people = 1): HotelQuote {
-  const name = `${money.dice.of(hotels)} ${city.name}`;
-  const nights = Math.max(1, Math.round((midnight(to) - midnight(from)) / DAY));
+/** Quotes the nights in a hotel between two local times. */
+function hotelQuote(city: City, [from, to]: [number, number], pricing: Pricing, people: number): HotelQuote {
+  const { random } = pricing;
+  const name = `${random.helpers.arrayElement(hotels)} ${city.name}`;
+  const nights = Math.max(1, Math.round((startOfDay(to) - startOfDay(from)) / DAY));
   return {
     kind: 'hotel',
-    cancellable: money.dice.chance(0.9),
-    price: price(125 * nights * people, money, 10),
+    cancellable: random.datatype.boolean(0.9),
+    price: price(125 * nights * people, pricing, 10),
     stay: {
-      checkinLocaleDate: clock(from).slice(0, 10),
-      checkoutLocaleDate: clock(midnight(from) + nights * DAY).slice(0, 10),
+      checkinLocaleDate: formatLocal(from).slice(0, 10),
+      checkoutLocaleDate: formatLocal(startOfDay(from) + nights * DAY).slice(0, 10),
       hotelId: name.toLowerCase().replaceAll(' ', '-'),
       place: {
         country: { code: city.country },
@@ -161,13 +190,13 @@ export function stay(city: City, [from, to]: [number, number], money: Money, peo
   };
 }
 
-/** A local date-time, from a local clock that is written as if it were UTC. */
-export function clock(local: number): string {
+/** Formats a local time as a date-time without zone, such as `2026-11-20T08:00:00`. */
+export function formatLocal(local: number): string {
   return new Date(local).toISOString().slice(0, 19);
 }
 
-/** The day's first moment. */
-export function midnight(time: number): number {
+/** Returns the midnight before a time; both are epoch milliseconds or both local times. */
+export function startOfDay(time: number): number {
   return Math.floor(time / DAY) * DAY;
 }
 
@@ -191,26 +220,31 @@ const railways: Record<string, { id: string; name: string }> = {
   SE: { id: 'SJ', name: 'SJ' },
 };
 
-/** When a way ends, by the local clocks of where it leads to. */
-export function arrival(way: Way): number {
-  return localTime(timeOf(way.departsAt, way.from.zone) + minutes(way) * 60_000, way.to.zone);
+/** The local time of the arrival, in the time zone of the destination. */
+function arrivalTime(journey: Journey): number {
+  const departure = fromLocalTime(journey.departsAt, journey.from.zone);
+  return toLocalTime(departure + durationMinutes(journey) * 60_000, journey.to.zone);
 }
 
-function minutes({ from, to, kind }: Way): number {
+function durationMinutes({ from, to, kind }: Journey): number {
   const hours = kind === 'flight' ? 0.6 + kilometers(from, to) / 780 : 0.3 + kilometers(from, to) / 150;
   return 5 * Math.round((hours * 60) / 5);
 }
 
-function segment(way: Way, dice: Dice): QuotedSegment {
-  const { from, to, kind, departsAt } = way;
+function createSegment(journey: Journey, random: Faker): QuotedSegment {
+  const { from, to, kind, departsAt } = journey;
   const carriers = kind === 'flight' ? airlines : railways;
   const operatingCarrier = carriers[from.country] ?? carriers[to.country];
   return {
-    arrival: { localeDateTime: clock(arrival(way)), place: stopIn(to, kind) },
-    departure: { localeDateTime: clock(departsAt), place: stopIn(from, kind) },
-    duration: minutes(way),
+    arrival: { localeDateTime: formatLocal(arrivalTime(journey)), place: stationOf(to, kind) },
+    departure: { localeDateTime: formatLocal(departsAt), place: stationOf(from, kind) },
+    duration: durationMinutes(journey),
     ...(operatingCarrier
-      ? { operatingCarrier, transportNumber: `${operatingCarrier.id}${dice.between(100, 9899)}` }
+      ? { operatingCarrier, transportNumber: operatingCarrier.id + transportDigits(random) }
       : {}),
   };
+}
+
+function transportDigits(random: Faker): string {
+  return random.string.numeric({ length: { min: 3, max: 4 }, allowLeadingZeros: false });
 }

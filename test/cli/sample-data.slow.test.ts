@@ -100,7 +100,7 @@ it('nobody else loads the lists of names', async () => {
   const registering = asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
   const ran = await runJetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
   expect(ran.code).toBe(0);
-  expect(ran.err).toContain('dist/sample-data/places.js');
+  expect(ran.err).toContain('dist/sample-data/simulation.js');
   expect(ran.err).not.toContain('faker');
 });
 

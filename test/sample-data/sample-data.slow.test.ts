@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { isPossiblePhoneNumber } from 'libphonenumber-js';
-import { cities } from '../../src/sample-data/places.ts';
-import { type Made, makeSampleData } from '../../src/sample-data/sample-data.ts';
+import { cities } from '../../src/sample-data/reference-data.ts';
+import { createSampleData, type SampleCompany } from '../../src/sample-data/sample-data.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { travelResources } from '../../src/store/travel-resources.ts';
 import { isJsonObject, type JsonObject } from '../../src/travel/json.ts';
@@ -14,35 +14,39 @@ import { dumpOf } from '../travel/dump.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const DAY = 86_400_000;
-const wish = { users: 60, trips: 120, seed: 1, now };
+const options = { users: 60, trips: 120, seed: 1, now };
 
 type Item = JsonObject & { id: string; createdAt: string };
 
 interface Run {
-  made: Made;
-  /** How often others could write meanwhile, and what was told on the way. */
+  company: SampleCompany;
+  /** The number of calls of `pause` and of `progress`. */
   pauses: number;
   progress: number;
 }
 
-async function run(store: TravelStore, wanted: Partial<typeof wish> = {}, writes = 500): Promise<Run> {
-  const told = { pauses: 0, progress: 0 };
-  const ground = {
+async function createCompany(
+  store: TravelStore,
+  changes: Partial<typeof options> = {},
+  writes = 500,
+): Promise<Run> {
+  const calls = { pauses: 0, progress: 0 };
+  const deps = {
     store,
     pause: async () => {
-      told.pauses += 1;
+      calls.pauses += 1;
       return writes;
     },
     progress: () => {
-      told.progress += 1;
+      calls.progress += 1;
     },
   };
-  const made = await makeSampleData(ground, { ...wish, ...wanted });
-  return { made, ...told };
+  const company = await createSampleData(deps, { ...options, ...changes });
+  return { company, ...calls };
 }
 
-/** Sample data in a database of its own, and then something about it. */
-async function inDatabase<T>(
+/** Runs `work` on an empty database, which is removed afterwards. */
+async function withStore<T>(
   work: (store: TravelStore, dump: () => Promise<string>) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'sample-data-'));
@@ -55,8 +59,8 @@ async function inDatabase<T>(
   }
 }
 
-/** Everything of a collection, page by page, as a client reads it. */
-async function all(fixture: Fixture, path: string): Promise<Item[]> {
+/** Reads a whole collection page by page through the API. */
+async function readAll(fixture: Fixture, path: string): Promise<Item[]> {
   const found: Item[] = [];
   for (let offset = 0; ; offset += 100) {
     const { body } = await fixture.send('get', `${path}?limit=100&offset=${offset}`).expect(200);
@@ -85,7 +89,7 @@ function zoneOf(place: string): string {
   return zones[city] ?? '';
 }
 
-/** The only time at which the clocks of a place show this. */
+/** The time, in epoch milliseconds, at which the clocks of a place show `local`. Fails unless there is exactly one. */
 function instantOf(local: string, place: string): number {
   const shown = new Intl.DateTimeFormat('sv-SE', {
     ...{ timeZone: zoneOf(place), dateStyle: 'short', timeStyle: 'medium' },
@@ -97,9 +101,9 @@ function instantOf(local: string, place: string): number {
   return times[0] ?? 0;
 }
 
-describe('a company, read by its API', () => {
+describe('a sample company, read through the travel API', () => {
   let fixture: Fixture;
-  let ran: Run;
+  let run: Run;
   const lists = new Map<string, Item[]>();
   const list = (path: string) => lists.get(path) ?? [];
   const byId = (path: string) => new Map(list(path).map((item) => [item.id, item]));
@@ -109,8 +113,8 @@ describe('a company, read by its API', () => {
   ];
   beforeAll(async () => {
     fixture = await openFixture();
-    ran = await run(fixture.runtime.store, { users: 100, trips: 250 });
-    for (const path of paths) lists.set(path, await all(fixture, `/${path}`));
+    run = await createCompany(fixture.runtime.store, { users: 100, trips: 250 });
+    for (const path of paths) lists.set(path, await readAll(fixture, `/${path}`));
   }, 120_000);
   afterAll(() => fixture.close());
 
@@ -118,10 +122,10 @@ describe('a company, read by its API', () => {
     list('trip-projects').flatMap((trip) => (trip[field] ?? []) as unknown as JsonObject[]);
   const cents = ({ amount }: JsonObject) => Math.round(Number((amount as JsonObject)['total']) * 100);
 
-  it('has as many people and trips as were asked for, and as many of everything as is told', () => {
-    const counts = Object.fromEntries(ran.made.counts);
+  it('has the requested numbers of people and trips, and the reported number of every resource', () => {
+    const counts = Object.fromEntries(run.company.counts);
     expect(counts).toMatchObject({ user: 100, tripProject: 250, travelPolicy: 4 });
-    // The admin of the fixture was there before.
+    // The fixture adds one admin.
     expect(list('users')).toHaveLength(101);
     expect(list('events')).toHaveLength((counts['event'] ?? 0) + 1);
     for (const [path, type] of [
@@ -132,11 +136,11 @@ describe('a company, read by its API', () => {
       ['disputes', 'dispute'],
     ] as const)
       expect({ path, count: list(path).length }).toEqual({ path, count: counts[type] });
-    expect(ran.progress).toBe(350);
-    expect(ran.pauses).toBeGreaterThan(3);
+    expect(run.progress).toBe(350);
+    expect(run.pauses).toBeGreaterThan(3);
   });
 
-  it('has people with plausible data, in a tree of managers', () => {
+  it('has people with plausible data, in one tree of managers', () => {
     const people = list('users').filter(({ id }) => id !== fixture.admin);
     const known = byId('users');
     for (const person of people) {
@@ -162,7 +166,7 @@ describe('a company, read by its API', () => {
     expect(archived.length).toBeLessThan(15);
   });
 
-  it('tells nothing of what is not there yet, or not there at all', () => {
+  it('refers only to resources that exist, and that existed when the reference was made', () => {
     const ofPath: [string, string, string][] = [
       ['users', 'managerId', 'users'],
       ['users', 'billingProfileId', 'billing-profiles'],
@@ -182,7 +186,7 @@ describe('a company, read by its API', () => {
       expect({ path, field, any: naming.length > 0 }).toEqual({ path, field, any: true });
       for (const item of naming) {
         const target = targets.get(String(item[field]));
-        // An operation is there before the invoice that it comes on.
+        // An operation is older than the invoice that it is billed on.
         const earliest = field === 'invoiceId' && path === 'billing-operations' ? '' : target?.createdAt;
         expect(earliest).toBeDefined();
         expect(item.createdAt >= String(earliest)).toBe(true);
@@ -194,14 +198,14 @@ describe('a company, read by its API', () => {
         expect(String(users.get(id)?.createdAt) < trip.createdAt).toBe(true);
   });
 
-  it('lists everything in order of its time, events too', () => {
+  it('lists resources and events in order of their creation', () => {
     for (const path of paths) {
       const times = list(path).map(({ createdAt }) => createdAt);
       expect({ path, times }).toEqual({ path, times: [...times].sort() });
     }
   });
 
-  it('travels by plane and train, in the past year and the next two months, with all that happens to trips', () => {
+  it('has trips by plane and train in the past year and the next two months, with cancellations, exchanges and failures', () => {
     const trips = list('trip-projects');
     for (const { search } of trips) {
       const departs = Date.parse(`${(search as JsonObject)['departureLocaleDateTime']}Z`);
@@ -224,7 +228,7 @@ describe('a company, read by its API', () => {
       for (const { arrival, departure } of segments as JsonObject[]) expect(arrival).not.toEqual(departure);
   });
 
-  it('tells cities, where a city is asked for, of every journey and stay', () => {
+  it('names a known city for every journey and stay in a booking snapshot', () => {
     const known = new Set(cities.map(({ name }) => name));
     const snapshots = list('billing-operations').map((one) => (one['bookingSnapshot'] ?? {}) as JsonObject);
     const spots = snapshots.flatMap(({ hotel, transport }) => {
@@ -236,7 +240,7 @@ describe('a company, read by its API', () => {
     for (const { city } of spots) expect([city, known.has(String(city))]).toEqual([city, true]);
   });
 
-  it('has tickets with the classes of trains for trains, and those of planes for planes', () => {
+  it('gives train tickets the classes of trains, and flight tickets those of flights', () => {
     const seen = new Map<string, Set<unknown>>();
     for (const { bookingSnapshot } of list('billing-operations')) {
       const { kind, transport } = (bookingSnapshot ?? {}) as JsonObject;
@@ -251,7 +255,7 @@ describe('a company, read by its API', () => {
     expect([...seen.keys()].sort()).toEqual(['flight', 'rail']);
   });
 
-  it('travels as long as it says, by the clocks of the time zones on its way', () => {
+  it('states a duration for every segment that fits its local times in their time zones', () => {
     const segments = parts('transportLegs').flatMap(({ segments }) => segments as unknown as JsonObject[]);
     const instant = (stop: unknown) => {
       const { localeDateTime, place } = stop as { localeDateTime: string; place: { name: string } };
@@ -265,7 +269,7 @@ describe('a company, read by its API', () => {
     expect(zones.size).toBeGreaterThan(5);
   });
 
-  it('checks in and picks up cars after it arrives, and leaves before it travels home', () => {
+  it('has hotel stays and car rentals that lie between the arrival and the return journey', () => {
     let seen = 0;
     for (const trip of list('trip-projects')) {
       const legs = (trip['transportLegs'] ?? []) as unknown as {
@@ -290,7 +294,7 @@ describe('a company, read by its API', () => {
     expect(seen).toBeGreaterThan(50);
   });
 
-  it('is billed every month, and the numbers add up', async () => {
+  it('is billed every month, and the operations of every invoice add up to its amount', async () => {
     const operations = list('billing-operations');
     for (const invoice of list('invoices')) {
       const own = operations.filter(({ invoiceId }) => invoiceId === invoice.id);
@@ -319,8 +323,8 @@ describe('a company, read by its API', () => {
     );
   });
 
-  it('names a trip and an invoice to look at, which have people and operations', async () => {
-    const { tripProjectId, invoiceId } = ran.made;
+  it('returns an example of a trip with users and of an invoice with operations', async () => {
+    const { tripProjectId, invoiceId } = run.company;
     for (const path of [
       `/trip-projects/${tripProjectId}/users`,
       `/trip-projects/${tripProjectId}/billing-operations`,
@@ -331,7 +335,7 @@ describe('a company, read by its API', () => {
     }
   });
 
-  it('is accepted by its own API: what is read of a person can be written again', async () => {
+  it('has users that the API accepts unchanged in a PUT', async () => {
     for (const person of list('users').slice(1, 30)) {
       const { id, type: _type, createdAt: _createdAt, ...data } = person;
       await fixture.send('put', `/users/${id}`, { data }).expect(200);
@@ -339,25 +343,25 @@ describe('a company, read by its API', () => {
   });
 });
 
-it('the same wish makes the same data, to the last id and event', async () => {
-  const one = await inDatabase(async (store, dump) => {
-    await run(store);
+it('the same options create the same data, ids and events included', async () => {
+  const first = await withStore(async (store, dump) => {
+    await createCompany(store);
     return dump();
   });
-  const other = await inDatabase(async (store, dump) => {
-    await run(store);
+  const second = await withStore(async (store, dump) => {
+    await createCompany(store);
     return dump();
   });
-  expect(one.length).toBeGreaterThan(1_000_000);
-  expect(other === one).toBe(true);
+  expect(first.length).toBeGreaterThan(1_000_000);
+  expect(second === first).toBe(true);
 }, 120_000);
 
-it('how much is written at a time makes no difference', async () => {
+it('the number of writes in one transaction does not change the data', async () => {
   const few = { users: 30, trips: 40 };
   const types = ['user', 'billingProfile', 'tripProject', 'billingOperation', 'invoice', 'refund', 'event'];
   const contents = (writes: number) =>
-    inDatabase(async (store) => {
-      await run(store, few, writes);
+    withStore(async (store) => {
+      await createCompany(store, few, writes);
       const found = [];
       for (const type of types) {
         const query = { type, parentId: '', order: 'asc', limit: 10_000, offset: 0 } as const;
@@ -370,47 +374,49 @@ it('how much is written at a time makes no difference', async () => {
   expect(inMany).toEqual(inOne);
 }, 120_000);
 
-it('another seed adds another company; the same is refused, and so is nothing changed', async () => {
-  await inDatabase(async (store, dump) => {
-    const first = await run(store, { users: 20, trips: 10 });
-    const second = await run(store, { users: 20, trips: 10, seed: 2 });
-    expect(first.made.domain).not.toBe(second.made.domain);
+it('another seed adds another company; the same seed is refused and changes nothing', async () => {
+  await withStore(async (store, dump) => {
+    const first = await createCompany(store, { users: 20, trips: 10 });
+    const second = await createCompany(store, { users: 20, trips: 10, seed: 2 });
+    expect(first.company.domain).not.toBe(second.company.domain);
     const policies = await store.find({ type: 'travelPolicy', name: 'default', values: ['set'] });
-    expect(policies.map(({ doc }) => doc['name'])).toEqual([`${first.made.company} standard`]);
+    expect(policies.map(({ doc }) => doc['name'])).toEqual([`${first.company.company} standard`]);
     const before = await dump();
-    await expect(run(store, { users: 30, trips: 0 })).rejects.toThrow(
-      `${first.made.company} (${first.made.domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
+    await expect(createCompany(store, { users: 30, trips: 0 })).rejects.toThrow(
+      `${first.company.company} (${first.company.domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
     );
     expect(await dump()).toBe(before);
   });
 }, 120_000);
 
-it('where a custom field is mandatory, sample data has nothing for it and says so', async () => {
+it('an account with a mandatory custom field is refused, with the name of the field', async () => {
   const fixture = await openFixture();
   try {
     const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
     await fixture.make('/custom-fields', field);
     const before = await fixture.dump();
-    await expect(run(fixture.runtime.store)).rejects.toThrow('The custom field "Badge" is mandatory');
+    await expect(createCompany(fixture.runtime.store)).rejects.toThrow(
+      'The custom field "Badge" is mandatory',
+    );
     expect(await fixture.dump()).toBe(before);
   } finally {
     await fixture.close();
   }
 });
 
-it('any company can be made, however small, of any seed and on any day', async () => {
-  const wishes = fc.record({
+it('companies of any size, seed and day can be created', async () => {
+  const anyOptions = fc.record({
     users: fc.integer({ min: 1, max: 12 }),
     trips: fc.integer({ min: 0, max: 25 }),
     seed: fc.integer({ min: 0, max: 2 ** 31 }),
     now: fc.integer({ min: 12_000, max: 30_000 }).map((day) => day * DAY),
   });
   await fc.assert(
-    fc.asyncProperty(wishes, async (wanted) => {
-      const { made } = await inDatabase((store) => run(store, wanted));
-      const { users, trips } = wanted;
-      expect(made.counts.get('user')).toBe(users);
-      expect(made.counts.get('tripProject') ?? 0).toBe(trips);
+    fc.asyncProperty(anyOptions, async (chosen) => {
+      const { company } = await withStore((store) => createCompany(store, chosen));
+      const { users, trips } = chosen;
+      expect(company.counts.get('user')).toBe(users);
+      expect(company.counts.get('tripProject') ?? 0).toBe(trips);
     }),
     { numRuns: 12 },
   );

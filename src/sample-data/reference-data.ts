@@ -1,7 +1,6 @@
-import type { Faker } from '@faker-js/faker';
 import type { Place } from '../travel/fields.ts';
 
-/** A city where people live, or to which they travel. */
+/** A city in which people live or to which they travel. */
 export interface City {
   name: string;
   country: string;
@@ -9,13 +8,13 @@ export interface City {
   station?: string;
   lat: number;
   lng: number;
-  /** Its time zone in the tz database. */
+  /** The time zone, by its name in the tz database. */
   zone: string;
-  /** The beginning of its postal codes, where people live. */
+  /** The first digits of the postal codes; set for the cities in which people live. */
   postal?: string;
 }
 
-/** Cities of the offices come first. */
+/** The cities, those with an office first. */
 export const cities: City[] = [
   city('Paris', 'FR', 'CDG Charles de Gaulle', [48.86, 2.35, 'Europe/Paris'], {
     station: 'Gare de Lyon',
@@ -68,22 +67,25 @@ export const cities: City[] = [
   city('Singapore', 'SG', 'SIN Changi', [1.35, 103.82, 'Asia/Singapore']),
 ];
 
-/** Where a plane or a train stops. */
-export function stopIn({ name, country, airport, station, lat, lng }: City, kind: 'flight' | 'rail'): Place {
-  const spot = { country: { code: country }, geoloc: { lat, lng } };
+/** Returns the airport of a city, or its main station for a train. */
+export function stationOf(
+  { name, country, airport, station, lat, lng }: City,
+  kind: 'flight' | 'rail',
+): Place {
+  const location = { country: { code: country }, geoloc: { lat, lng } };
   if (kind === 'rail' && station !== undefined)
-    return { ...spot, name: `${name} ${station}`, type: 'station' };
+    return { ...location, name: `${name} ${station}`, type: 'station' };
   const { iataCode } = airport;
   const full = airport.name === name ? name : `${name} ${airport.name}`;
-  return { airport: { iataCode }, ...spot, name: full, type: 'airport' };
+  return { airport: { iataCode }, ...location, name: full, type: 'airport' };
 }
 
-/** Kilometers by air, near enough (the haversine formula). */
+/** The distance by air between two cities in kilometers, by the haversine formula. */
 export function kilometers(one: City, other: City): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const half = (a: number, b: number) => Math.sin(radians(b - a) / 2) ** 2;
-  const across = Math.cos(radians(one.lat)) * Math.cos(radians(other.lat)) * half(one.lng, other.lng);
-  return 2 * 6371 * Math.asin(Math.sqrt(half(one.lat, other.lat) + across));
+  const haversine = (a: number, b: number) => Math.sin(radians(b - a) / 2) ** 2;
+  const across = Math.cos(radians(one.lat)) * Math.cos(radians(other.lat)) * haversine(one.lng, other.lng);
+  return 2 * 6371 * Math.asin(Math.sqrt(haversine(one.lat, other.lat) + across));
 }
 
 function city(
@@ -97,22 +99,25 @@ function city(
   return { name, country, airport: { iataCode, name: airportName }, lat, lng, zone, ...more };
 }
 
-/** The time of a local clock that is written as if it were UTC, from a time in epoch milliseconds. */
-export function localTime(time: number, zone: string): number {
-  return time + aheadOfUtc(time, zone);
+/**
+ * Converts a time in epoch milliseconds to a local time: the epoch milliseconds at which a clock in UTC shows what the clocks of
+ * the zone show.
+ */
+export function toLocalTime(time: number, zone: string): number {
+  return time + utcOffset(time, zone);
 }
 
-/** The time in epoch milliseconds at which the clocks of a zone show a local time that is written as if it were UTC. */
-export function timeOf(local: number, zone: string): number {
-  // The offset of a time near by is that of the time itself, but within hours of a change of the clocks.
-  const near = local - aheadOfUtc(local, zone);
-  return local - aheadOfUtc(near, zone);
+/** Converts a local time (as `toLocalTime` returns it) to epoch milliseconds. */
+export function fromLocalTime(local: number, zone: string): number {
+  // Near a change of the clocks, the offset at `local` taken as UTC may be the wrong one; a second look corrects it.
+  const estimate = local - utcOffset(local, zone);
+  return local - utcOffset(estimate, zone);
 }
 
-/** How far the clocks of a zone are ahead of UTC at a time, in milliseconds. */
-function aheadOfUtc(time: number, zone: string): number {
+/** The offset of a zone from UTC at a time, in milliseconds; positive to the east. */
+function utcOffset(time: number, zone: string): number {
   const parts = new Map(
-    clockOf(zone)
+    formatFor(zone)
       .formatToParts(time)
       .map(({ type, value }) => [type, Number(value)]),
   );
@@ -121,37 +126,38 @@ function aheadOfUtc(time: number, zone: string): number {
   return shown - Math.floor(time / 1000) * 1000;
 }
 
-/** Making one takes longer than a thousand uses of it. */
-const clocks = new Map<string, Intl.DateTimeFormat>();
+/** Formats by time zone: creating one takes longer than a thousand uses of it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
 
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone);
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
   if (known) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
+  const format = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
     ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
   });
-  clocks.set(timeZone, made);
-  return made;
+  formats.set(timeZone, format);
+  return format;
 }
 
-/** A country where the company has people: how they are called, and where they live. */
-export interface Population {
+/** A country in which the company has a branch. */
+export interface Country {
   country: string;
-  /** Its language, as far as the service speaks it. */
+  /** The language of the branch, among those that the travel service knows. */
   lang: 'en' | 'fr';
   currency: string;
-  /** The form of a company there. */
+  /** The legal form of a company there, as it follows the name. */
   form: string;
-  /** Its name as part of a company's. */
+  /** The name of the country, as it follows the company's name. */
   name: string;
+  /** The share of the people who work there, relative to the other countries. */
   weight: number;
-  /** The numbers that its authority keeps for films and books: nobody has them, so nobody is ever called. */
+  /** The phone numbers that the authority of the country reserves for films and books: no subscriber has them. */
   phone?: { prefix: string; digits: number };
 }
 
 /** The countries of the company, the largest first. */
-export const populations: Population[] = [
+export const countries: Country[] = [
   {
     ...{ country: 'FR', lang: 'fr', currency: 'EUR', form: 'SAS', name: 'France', weight: 40 },
     phone: { prefix: '+33 63998', digits: 4 },
@@ -168,37 +174,3 @@ export const populations: Population[] = [
   { country: 'IT', lang: 'en', currency: 'EUR', form: 'S.r.l.', name: 'Italia', weight: 8 },
   { country: 'SE', lang: 'en', currency: 'SEK', form: 'AB', name: 'Sverige', weight: 7 },
 ];
-
-/** Who gives names, by country, and who throws the dice. */
-export interface Names {
-  of(country: string): Faker;
-  /** Numbers from 0 up to 1, the same for the same seed and purpose. */
-  source(purpose: number): { next(): number };
-}
-
-/** Loads the lists of names, which are large: only here, so that nobody else pays for them. */
-export async function loadNames(seed: number): Promise<Names> {
-  const { Faker, base, de, en, en_GB, es, fr, generateMersenne53Randomizer, it, sv } = await import(
-    '@faker-js/faker'
-  );
-  const source = (purpose: number) => {
-    const randomizer = generateMersenne53Randomizer();
-    randomizer.seed([seed, purpose]);
-    return randomizer;
-  };
-  const randomizer = source(0);
-  const locales = { DE: de, ES: es, FR: fr, GB: en_GB, IT: it, SE: sv };
-  const fakers = new Map(
-    Object.entries(locales).map(([country, locale]) => {
-      return [country, new Faker({ locale: [locale, en, base], randomizer })];
-    }),
-  );
-  return {
-    of: (country) => {
-      const faker = fakers.get(country);
-      if (!faker) throw new Error(`there are no names for ${country}`);
-      return faker;
-    },
-    source: (purpose) => source(purpose),
-  };
-}
