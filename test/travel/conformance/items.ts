@@ -4,8 +4,8 @@ import { type Method, NOON } from '../../fixtures/travel.ts';
 import { flags, hasNull, requiredFields, sample, without } from '../samples.ts';
 import { fault, refused, viewOf } from './view.ts';
 
-/** What one item does: created, read, changed, replaced, deleted, refused. */
-export function items(resource: Resource): void {
+/** Tests creating, reading, changing, replacing and deleting one item, and the requests that are refused. */
+export function describeItems(resource: Resource): void {
   const view = viewOf(resource);
   const { post, make } = view;
 

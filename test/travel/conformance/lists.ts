@@ -3,8 +3,8 @@ import type { Resource } from '../../../src/travel/resource.ts';
 import { MOST } from '../samples.ts';
 import { refused, viewOf } from './view.ts';
 
-/** What the list does: pages, orders, filters. */
-export function lists(resource: Resource): void {
+/** Tests the pages, the sort orders and the filters of the list. */
+export function describeLists(resource: Resource): void {
   const view = viewOf(resource);
   const { make } = view;
 

@@ -3,8 +3,8 @@ import type { Resource } from '../../../src/travel/resource.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 import { fault, refused, viewOf } from './view.ts';
 
-/** What holds between resources: uniqueness, references, parents. */
-export function relations(resource: Resource): void {
+/** Tests unique values, references and parents. */
+export function describeRelations(resource: Resource): void {
   const view = viewOf(resource);
   const { post, make } = view;
 

@@ -1,0 +1,3 @@
+import { describeResource } from './describe-resource.ts';
+
+describeResource('costCenter');
