@@ -48,7 +48,7 @@ export interface Background {
 /** What working off the reconcileQueue takes. */
 export interface BackgroundDeps {
   reconcileQueue: ReconcileQueue;
-  reconciler: Pick<Reconciler, 'attempt' | 'releaseUnkept'>;
+  reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
   pauseOf(connection: Connection): CircuitBreaker;
   runtime: Runtime;
 }
@@ -134,7 +134,7 @@ export async function reconcileDue(
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<number> {
-  if (!(await deps.reconciler.releaseUnkept())) throw new Unkept('outcomes could not be kept');
+  if (!(await deps.reconciler.releaseUnsaved())) throw new Unkept('outcomes could not be kept');
   const { now } = deps.runtime;
   const heed = deps.pauseOf(connection);
   const due = heed.holds(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
@@ -147,7 +147,7 @@ export async function reconcileDue(
       if (unkept >= AT_ONCE || !heed.admits(now())) return;
       attempts += 1;
       const isProbe = heed.reason() !== undefined;
-      if ((await deps.reconciler.attempt(connection, id)) === 'unkept') unkept += 1;
+      if ((await deps.reconciler.reconcile(connection, id)) === 'unsaved') unkept += 1;
       if (isProbe) heed.ended(now());
     }
   };

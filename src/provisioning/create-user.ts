@@ -1,15 +1,15 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Connection } from './connection.ts';
-import { addressKey, claimantOf, isParkingAddress } from './email-conflicts.ts';
-import { isPrivileged } from './guard.ts';
+import { addressKey, findClaimant, isParkingAddress } from './email-conflicts.ts';
+import { isAdministrator } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isResetPending } from './ownership.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityMatch } from './store-ports.ts';
-import { isGivenUp, isSomebodyElse } from './takeover.ts';
+import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
 
 /** What deciding about a POST needs. */
 export interface CreateUserDeps {
@@ -47,7 +47,7 @@ export async function createUser(
   const { account } = connection;
   const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
   const maker = await arrivals.identities.findHolder(account, { creating: email });
-  const claimant = await claimantOf(arrivals, connection, { email });
+  const claimant = await findClaimant(arrivals, connection, { email });
   for (const one of [holder, maker, claimant])
     if (one && one.connection !== connection.id && one.deletedAt === undefined) throw conflict();
   // Reserved in the same commit, so that of two connections with one new person only one can have it.
@@ -131,7 +131,7 @@ async function tombstoneOf(
   for (const match of matches) {
     const found = await arrivals.identities.find(connection.id, match);
     const tombstone = found.find(
-      (one) => isGivenUp(one) && (one.travelId !== undefined || one.creating !== undefined),
+      (one) => canBeTakenOver(one) && (one.travelId !== undefined || one.creating !== undefined),
     );
     if (tombstone) return tombstone;
   }
@@ -139,7 +139,7 @@ async function tombstoneOf(
   const { account } = connection;
   const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
   const maker = await arrivals.identities.findHolder(account, { creating: email });
-  return [holder, maker].find((one) => one && isGivenUp(one));
+  return [holder, maker].find((one) => one && canBeTakenOver(one));
 }
 
 interface Return {
@@ -153,10 +153,10 @@ function restoreUser(arrivals: CreateUserDeps, connection: Connection, back: Ret
   const { travelId, applied, creating, leasedUntil, progress } = tombstone;
   const { onReturn } = connection.policies;
   const fresh = newIdentity(arrivals.runtime, connection, desired);
-  const isOther = isSomebodyElse(tombstone, fresh, { isNew: true });
+  const isOther = isDifferentPerson(tombstone, fresh, { isNew: true });
   // Whoever left before the traveler was reset leaves that to be done.
   const mustReset = isOther || isResetPending(tombstone, tombstone);
-  const isAdmin = tombstone.observed !== undefined && isPrivileged(tombstone.observed);
+  const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
   if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
     return createBesideLeaver(tombstone, fresh);
   // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.

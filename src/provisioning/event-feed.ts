@@ -130,7 +130,7 @@ async function recordTraveler(
   const since = deps.runtime.now();
   // Without rules nobody can be kept.
   if ('kind' in basis) return false;
-  return (await recordTravelers(deps, { connection, basis, since }, news)).areAllRead;
+  return (await recordTravelers(deps, { connection, rulesSnapshot: basis, since }, news)).areAllRead;
 }
 
 /** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */

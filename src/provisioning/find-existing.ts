@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import { travelersToShow, unclaimedIdentity } from './record-observed.ts';
+import { filterVisibleTravelers, unclaimedIdentity } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Imports } from './store-ports.ts';
@@ -65,10 +65,10 @@ async function ask(
 ): Promise<boolean> {
   const answer = await connection.travel.findByEmails([email], BUDGET_MS);
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
-  const travelers = await travelersToShow(deps.imports, connection, answer.value);
+  const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
   const basis = deps.bases.lastKnown(connection);
   const identities = travelers.map((traveler) =>
-    unclaimedIdentity(deps.runtime, connection, { basis, traveler }),
+    unclaimedIdentity(deps.runtime, connection, { rulesSnapshot: basis, traveler }),
   );
   await deps.imports.saveUnclaimed(identities, deps.runtime.now());
   return identities.length > 0;

@@ -67,7 +67,7 @@ export function importer(deps: Deps): Importer {
     run: async (connection, onPage, { acceptMissing = false } = {}) => {
       const basis = await deps.bases.current(connection);
       if ('kind' in basis) return basis;
-      const look = { connection, basis, since: deps.runtime.now() };
+      const look = { connection, rulesSnapshot: basis, since: deps.runtime.now() };
       const walked = await walk(deps, look, onPage);
       if ('kind' in walked) return walked;
       const { known: seen, unreadable, ...counted } = walked;

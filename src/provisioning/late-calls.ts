@@ -9,44 +9,53 @@ import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { LateCalls, Reservation } from './identity.ts';
-import type { Draft, Task } from './reconcile-context.ts';
+import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
  * Takes travelers out of use that late creates have made beside the linked one: they are deleted, or archived where that is
  * refused. A failure when the travel API could not be used.
  */
-export async function removeLateTravelers(task: Task, draft: Draft): Promise<TravelFailure | undefined> {
+export async function removeLateTravelers(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Promise<TravelFailure | undefined> {
   const creates = draft.progress.late?.creates ?? [];
   const addresses = [...new Set(creates.map(({ reservation }) => reservation.email))];
   if (addresses.length === 0) return undefined;
-  const found = await task.connection.travel.findByEmails(addresses);
+  const found = await context.connection.travel.findByEmails(addresses);
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
-    if (!creates.some((create) => isSurelyOwn(task, traveler, create))) continue;
-    const failure = (await isLinked(task, traveler)) ? undefined : await remove(task, traveler);
+    if (!creates.some((create) => isSurelyOwn(context, traveler, create))) continue;
+    const failure = (await isLinked(context, traveler)) ? undefined : await remove(context, traveler);
     if (failure) return failure;
   }
   return undefined;
 }
 
 /** Stricter than for a link, as somebody may have made the traveler by hand since: it must have every value that was sent. */
-function isSurelyOwn(task: Task, traveler: TravelUser, create: OpenCreate): boolean {
-  return isOwnCreate(task, traveler, create) && hasAnnouncedValues(traveler, create.fields, task.basis.rules);
+function isSurelyOwn(context: ReconcileContext, traveler: TravelUser, create: UnconfirmedCreate): boolean {
+  return (
+    isOwnCreate(context, traveler, create) &&
+    hasAnnouncedValues(traveler, create.fields, context.rulesSnapshot.rules)
+  );
 }
 
-async function isLinked({ connection, store }: Task, { id, email }: TravelUser): Promise<boolean> {
+async function isLinked(
+  { connection, identities }: ReconcileContext,
+  { id, email }: TravelUser,
+): Promise<boolean> {
   const { account } = connection;
   const holders = [
-    await store.identities.findHolder(account, { travelId: id }),
-    await store.identities.findHolder(account, { creating: email }),
+    await identities.findHolder(account, { travelId: id }),
+    await identities.findHolder(account, { creating: email }),
   ];
   return holders.some((holder) => holder !== undefined);
 }
 
 async function remove(
-  { connection: { travel } }: Task,
+  { connection: { travel } }: ReconcileContext,
   { id }: TravelUser,
 ): Promise<TravelFailure | undefined> {
   const removed = await travel.remove(id);
@@ -60,7 +69,7 @@ async function remove(
 const TOLERANCE_MS = 2_000;
 
 /** A create that was sent and whose outcome is not known. */
-export interface OpenCreate {
+export interface UnconfirmedCreate {
   reservation: Reservation;
   fields: AnnouncedFields;
 }
@@ -69,21 +78,28 @@ export interface OpenCreate {
  * True when a traveler was made by our own create: the address was free when it was looked for before sending, or the
  * traveler has every value that was sent and is not older than the reservation. In doubt it is somebody else's.
  */
-export function isOwnCreate(task: Task, traveler: TravelUser, { reservation, fields }: OpenCreate): boolean {
+export function isOwnCreate(
+  context: ReconcileContext,
+  traveler: TravelUser,
+  { reservation, fields }: UnconfirmedCreate,
+): boolean {
   const { email, wasFree, reservedAt } = reservation;
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   const createdAt = Date.parse(traveler.createdAt);
   // NaN is not before nor after anything.
   const isNew = reservedAt !== undefined && createdAt >= reservedAt - TOLERANCE_MS;
-  return isNew && hasAnnouncedValues(traveler, fields, task.basis.rules);
+  return isNew && hasAnnouncedValues(traveler, fields, context.rulesSnapshot.rules);
 }
 
 /** The draft in which fields are doubted that an earlier call may have changed after the last answer. */
-export function withLateDoubts(task: Task, draft: Draft): Draft {
+export function withLateCallsDoubted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (!observed || !progress.late) return draft;
-  const applied = markLateChanges(draft.applied, progress.late.sent, { observed, rules: task.basis.rules });
+  const applied = markLateChanges(draft.applied, progress.late.sent, {
+    observed,
+    rules: context.rulesSnapshot.rules,
+  });
   return { ...draft, applied };
 }
 
@@ -97,8 +113,8 @@ interface LateCall {
 }
 
 /** The late calls with one more, which may be carried out from now on until the travel API has surely forgotten it. */
-export function lateAfter(
-  { now, connection }: Task,
+export function addLateCall(
+  { now, connection }: ReconcileContext,
   before: LateCalls | undefined,
   { announced, applied = {}, reservation }: LateCall,
 ): LateCalls {
@@ -111,7 +127,7 @@ export function lateAfter(
 }
 
 /** A create that was repeated is one: it may have been carried out since it was first announced. */
-function withCreate(creates: OpenCreate[], create: OpenCreate): OpenCreate[] {
+function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): UnconfirmedCreate[] {
   const before = creates.find((one) => isSameCreate(one, create));
   if (!before) return [...creates, create];
   const wasFree = before.reservation.wasFree || create.reservation.wasFree;
@@ -120,17 +136,17 @@ function withCreate(creates: OpenCreate[], create: OpenCreate): OpenCreate[] {
 }
 
 /** True when two creates would make the same traveler. */
-export function isSameCreate(one: OpenCreate, other: OpenCreate): boolean {
+export function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
   return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 
 /** True when the time has come to look once more for calls that were carried out late. */
-export function isLateCheckDue({ now }: Task, { progress: { late } }: Draft): boolean {
+export function isLateCheckDue({ now }: ReconcileContext, { progress: { late } }: OutcomeDraft): boolean {
   return late !== undefined && late.checkAt <= now();
 }
 
 /** The draft once the last look for late calls is over. */
-export function withoutLateCalls(draft: Draft): Draft {
+export function withoutLateCalls(draft: OutcomeDraft): OutcomeDraft {
   const { late: _, ...progress } = draft.progress;
   return { ...draft, progress };
 }

@@ -6,22 +6,22 @@ import type { FieldKey, Finding, Snapshot } from '../translator/translation.ts';
 import { readField } from '../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
-import { chooseAddress, withEmail } from './create-traveler.ts';
-import { withFreeAddress } from './email-conflicts.ts';
+import { chooseEmail, wantedFieldsWithEmail } from './create-traveler.ts';
+import { resolveEmailConflict } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { passGates, refuseOwnUser } from './guard.ts';
+import { refuseOwnUser, withGuardsApplied } from './guard.ts';
 import type { Identity } from './identity.ts';
-import { withBaseline } from './ownership.ts';
+import { withoutUnownedFields } from './ownership.ts';
 import {
-  type Draft,
-  draftOf,
-  type Fields,
   isApproved,
-  isHeldBefore,
-  type Task,
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type WantedFields,
+  wasHeldFor,
   withFinding,
 } from './reconcile-context.ts';
-import { type Resolved, resolveReferences } from './references.ts';
+import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Identities, References } from './store-ports.ts';
 
@@ -61,26 +61,27 @@ export function travelerPreviewer(
     previewTraveler(taskOf(records, subject, { basis, references: await resolve(basis.rules) }));
 }
 
-async function previewTraveler(task: Task): Promise<PreviewedTraveler> {
-  const draft = draftOf(task.identity, task.translation);
-  if (draft.travelId !== undefined) return linkedOutlook(task, draft);
-  return isOutOfUse(task.identity) ? told(draft, emptyPlan) : unlinkedOutlook(task, draft);
+async function previewTraveler(context: ReconcileContext): Promise<PreviewedTraveler> {
+  const draft = newDraft(context.identity, context.translation);
+  if (draft.travelId !== undefined) return linkedOutlook(context, draft);
+  return isOutOfUse(context.identity) ? told(draft, emptyPlan) : unlinkedOutlook(context, draft);
 }
 
-async function linkedOutlook(task: Task, draft: Draft): Promise<PreviewedTraveler> {
-  const own = await refuseOwnUser(task, draft);
+async function linkedOutlook(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
+  const own = await refuseOwnUser(context, draft);
   if (own?.end.kind === 'state') return told(own.draft, emptyPlan);
-  if (isHeldBefore(task.identity, 'return') && !isApproved(task.identity, 'return'))
+  if (wasHeldFor(context.identity, 'return') && !isApproved(context.identity, 'return'))
     return told(withFinding(draft, findings.heldReturn()), emptyPlan);
-  const addressed = await withFreeAddress(task, withBaseline(task, draft));
-  const gated = await passGates(task, addressed);
-  return told(gated.draft, planned(task, gated.draft, gated.fields));
+  const addressed = await resolveEmailConflict(context, withoutUnownedFields(context, draft));
+  const gated = await withGuardsApplied(context, addressed);
+  return told(gated.draft, planned(context, gated.draft, gated.fields));
 }
 
-async function unlinkedOutlook(task: Task, draft: Draft): Promise<PreviewedTraveler> {
-  const fresh: Draft = { ...draft, applied: {} };
-  const { draft: addressed, email } = await chooseAddress(task, fresh);
-  if (email !== undefined) return told(addressed, planned(task, addressed, withEmail(task, email)));
+async function unlinkedOutlook(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
+  const fresh: OutcomeDraft = { ...draft, applied: {} };
+  const { draft: addressed, email } = await chooseEmail(context, fresh);
+  if (email !== undefined)
+    return told(addressed, planned(context, addressed, wantedFieldsWithEmail(context, email)));
   const isWaiting = addressed.waitingFor !== undefined;
   return {
     ...told(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
@@ -88,12 +89,16 @@ async function unlinkedOutlook(task: Task, draft: Draft): Promise<PreviewedTrave
   };
 }
 
-function planned(task: Task, { applied, refused, observed }: Draft, wanted: Fields): Plan {
-  const { version, rules } = task.basis;
+function planned(
+  context: ReconcileContext,
+  { applied, refused, observed }: OutcomeDraft,
+  wanted: WantedFields,
+): Plan {
+  const { version, rules } = context.rulesSnapshot;
   return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
-function told(draft: Draft, next: Plan): PreviewedTraveler {
+function told(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
   return { plan: next, findings: draft.findings, isPending: false };
 }
 
@@ -108,7 +113,7 @@ function resolver(
   identity: Identity,
 ): (rules: Rules) => Promise<Snapshot['references']> {
   const references = unwritten(records.references.findRows);
-  const known = new Map<string, Promise<Resolved>>();
+  const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
     const mark = JSON.stringify(findManagerReferences(rules, identity.desired));
     const resolved = known.get(mark) ?? resolveReferences({ ...records, references }, identity, rules);
@@ -117,27 +122,25 @@ function resolver(
   };
 }
 
-/** A reconciliation's task, of which every way to write leads nowhere. */
+/** A reconciliation's context, of which every way to write leads nowhere. */
 function taskOf(
   records: PreviewDeps,
   { connection, identity }: Subject,
   { basis, references }: { basis: RulesSnapshot; references: Snapshot['references'] },
-): Task {
+): ReconcileContext {
   const { lookups, rules } = basis;
   const { desired, applied, origin } = identity;
   const snapshot = { lookups, references, applied };
   return {
     connection,
     identity,
-    token: '',
-    basis,
+    rulesSnapshot: basis,
     translation: toTravel(rules, desired, snapshot),
     baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
-    store: {
-      identities: { ...records.identities, commit: async () => 'stale' },
-      leases: { announce: async () => 'lost', waitFor: async () => {} },
-      holds: { admitDeparture: async () => true },
-    },
+    identities: { ...records.identities, commit: async () => 'stale' },
+    holds: { admitDeparture: async () => true },
+    announce: async () => 'lost',
+    saveEmailWait: async () => {},
     enqueue: async () => {},
     now: () => 0,
     newId: () => 'preview',

@@ -1,9 +1,9 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import { isPrivileged } from './guard.ts';
+import { isAdministrator } from './guard.ts';
 import type { Identity, Outcome } from './identity.ts';
-import { managerChain, managerOf, type RowsOf } from './references.ts';
+import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 
@@ -45,7 +45,7 @@ export async function notifyDependents(
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
-  for (const email of stoppedAt(before, after)) {
+  for (const email of emailsNoLongerAwaited(before, after)) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
@@ -57,8 +57,8 @@ export async function notifyDependents(
  * The addresses that others wait for in vain from now on: of somebody who waits for no address any more, or must wait for an
  * admin, so that a swap does not come about; of an administrator, who does not give the address up.
  */
-function stoppedAt(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
-  const isAdmin = (one: Outcome['observed']) => one !== undefined && isPrivileged(one);
+function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
+  const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
   // Only news is told: who waits for the same address is touched too, and that is also the identity itself.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
@@ -71,7 +71,7 @@ function stoppedAt(before: Identity, { hold, observed, waitingFor }: Outcome): s
 }
 
 /** The references of an identity before a reconciliation, and what that left behind. */
-interface Relinked {
+interface ReferenceChange {
   identity: Identity;
   before: ReferenceRow[];
   after: Outcome;
@@ -82,20 +82,23 @@ interface Relinked {
  * its members gets another manager or none. Whoever was left out of it has no manager, and so stands at the end of the
  * chain of managers that began with the one that the member had before.
  */
-export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: Relinked): Promise<void> {
+export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: ReferenceChange): Promise<void> {
   const { connection } = relinked.identity;
   const of = (id: string) => deps.references.findRows(connection, id);
   const leftOut = new Set<string>();
   for (const manager of await formerManagers(deps, relinked)) {
     for (const id of await managerChain(of, manager)) {
-      if (await hasOpenCircle(of, id)) leftOut.add(id);
+      if (await canFollowAgain(of, id)) leftOut.add(id);
     }
   }
   await markDirty(deps, connection, [...leftOut]);
 }
 
 /** By the references, and by the traveler: an attempt that died may have kept the new references already. */
-async function formerManagers(deps: NotifyDeps, { identity, before, after }: Relinked): Promise<Set<string>> {
+async function formerManagers(
+  deps: NotifyDeps,
+  { identity, before, after }: ReferenceChange,
+): Promise<Set<string>> {
   const { connection, id, applied } = identity;
   const former = new Set<string>();
   const linked = managerOf(before);
@@ -110,7 +113,7 @@ async function formerManagers(deps: NotifyDeps, { identity, before, after }: Rel
 }
 
 /** True when a manager was left out whose chain of managers does not lead back any more. */
-async function hasOpenCircle(of: RowsOf, id: string): Promise<boolean> {
+async function canFollowAgain(of: ReadRows, id: string): Promise<boolean> {
   for (const { target, travelId } of await of(id)) {
     const isLeftOut = target !== undefined && target !== id && travelId === undefined;
     if (isLeftOut && !(await managerChain(of, target)).includes(id)) return true;
@@ -123,7 +126,9 @@ async function notifyReferrers(
   before: Identity,
   others: (string | undefined)[],
 ): Promise<void> {
-  const values = [...valuesOf(before), before.travelId, ...others].filter((value) => value !== undefined);
+  const values = [...referenceValuesOf(before), before.travelId, ...others].filter(
+    (value) => value !== undefined,
+  );
   const all = await deps.references.findReferrers(before.connection, before.id, values);
   // Who names itself has just looked.
   const referrers = all.filter((id) => id !== before.id);
@@ -158,7 +163,11 @@ export async function markDirty(
 }
 
 /** Every value by which others may refer to an identity (docs/architecture.md, References). */
-export function valuesOf({ id, desired, travelId }: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
+export function referenceValuesOf({
+  id,
+  desired,
+  travelId,
+}: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
   return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired)].filter(
     (value) => typeof value === 'string',
   );

@@ -11,9 +11,15 @@ import { type CustomFieldValue, ownableKeys, readField, type TravelUser } from '
 import { isEqualJson } from '../translator/values.ts';
 import type { WithAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { isPrivilegedRole } from './guard.ts';
+import { isAdministratorRole } from './guard.ts';
 import type { Identity } from './identity.ts';
-import { type Draft, type Fields, isApproved, type Task, withFinding } from './reconcile-context.ts';
+import {
+  isApproved,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type WantedFields,
+  withFinding,
+} from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
@@ -21,23 +27,34 @@ import type { TravelFailure } from './travel-ports.ts';
  * a field that the rules still make the same of as at the import is left alone, and one that they make nothing of any more is
  * removed, as if it had been sent.
  */
-export function withBaseline({ translation, baseline }: Task, draft: Draft): WithAddress {
+export function withoutUnownedFields(
+  { translation, baseline }: ReconcileContext,
+  draft: OutcomeDraft,
+): WithAddress {
   if (!baseline) return { draft, fields: translation.fields };
-  const fields: Fields = { ...translation.fields };
+  const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
   for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
     if (key in applied || draft.progress.written?.includes(key)) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSame(before, now)) fields[key] = { kind: 'kept' };
     // The mapping did not give an imported administrator the role, so it is not the IdP's to take away.
-    else if (before?.kind === 'value' && now?.kind !== 'value' && key !== 'email' && !isPrivilegedRole(key))
+    else if (
+      before?.kind === 'value' &&
+      now?.kind !== 'value' &&
+      key !== 'email' &&
+      !isAdministratorRole(key)
+    )
       applied[key] = { sent: before.value, answered: before.value, source: before.source };
   }
   return { draft: { ...draft, applied }, fields };
 }
 
 /** The draft that remembers, once nothing is left to send, which fields the IdP has written since the import. */
-export function withWritten({ translation: { fields }, baseline }: Task, draft: Draft): Draft {
+export function withWrittenFields(
+  { translation: { fields }, baseline }: ReconcileContext,
+  draft: OutcomeDraft,
+): OutcomeDraft {
   if (!baseline) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
   const isWritten = (key: FieldKey) => key in draft.applied || !isSame(baseline[key], fields[key]);
@@ -63,20 +80,20 @@ export function isReturnHeld(identity: Identity): boolean {
 /** True while a traveler must still be cleared of what it was for somebody else. */
 export function isResetPending(
   { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<Draft, 'progress'>,
+  { progress }: Pick<OutcomeDraft, 'progress'>,
 ): boolean {
-  return progress.reset === true || lastReset(origin) > (progress.resetDone ?? 0);
+  return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
 }
 
 /** The draft once the traveler has nothing left of somebody else. */
-export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Draft): Draft {
+export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
   if (!isResetPending({ origin }, draft)) return draft;
   const { reset: _, ...progress } = draft.progress;
-  return { ...draft, progress: { ...progress, resetDone: lastReset(origin) } };
+  return { ...draft, progress: { ...progress, resetDone: lastResetVersion(origin) } };
 }
 
 /** Everything that a traveler has, as if it had been sent: what is not wanted is then removed, by whomever it was made. */
-export function resettingApplied({ applied, observed }: Draft): AppliedFields {
+export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
   if (!observed) return applied;
   const { email, archived } = applied;
   const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
@@ -87,7 +104,7 @@ export function resettingApplied({ applied, observed }: Draft): AppliedFields {
   return reset;
 }
 
-function lastReset({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
+function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
   return Math.max(resetAt, returnAt);
 }
 
@@ -96,8 +113,8 @@ function lastReset({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
  * along. They are left out of the next request, and lost, as merge patch replaces the array as a whole (RFC 7396).
  * Answers these values, and the failure without what named them; undefined when nothing else was refused.
  */
-export async function lostValues(
-  task: Task,
+export async function findLostValues(
+  context: ReconcileContext,
   failure: TravelFailure,
   sent: { plan: Plan; body: JsonObject; current: TravelUser | undefined },
 ): Promise<{ lost: CustomFieldValue[]; failure: TravelFailure | undefined }> {
@@ -109,16 +126,21 @@ export async function lostValues(
     planned: [...Object.keys(plan.set), ...plan.remove],
     current,
   };
-  const known = findUnsendableValues({ ...refused, customFields: task.basis.lookups.customFields });
-  const { values, names } = known.isDoubtful ? await askedAnew(task, refused, known) : known;
+  const known = findUnsendableValues({
+    ...refused,
+    customFields: context.rulesSnapshot.lookups.customFields,
+  });
+  const { values, names } = known.isDoubtful
+    ? await unsendableByFreshLookups(context, refused, known)
+    : known;
   if (values.length === 0) return { lost: [], failure };
   const fields = failure.fields.filter(({ field }) => names.includes(field));
   return { lost: values, failure: fields.length > 0 ? { ...failure, fields } : undefined };
 }
 
 /** Judges by custom fields that were read after the refusal: one may have been disabled a moment ago. */
-async function askedAnew(
-  { connection: { lookups } }: Task,
+async function unsendableByFreshLookups(
+  { connection: { lookups } }: ReconcileContext,
   refused: Omit<RefusedPatch, 'customFields'>,
   known: Unsendable,
 ): Promise<Unsendable> {
@@ -133,7 +155,10 @@ async function askedAnew(
  * After a patch without these values was taken: none of them is applied any more, each is a finding, and none is wanted
  * until it is translated anew, with the custom fields as they are now.
  */
-export function notingLost({ draft, fields }: WithAddress, lost: readonly CustomFieldValue[]): WithAddress {
+export function withLostValues(
+  { draft, fields }: WithAddress,
+  lost: readonly CustomFieldValue[],
+): WithAddress {
   if (lost.length === 0) return { draft, fields };
   const keys = lost.map(({ customFieldId }) => `customFields.${customFieldId}`);
   const applied = without(draft.applied, keys);
@@ -148,7 +173,7 @@ function without<T>(all: Record<string, T>, keys: string[]): Record<string, T> {
 }
 
 /** Earlier findings of lost values, which stay until the traveler has a value in that field again. */
-export function lostBefore({ identity }: Task, draft: Draft): Finding[] {
+export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
   return identity.findings.filter(({ code, field }) => {
     const hasValue = draft.observed?.customFields?.some(
       (one) => `customFields.${one.customFieldId}` === field,
@@ -167,9 +192,9 @@ const HOUR_MS = 3_600_000;
  * The draft in which fields that drifted are sent again, where the connection corrects drift; a field that comes back again
  * and again is left as it is for the rest of the hour.
  */
-export function correctingDrift(task: Task, draft: Draft): Draft {
-  if (task.connection.policies.drift !== 'correct' || !draft.observed) return draft;
-  const now = task.now();
+export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
+  const now = context.now();
   const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
   const applied: AppliedFields = { ...draft.applied };
   for (const { field } of findDrift(draft.applied, draft.observed)) {

@@ -11,19 +11,19 @@ import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-ca
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
-  type Draft,
-  draftOf,
   endInFailure,
   endInState,
-  type Fields,
   isApproved,
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
   type ReconcileResult,
-  type Task,
+  type WantedFields,
   withFinding,
   withHold,
-  withKnownOutcome,
+  withoutAnnouncedCall,
 } from './reconcile-context.ts';
-import { type Resolved, resolveReferences } from './references.ts';
+import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
@@ -38,19 +38,19 @@ const LATE_CHECK_MS = 60_000;
 
 /**
  * What one attempt came to: `refused`, the travel API or a guard will not have it; `busy`, another holds the lease; `moved`,
- * more was written meanwhile; `failed`, it is tried again; `unkept`, the store could keep neither a lease nor an outcome, so
+ * more was written meanwhile; `failed`, it is tried again; `unsaved`, the store could keep neither a lease nor an outcome, so
  * the identity is as due as before: the caller must wait.
  */
-export type Attempt = 'settled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unkept';
+export type AttemptResult = 'reconciled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unsaved';
 
 /** Makes the travel service agree with identities, one at a time. */
 export interface Reconciler {
   /** One attempt at one identity, now. Never rejects. */
-  attempt(connection: Connection, id: string): Promise<Attempt>;
+  reconcile(connection: Connection, id: string): Promise<AttemptResult>;
   /** Resolves when no attempt is under way. */
   idle(): Promise<void>;
   /** Gives back the leases of attempts whose outcome could not be kept; false while the store refuses. Never rejects. */
-  releaseUnkept(): Promise<boolean>;
+  releaseUnsaved(): Promise<boolean>;
 }
 
 /** What the reconciler works with. */
@@ -64,7 +64,7 @@ export interface ReconcileDeps {
   references: References;
   holds: Pick<Holds, 'admitDeparture'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
-  bases: RulesSnapshots;
+  rulesSnapshots: RulesSnapshots;
   /** Called when identities were made dirty. */
   wake(): void;
   runtime: Runtime;
@@ -73,17 +73,17 @@ export interface ReconcileDeps {
 /** The one reconcile function that every path uses: level-triggered, under a lease, safe to run any number of times. */
 export function reconciler(workshop: ReconcileDeps): Reconciler {
   const deps: ReconcilerState = { ...workshop, unkept: new Map() };
-  const underWay = new Set<Promise<Attempt>>();
+  const underWay = new Set<Promise<AttemptResult>>();
   return {
-    releaseUnkept: async () => {
+    releaseUnsaved: async () => {
       for (const [token, { held, text }] of [...deps.unkept]) {
         deps.unkept.delete(token);
-        if ((await giveUp(deps, held, text)) === 'unkept') return false;
+        if ((await giveUp(deps, held, text)) === 'unsaved') return false;
       }
       return true;
     },
-    attempt: async (connection, id) => {
-      const attempt = tryOnce(deps, connection, id);
+    reconcile: async (connection, id) => {
+      const attempt = reconcileOnce(deps, connection, id);
       underWay.add(attempt);
       try {
         return await attempt;
@@ -99,16 +99,20 @@ export function reconciler(workshop: ReconcileDeps): Reconciler {
 
 /** The attempts whose outcome could not be kept, by their lease's token. */
 interface ReconcilerState extends ReconcileDeps {
-  unkept: Map<string, { held: Held; text: string }>;
+  unkept: Map<string, { held: LeasedIdentity; text: string }>;
 }
 
-async function tryOnce(deps: ReconcilerState, connection: Connection, id: string): Promise<Attempt> {
+async function reconcileOnce(
+  deps: ReconcilerState,
+  connection: Connection,
+  id: string,
+): Promise<AttemptResult> {
   const token = deps.runtime.newId();
   const now = deps.runtime.now();
   const identity = await takeLease(deps, connection, { id, lease: { token, until: now + LEASE_MS, now } });
   if (typeof identity === 'string') return identity;
   try {
-    return await underLease(deps, connection, { identity, token });
+    return await reconcileUnderLease(deps, connection, { identity, token });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
     return await giveUp(deps, { identity, token }, String(error));
@@ -120,24 +124,28 @@ async function takeLease(
   deps: ReconcileDeps,
   connection: Connection,
   { id, lease }: { id: string; lease: Parameters<Leases['acquire']>[2] },
-): Promise<Identity | 'busy' | 'unkept'> {
+): Promise<Identity | 'busy' | 'unsaved'> {
   try {
     return (await deps.leases.acquire(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'a lease could not be kept');
-    return 'unkept';
+    return 'unsaved';
   }
 }
 
-interface Held {
+interface LeasedIdentity {
   identity: Identity;
   token: string;
 }
 
-async function underLease(deps: ReconcilerState, connection: Connection, held: Held): Promise<Attempt> {
+async function reconcileUnderLease(
+  deps: ReconcilerState,
+  connection: Connection,
+  held: LeasedIdentity,
+): Promise<AttemptResult> {
   const { identity, token } = held;
-  const translated = await translate(deps, deps.bases, { connection, identity });
-  const { settled, basis, announced } = await settleWith(deps, connection, { held, translated });
+  const translated = await translateIdentity(deps, deps.rulesSnapshots, { connection, identity });
+  const { settled, basis, announced } = await decideOutcome(deps, connection, { held, translated });
   // Not after a failure: that a target is gone must be told again until the traveler has followed.
   const { end } = settled;
   if (!('kind' in translated) && end.kind === 'state') {
@@ -162,7 +170,7 @@ async function underLease(deps: ReconcilerState, connection: Connection, held: H
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (end.kind === 'failed') return 'failed';
   if (kept === 'moved') return 'moved';
-  return isRefusal(settled) ? 'refused' : 'settled';
+  return isRefusal(settled) ? 'refused' : 'reconciled';
 }
 
 /** True for an end that an IdP is told of when it has deactivated or deleted the user. */
@@ -171,14 +179,14 @@ function isRefusal({ draft, end }: ReconcileResult): boolean {
   return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
 }
 
-async function settleWith(
+async function decideOutcome(
   deps: ReconcileDeps,
   connection: Connection,
-  { held, translated }: { held: Held; translated: Translated | TravelFailure },
+  { held, translated }: { held: LeasedIdentity; translated: TranslatedIdentity | TravelFailure },
 ): Promise<{ settled: ReconcileResult; basis: string | undefined; announced: string[] }> {
   const { identity } = held;
   if ('kind' in translated) {
-    const unread = draftOf(identity, {
+    const unread = newDraft(identity, {
       fields: {},
       findings: identity.findings,
       trace: identity.trace,
@@ -187,37 +195,38 @@ async function settleWith(
     return { settled: endInFailure(unread, translated), basis: identity.rulesVersion, announced: [] };
   }
   const announced = identity.creating === undefined ? [] : [identity.creating];
-  const task = taskOf(deps, connection, { held, translated, announced });
-  if (await areRulesHeld(deps, connection, { identity, basis: translated.basis })) {
-    const draft = withFinding(draftOf(identity, translated.translation), findings.heldRules());
+  const context = newContext(deps, connection, { held, translated, announced });
+  if (await isHeldByRulesChange(deps, connection, { identity, basis: translated.rulesSnapshot })) {
+    const draft = withFinding(newDraft(identity, translated.translation), findings.heldRules());
     const waiting = { ...draft, waitingFor: identity.waitingFor };
     return {
-      settled: endInState(heldByRules(task, waiting), 'held'),
+      settled: endInState(withRulesHold(context, waiting), 'held'),
       basis: identity.rulesVersion,
       announced: [],
     };
   }
-  return { settled: await reconcileTraveler(task), basis: translated.basis.version, announced };
+  return { settled: await reconcileTraveler(context), basis: translated.rulesSnapshot.version, announced };
 }
 
-function taskOf(
+function newContext(
   deps: ReconcileDeps,
   connection: Connection,
   {
     held: { identity, token },
-    translated: { basis, translation, baseline },
+    translated: { rulesSnapshot, translation, baseline },
     announced,
-  }: { held: Held; translated: Translated; announced: string[] },
-): Task {
-  const announce: Leases['announce'] = async (of, id, lease, news) => {
-    const outcome = await deps.leases.announce(of, id, lease, news);
-    if (outcome === 'done' && 'creating' in news && news.creating) announced.push(news.creating);
-    return outcome;
-  };
-  const { identities, holds, runtime } = deps;
+  }: { held: LeasedIdentity; translated: TranslatedIdentity; announced: string[] },
+): ReconcileContext {
+  const { identities, leases, holds, runtime } = deps;
   return {
-    ...{ connection, identity, token, basis, translation, baseline },
-    store: { identities, leases: { ...deps.leases, announce }, holds },
+    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds },
+    announce: async (announcement) => {
+      const outcome = await leases.announce(connection.id, identity.id, token, announcement);
+      if (outcome === 'done' && 'creating' in announcement && announcement.creating)
+        announced.push(announcement.creating);
+      return outcome;
+    },
+    saveEmailWait: (email) => leases.waitFor(connection.id, identity.id, token, email),
     enqueue: async ({ connection: of, id }) => {
       await deps.reconcileQueue.markDirty(of, [id], runtime.now());
       deps.wake();
@@ -229,15 +238,15 @@ function taskOf(
 }
 
 /** Somebody who waits for another cause goes on waiting for that one. */
-function heldByRules(task: Task, draft: Draft): Draft {
-  const { hold, findings: before } = task.identity;
-  if (!hold || hold.cause === 'rules') return withHold(task, draft, 'rules');
+function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { hold, findings: before } = context.identity;
+  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
   const kept = before.filter(({ code }) => code !== findings.heldRules().code);
   return withFinding({ ...draft, hold, findings: kept }, findings.heldRules());
 }
 
 /** True while a change of rules waits for an admin, and nothing but that change brings this identity here. */
-async function areRulesHeld(
+async function isHeldByRulesChange(
   { rulesChanges }: ReconcileDeps,
   connection: Connection,
   { identity, basis }: { identity: Identity; basis: RulesSnapshot },
@@ -255,7 +264,7 @@ function toOutcome(
   identity: Identity,
   from: {
     settled: ReconcileResult;
-    translated: Translated | TravelFailure;
+    translated: TranslatedIdentity | TravelFailure;
     rulesVersion: string | undefined;
   },
 ): Outcome {
@@ -264,7 +273,7 @@ function toOutcome(
   const trace = 'kind' in from.translated ? identity.trace : from.translated.translation.trace;
   const common = { ...draft, trace, rulesVersion: from.rulesVersion };
   if (end.kind === 'state') {
-    const progress = withSettled(identity, withNextLateCheck(draft.progress, now()));
+    const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
     return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
   }
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
@@ -280,7 +289,7 @@ function toOutcome(
 }
 
 /** Nothing is settled before an IdP has written it: its first write reads the traveler. */
-function withSettled({ claimed, version }: Identity, progress: Progress): Progress {
+function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
   return claimed ? { ...progress, settledVersion: version } : progress;
 }
 
@@ -320,7 +329,11 @@ function logResult(
 }
 
 /** A fault of ours, or a link that another won: back off and look again. */
-async function giveUp(deps: ReconcilerState, held: Held, text: string): Promise<'failed' | 'unkept'> {
+async function giveUp(
+  deps: ReconcilerState,
+  held: LeasedIdentity,
+  text: string,
+): Promise<'failed' | 'unsaved'> {
   const { identity, token } = held;
   const { now, random, log } = deps.runtime;
   const wait = backoff({ kind: 'unavailable', text }, identity.attempts, random());
@@ -337,7 +350,7 @@ async function giveUp(deps: ReconcilerState, held: Held, text: string): Promise<
   } catch (error) {
     log.error({ err: error }, 'an outcome could not be kept; it is tried again until its lease runs out');
     deps.unkept.set(token, { held, text });
-    return 'unkept';
+    return 'unsaved';
   }
   return 'failed';
 }
@@ -349,23 +362,23 @@ export interface TranslateDeps {
 }
 
 /** A translation with all that it rested on. */
-export interface Translated {
-  basis: RulesSnapshot;
-  resolved: Resolved;
+export interface TranslatedIdentity {
+  rulesSnapshot: RulesSnapshot;
+  resolved: ResolvedReferences;
   translation: Translation;
   /** What the rules make of the user as imported, for an identity that has a baseline. */
-  baseline: Fields | undefined;
+  baseline: WantedFields | undefined;
 }
 
 /**
  * Translates an identity under the connection's present rules and lookups; what is not found is looked up once more in
  * fresh ones. A failure when the travel API could never be read.
  */
-export async function translate(
+export async function translateIdentity(
   directory: TranslateDeps,
   of: RulesSnapshots,
   { connection, identity }: { connection: Connection; identity: Identity },
-): Promise<Translated | TravelFailure> {
+): Promise<TranslatedIdentity | TravelFailure> {
   const basis = await of.current(connection);
   if ('kind' in basis) return basis;
   const first = await translateWith(directory, identity, basis);
@@ -380,30 +393,32 @@ async function translateWith(
   directory: TranslateDeps,
   identity: Identity,
   basis: RulesSnapshot,
-): Promise<Translated> {
+): Promise<TranslatedIdentity> {
   const resolved = await resolveReferences(directory, identity, basis.rules);
   const snapshot = { lookups: basis.lookups, references: resolved.references, applied: identity.applied };
   const { desired, origin } = identity;
   const baseline = origin.baseline && toTravel(basis.rules, origin.baseline, snapshot).fields;
-  return { basis, resolved, translation: toTravel(basis.rules, desired, snapshot), baseline };
+  return { rulesSnapshot: basis, resolved, translation: toTravel(basis.rules, desired, snapshot), baseline };
 }
 
 /** Makes the travel service agree with one identity, whatever it takes; safe to run any number of times. */
-export async function reconcileTraveler(task: Task): Promise<ReconcileResult> {
-  const { identity } = task;
-  const draft = draftOf(identity, task.translation);
+export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
+  const { identity } = context;
+  const draft = newDraft(identity, context.translation);
   if (!identity.claimed) return endInState({ ...draft, findings: [] }, 'synced');
-  if (identity.deletedAt !== undefined) return archiveTraveler(task, draft);
+  if (identity.deletedAt !== undefined) return archiveTraveler(context, draft);
   const { movedFrom } = identity.origin;
   const begun = movedFrom === undefined ? draft : withFinding(draft, findings.movedFrom(movedFrom));
   if (isReturnHeld(identity))
-    return endInState(withHold(task, withFinding(begun, findings.heldReturn()), 'return'), 'held');
+    return endInState(withHold(context, withFinding(begun, findings.heldReturn()), 'return'), 'held');
   const first =
-    begun.travelId === undefined ? await reconcileActive(task, begun) : await updateTraveler(task, begun);
+    begun.travelId === undefined
+      ? await linkUnlessInactive(context, begun)
+      : await updateTraveler(context, begun);
   if (first !== 'gone') return first;
-  const unlinked: Draft = { ...withKnownOutcome(begun), travelId: undefined, observed: undefined };
+  const unlinked: OutcomeDraft = { ...withoutAnnouncedCall(begun), travelId: undefined, observed: undefined };
   if (isInactive(identity)) return endInState(unlinked, 'synced');
-  const again = await reconcileActive(task, unlinked);
+  const again = await linkUnlessInactive(context, unlinked);
   if (again !== 'gone') return again;
   return endInFailure(unlinked, {
     kind: 'unavailable',
@@ -412,15 +427,18 @@ export async function reconcileTraveler(task: Task): Promise<ReconcileResult> {
 }
 
 /** An inactive person whose traveler is gone needs none; anybody else gets one. */
-async function reconcileActive(task: Task, begun: Draft): Promise<ReconcileResult | 'gone'> {
-  const isDue = isLateCheckDue(task, begun);
-  const failure = isDue ? await removeLateTravelers(task, begun) : undefined;
+async function linkUnlessInactive(
+  context: ReconcileContext,
+  begun: OutcomeDraft,
+): Promise<ReconcileResult | 'gone'> {
+  const isDue = isLateCheckDue(context, begun);
+  const failure = isDue ? await removeLateTravelers(context, begun) : undefined;
   if (failure) return endInFailure(begun, failure);
   const isOpen = begun.creating !== undefined && begun.progress.reservation !== undefined;
-  if (isOpen) return linkOrCreateTraveler(task, begun);
+  if (isOpen) return linkOrCreateTraveler(context, begun);
   const draft = isDue ? withoutLateCalls(begun) : begun;
   const hadTraveler = Object.keys(draft.applied).length > 0;
-  if (isInactive(task.identity) && hadTraveler)
+  if (isInactive(context.identity) && hadTraveler)
     return endInState({ ...draft, creating: undefined }, 'synced');
-  return linkOrCreateTraveler(task, { ...draft, applied: {} });
+  return linkOrCreateTraveler(context, { ...draft, applied: {} });
 }

@@ -21,7 +21,7 @@ export interface RecordDeps {
 /** Whose travelers were looked at, by which rules, and from when on. */
 export interface ObservationContext {
   connection: Connection;
-  basis: RulesSnapshot;
+  rulesSnapshot: RulesSnapshot;
   since: number;
 }
 
@@ -39,14 +39,14 @@ export interface RecordedTravelers {
  */
 export async function recordTravelers(
   deps: RecordDeps,
-  { connection, basis, since }: ObservationContext,
+  { connection, rulesSnapshot, since }: ObservationContext,
   travelers: TravelUser[],
 ): Promise<RecordedTravelers> {
   const ids = travelers.map(({ id }) => id);
   const identities = await deps.imports.findKnown(connection.id, ids);
   const known = new Map(identities.map((identity) => [identity.travelId, identity]));
   const isClaimed = ({ id }: TravelUser) => known.get(id)?.claimed === true;
-  const shown = await travelersToShow(
+  const shown = await filterVisibleTravelers(
     deps.imports,
     connection,
     travelers.filter((traveler) => !isClaimed(traveler)),
@@ -54,14 +54,14 @@ export async function recordTravelers(
   // Nearly everybody, every time: who is as last seen, under the same rules, need not be translated again.
   const isAsSeen = (traveler: TravelUser) => {
     const before = known.get(traveler.id);
-    return before?.rulesVersion === basis.version && isDeepStrictEqual(before.observed, traveler);
+    return before?.rulesVersion === rulesSnapshot.version && isDeepStrictEqual(before.observed, traveler);
   };
   const asSeen = new Set(shown.filter(isAsSeen));
   const others = shown.filter((traveler) => !asSeen.has(traveler));
   const unchanged = [...asSeen].flatMap(({ id }) => known.get(id)?.id ?? []);
   await deps.imports.markSeen(connection.id, unchanged, since);
   const newcomers = others.map((traveler) =>
-    unclaimedIdentity(deps.runtime, connection, { basis, traveler }),
+    unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
   );
   await deps.imports.saveUnclaimed(newcomers, since);
   for (const traveler of others)
@@ -69,10 +69,10 @@ export async function recordTravelers(
   const claimed = travelers.filter(isClaimed);
   const areAllRead = await recordClaimed(
     deps,
-    { connection, basis, since },
+    { connection, rulesSnapshot, since },
     claimed.map((traveler) => ({ traveler, identity: known.get(traveler.id) })),
   );
-  return { areAllRead, known: liveOnes(identities) };
+  return { areAllRead, known: travelIdsOfLive(identities) };
 }
 
 /**
@@ -90,10 +90,10 @@ export async function recordPresent(
     known.map(({ id }) => id),
     since,
   );
-  return liveOnes(known);
+  return travelIdsOfLive(known);
 }
 
-function liveOnes(identities: KnownTraveler[]): string[] {
+function travelIdsOfLive(identities: KnownTraveler[]): string[] {
   return identities.flatMap(({ travelId, deletedAt }) =>
     travelId !== undefined && deletedAt === undefined ? [travelId] : [],
   );
@@ -166,21 +166,21 @@ export async function markStale(deps: RecordDeps, connection: Connection, ids: s
 export function unclaimedIdentity(
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
   connection: Connection,
-  { basis, traveler }: { basis: RulesSnapshot; traveler: TravelUser },
+  { rulesSnapshot, traveler }: { rulesSnapshot: RulesSnapshot; traveler: TravelUser },
 ): Identity {
-  const desired = toScim(basis.rules, traveler, { lookups: basis.lookups });
+  const desired = toScim(rulesSnapshot.rules, traveler, { lookups: rulesSnapshot.lookups });
   return {
     ...newIdentity(runtime, connection, desired),
     claimed: false,
     state: 'synced',
-    rulesVersion: basis.version,
+    rulesVersion: rulesSnapshot.version,
     travelId: traveler.id,
     observed: traveler,
   };
 }
 
 /** Those of the travelers that this connection may show as its own: linked nowhere else, not just being made, not parked, not erased. */
-export async function travelersToShow(
+export async function filterVisibleTravelers(
   imports: Imports,
   connection: Connection,
   travelers: TravelUser[],

@@ -4,13 +4,13 @@ import { toText } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
-interface Directory {
+interface ReferenceDeps {
   identities: Pick<Identities, 'findById' | 'find'>;
   references: Pick<References, 'findRows' | 'save' | 'update'>;
 }
 
 /** What an identity's references came to: for the translator by raw value, and as the rows to keep. */
-export interface Resolved {
+export interface ResolvedReferences {
   references: Map<string, Reference>;
   rows: ReferenceRow[];
   /** The rows as they were before. */
@@ -22,10 +22,10 @@ export interface Resolved {
  * target is gone, so that a later namesake changes nobody's manager.
  */
 export async function resolveReferences(
-  directory: Directory,
+  directory: ReferenceDeps,
   identity: Identity,
   rules: Rules,
-): Promise<Resolved> {
+): Promise<ResolvedReferences> {
   const { connection, id } = identity;
   const before = await directory.references.findRows(connection, id);
   const kept = new Map(before.map((row) => [row.raw, row]));
@@ -34,15 +34,16 @@ export async function resolveReferences(
   const isKept = identity.claimed;
   // Kept before anybody is sought: who appears from now on finds this identity among the referrers.
   const isNew = !raws.every((raw) => kept.has(raw));
-  if (isNew && isKept) await directory.references.save(connection, id, raws.map(rowOf(kept)));
-  const found: Found[] = [];
-  for (const raw of raws) found.push(await targetOf(directory, { identity, raw, kept: kept.get(raw) }));
-  const linked = found.map(linkOf(identity));
-  const admit = (of: RowsOf) => withoutCircles(of, id, { found, linked });
-  const isAsBefore = isSame(before, linked);
+  if (isNew && isKept) await directory.references.save(connection, id, raws.map(toRow(kept)));
+  const found: FoundTarget[] = [];
+  for (const raw of raws) found.push(await resolveTarget(directory, { identity, raw, kept: kept.get(raw) }));
+  const linked = found.map(toLinkedRow(identity));
+  const admit = (of: ReadRows) => withoutCycles(of, id, { found, linked });
+  const isAsBefore = areSameRows(before, linked);
   const admitted = !isKept || isAsBefore ? linked : await directory.references.update(connection, id, admit);
   const references = new Map<string, Reference>();
-  for (const [index, one] of found.entries()) references.set(one.raw, judge(identity, one, admitted[index]));
+  for (const [index, one] of found.entries())
+    references.set(one.raw, toReference(identity, one, admitted[index]));
   const rows = found.map(({ raw, target }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
@@ -51,7 +52,7 @@ export async function resolveReferences(
   return { references, rows: isKept ? rows : [], before };
 }
 
-function isSame(some: ReferenceRow[], others: ReferenceRow[]): boolean {
+function areSameRows(some: ReferenceRow[], others: ReferenceRow[]): boolean {
   const isAt = ({ raw, target, travelId }: ReferenceRow, index: number) => {
     const other = others[index];
     return other?.raw === raw && other.target === target && other.travelId === travelId;
@@ -59,48 +60,51 @@ function isSame(some: ReferenceRow[], others: ReferenceRow[]): boolean {
   return some.length === others.length && some.every(isAt);
 }
 
-interface Question {
+interface RawReference {
   identity: Identity;
   raw: string;
   kept: ReferenceRow | undefined;
 }
 
-interface Found {
+interface FoundTarget {
   raw: string;
   target: Identity | undefined;
   /** The travel user that it led to before, when the target or its traveler is gone. */
   lost: string | undefined;
 }
 
-function rowOf(kept: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
+function toRow(kept: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
   return (raw) => kept.get(raw) ?? { raw, target: undefined, travelId: undefined };
 }
 
 /** That a target is gone must be told again until the traveler has followed: its travel user stays in the row until then. */
-function linkOf(identity: Identity): (found: Found) => ReferenceRow {
+function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   return ({ raw, target, lost }) => {
     const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
     return { raw, target: target?.id, travelId };
   };
 }
 
-async function targetOf(directory: Directory, { identity, raw, kept }: Question): Promise<Found> {
-  const sent = sentFor(identity, raw);
+async function resolveTarget(
+  directory: ReferenceDeps,
+  { identity, raw, kept }: RawReference,
+): Promise<FoundTarget> {
+  const sent = sentTravelIdFor(identity, raw);
   const before = kept?.target
     ? await directory.identities.findById(identity.connection, kept.target)
-    : await linkedTo(directory, identity.connection, sent);
-  const target = before && isLive(before) ? before : await seek(directory, identity.connection, raw);
+    : await findLinkedIdentity(directory, identity.connection, sent);
+  const target = before && isLive(before) ? before : await findTarget(directory, identity.connection, raw);
   return { raw, target, lost: target?.travelId === undefined ? (kept?.travelId ?? sent) : undefined };
 }
 
 /** The travel user that was sent for the value: whoever returns inherits what was sent, but no references. */
-function sentFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
+function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
   const isFromRaw = managerId !== undefined && toText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }
 
-async function linkedTo(
-  directory: Directory,
+async function findLinkedIdentity(
+  directory: ReferenceDeps,
   connection: string,
   travelId: string | undefined,
 ): Promise<Identity | undefined> {
@@ -112,7 +116,11 @@ async function linkedTo(
  * In the order of docs/architecture.md, References: a SCIM id, a travel user id, an email, the externalId or userName
  * of a known user.
  */
-async function seek(directory: Directory, connection: string, raw: string): Promise<Identity | undefined> {
+async function findTarget(
+  directory: ReferenceDeps,
+  connection: string,
+  raw: string,
+): Promise<Identity | undefined> {
   const byId = await directory.identities.findById(connection, raw);
   if (byId && isLive(byId)) return byId;
   const matches: IdentityMatch[] = [
@@ -131,7 +139,11 @@ async function seek(directory: Directory, connection: string, raw: string): Prom
   return undefined;
 }
 
-function judge(identity: Identity, { target, lost }: Found, row: ReferenceRow | undefined): Reference {
+function toReference(
+  identity: Identity,
+  { target, lost }: FoundTarget,
+  row: ReferenceRow | undefined,
+): Reference {
   if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
   if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
@@ -139,10 +151,10 @@ function judge(identity: Identity, { target, lost }: Found, row: ReferenceRow | 
 }
 
 /** The rows without the links that would close a circle: nobody else follows these. */
-async function withoutCircles(
-  of: RowsOf,
+async function withoutCycles(
+  of: ReadRows,
   id: string,
-  { found, linked }: { found: Found[]; linked: ReferenceRow[] },
+  { found, linked }: { found: FoundTarget[]; linked: ReferenceRow[] },
 ): Promise<ReferenceRow[]> {
   const rows: ReferenceRow[] = [];
   for (const [index, row] of linked.entries()) {
@@ -162,7 +174,7 @@ function isLive(identity: Identity): boolean {
 const LONGEST_CHAIN = 1_000;
 
 /** Reads the references of one identity. */
-export type RowsOf = (id: string) => Promise<ReferenceRow[]>;
+export type ReadRows = (id: string) => Promise<ReferenceRow[]>;
 
 /** The manager that an identity has: of several references the first that leads to a traveler. */
 export function managerOf(rows: ReferenceRow[]): string | undefined {
@@ -170,7 +182,7 @@ export function managerOf(rows: ReferenceRow[]): string | undefined {
 }
 
 /** An identity, its manager, the manager's manager, and so on; each once. */
-export async function managerChain(of: RowsOf, id: string | undefined): Promise<string[]> {
+export async function managerChain(of: ReadRows, id: string | undefined): Promise<string[]> {
   const chain = new Set<string>();
   let next = id;
   while (next !== undefined && !chain.has(next) && chain.size < LONGEST_CHAIN) {

@@ -88,7 +88,7 @@ export function provisioningService({
   };
   const pauseOf = (connection: Connection) => officeOf(connection).pause;
   const changes = rulesChanges({ ...store, runtime });
-  const reconciler = reconcilerOf({ ...store, bases, wake, runtime, rulesChanges: changes });
+  const reconciler = reconcilerOf({ ...store, rulesSnapshots: bases, wake, runtime, rulesChanges: changes });
   const seen = watching(reconciler, (connection) => officeOf(connection).watched);
   const work = { ...store, reconciler: seen, pauseOf, runtime };
   const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
@@ -144,8 +144,8 @@ async function workOffAll(work: BackgroundDeps, connections: Connection[]): Prom
 /** The same reconciler, from whose travel calls the connection's pause learns. */
 function watching(reconciler: Reconciler, watchedOf: (connection: Connection) => Connection): Reconciler {
   return {
-    attempt: (connection, id) => reconciler.attempt(watchedOf(connection), id),
-    releaseUnkept: reconciler.releaseUnkept,
+    reconcile: (connection, id) => reconciler.reconcile(watchedOf(connection), id),
+    releaseUnsaved: reconciler.releaseUnsaved,
     idle: reconciler.idle,
   };
 }

@@ -1,38 +1,38 @@
 import { foldCase } from '../schema/case-fold.ts';
-import { isPrivileged, isTakeoverApproved } from './guard.ts';
+import { isAdministrator, isTakeoverApproved } from './guard.ts';
 import type { Identity } from './identity.ts';
-import type { Task } from './reconcile-context.ts';
+import type { ReconcileContext } from './reconcile-context.ts';
 
 /**
  * True when a person is not the one who left the tombstone. Two externalIds decide; without them, two who were live at
  * the same time are two people. `isNew`: the person is just being created, whatever the wall clock says.
  */
-export function isSomebodyElse(
+export function isDifferentPerson(
   tombstone: Tombstone,
   person: Person,
   { isNew }: { isNew: boolean } = { isNew: false },
 ): boolean {
-  return haveTwoExternalIds(tombstone, person) ?? (!isNew && wereLiveTogether(tombstone, person));
+  return haveDifferentExternalIds(tombstone, person) ?? (!isNew && wereActiveTogether(tombstone, person));
 }
 
 /**
  * A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead, which an
  * administrator's never does.
  */
-export function isGivenUp({ deletedAt, observed, origin }: Identity): boolean {
+export function canBeTakenOver({ deletedAt, observed, origin }: Identity): boolean {
   if (deletedAt === undefined) return false;
-  return !origin.givesEmailUp || (observed !== undefined && isPrivileged(observed));
+  return !origin.givesEmailUp || (observed !== undefined && isAdministrator(observed));
 }
 
 /** True where two people had one address at the same time: the second waits until the leaver's traveler gives it up. */
-export function isNeverGivenTo(task: Task, tombstone: Identity): boolean {
-  if (mustSeparate(task) || isTakeoverApproved(task.identity)) return false;
-  return areTwoWithOneAddress(tombstone, task.identity);
+export function mustWaitForLeaver(context: ReconcileContext, tombstone: Identity): boolean {
+  if (givesNewTraveler(context) || isTakeoverApproved(context.identity)) return false;
+  return areRivalsForEmail(tombstone, context.identity);
 }
 
 /** True for two people with one address, of whom the second never gets the traveler of the first. */
-export function areTwoWithOneAddress(tombstone: Tombstone, person: Person): boolean {
-  return haveTwoExternalIds(tombstone, person) !== false && wereLiveTogether(tombstone, person);
+export function areRivalsForEmail(tombstone: Tombstone, person: Person): boolean {
+  return haveDifferentExternalIds(tombstone, person) !== false && wereActiveTogether(tombstone, person);
 }
 
 /** The externalId that a leaver had when they left. */
@@ -45,14 +45,17 @@ export function leaverExternalId({
 }
 
 /** Undefined where the externalIds do not tell: one belongs to one IdP. */
-function haveTwoExternalIds(tombstone: Tombstone, { connection, desired }: Person): boolean | undefined {
+function haveDifferentExternalIds(
+  tombstone: Tombstone,
+  { connection, desired }: Person,
+): boolean | undefined {
   const left = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
   const { externalId } = desired;
   return left === undefined || typeof externalId !== 'string' ? undefined : left !== externalId;
 }
 
 /** By the wall clock; it may have been set back, but nobody waits for an address before they are there. */
-function wereLiveTogether(
+function wereActiveTogether(
   { deletedAt = 0, observed }: Tombstone,
   { createdAt, waitingFor }: Person,
 ): boolean {
@@ -60,7 +63,7 @@ function wereLiveTogether(
   return hasWaited || createdAt < deletedAt;
 }
 
-export function mustSeparate({ connection: { policies, parkingDomain } }: Task): boolean {
+export function givesNewTraveler({ connection: { policies, parkingDomain } }: ReconcileContext): boolean {
   return policies.onReturn === 'separate' && parkingDomain !== undefined;
 }
 

@@ -2,18 +2,21 @@ import type { JsonObject } from '../schema/resource.ts';
 import { resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
 import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
-import { lateAfter, withLateDoubts } from './late-calls.ts';
+import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
 import {
-  type Draft,
   endInFailure,
+  type OutcomeDraft,
+  type ReconcileContext,
   type ReconcileResult,
-  type Task,
-  withKnownOutcome,
+  withoutAnnouncedCall,
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /** Why a call was not made: another attempt may have begun. */
-export const leaseLost: TravelFailure = { kind: 'unavailable', text: 'the lease ended before the next call' };
+export const leaseLostFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'the lease ended before the next call',
+};
 
 /**
  * Commits what the draft announces before a call to its traveler is made. A traveler that was found in this attempt is
@@ -21,12 +24,12 @@ export const leaseLost: TravelFailure = { kind: 'unavailable', text: 'the lease 
  * identity is linked to the traveler.
  */
 export async function announceCall(
-  { connection, identity, token, store }: Task,
-  { travelId, applied, progress }: Draft,
+  { identity, announce }: ReconcileContext,
+  { travelId, applied, progress }: OutcomeDraft,
 ): Promise<boolean> {
   const isLinked = travelId === undefined || travelId === identity.travelId;
   const news = isLinked ? { progress } : { travelId, applied, progress };
-  return (await store.leases.announce(connection.id, identity.id, token, news)) === 'done';
+  return (await announce(news)) === 'done';
 }
 
 /** What a patch is made of. */
@@ -38,43 +41,49 @@ interface Patch {
 }
 
 /** A draft that knows what the patch came to; after a failure, one that still announces it. */
-export type Patched = { draft: Draft } | { draft: Draft; failure: TravelFailure; body: JsonObject };
+export type PatchResult =
+  | { draft: OutcomeDraft }
+  | { draft: OutcomeDraft; failure: TravelFailure; body: JsonObject };
 
 /** Sends one patch to a traveler, announced before. */
-export async function announcedPatch(
-  task: Task,
-  draft: Draft,
+export async function patchTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,
-): Promise<Patched> {
+): Promise<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
-  const told: Draft = { ...draft, progress: { ...draft.progress, announced } };
+  const told: OutcomeDraft = { ...draft, progress: { ...draft.progress, announced } };
   const body = toPatchBody(plan, draft.observed, omit);
-  if (!(await announceCall(task, told))) return { draft, failure: leaseLost, body };
-  task.checkpoint('beforeSend');
-  const answer = await task.connection.travel.patch(travelId, body);
-  task.checkpoint('afterSend');
+  if (!(await announceCall(context, told))) return { draft, failure: leaseLostFailure, body };
+  context.checkpoint('beforeSend');
+  const answer = await context.connection.travel.patch(travelId, body);
+  context.checkpoint('afterSend');
   if (answer.kind !== 'ok') return { draft: told, failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
-  return { draft: withKnownOutcome({ ...told, applied, observed: answer.value }) };
+  return { draft: withoutAnnouncedCall({ ...told, applied, observed: answer.value }) };
 }
 
 /** Reads the linked traveler; `gone` when it no longer exists. */
 export async function readTraveler(
-  task: Task,
-  draft: Draft,
+  context: ReconcileContext,
+  draft: OutcomeDraft,
   travelId: string,
-): Promise<Draft | ReconcileResult | 'gone'> {
-  const answer = await task.connection.travel.read(travelId);
-  if (answer.kind === 'ok') return withObserved(task, draft, answer.value);
+): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
+  const answer = await context.connection.travel.read(travelId);
+  if (answer.kind === 'ok') return withObservedTraveler(context, draft, answer.value);
   return answer.kind === 'notFound' ? 'gone' : endInFailure(draft, answer);
 }
 
 /** The draft with a traveler that was just read; what calls without a known outcome came to is judged by it. */
-export function withObserved(task: Task, draft: Draft, observed: TravelUser): Draft {
+export function withObservedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  observed: TravelUser,
+): OutcomeDraft {
   const { announced, ...progress } = draft.progress;
-  const seen = { observed, rules: task.basis.rules };
-  if (!announced) return withLateDoubts(task, { ...draft, observed });
-  const late = lateAfter(task, draft.progress.late, { announced, applied: draft.applied });
+  const seen = { observed, rules: context.rulesSnapshot.rules };
+  if (!announced) return withLateCallsDoubted(context, { ...draft, observed });
+  const late = addLateCall(context, draft.progress.late, { announced, applied: draft.applied });
   const applied = resolveAnnounced(draft.applied, announced, seen);
-  return withLateDoubts(task, { ...draft, observed, applied, progress: { ...progress, late } });
+  return withLateCallsDoubted(context, { ...draft, observed, applied, progress: { ...progress, late } });
 }

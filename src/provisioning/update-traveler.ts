@@ -6,43 +6,43 @@ import type { AppliedFields, FieldKey, Finding } from '../translator/translation
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import {
   addressKey,
-  identityOf,
+  findIdentityAmong,
   isInactive,
   isParkingAddress,
+  resolveEmailConflict,
   type WithAddress,
-  withFreeAddress,
-  withoutHeldAddress,
-  withWaiting,
+  withEmailWait,
+  withoutHeldEmail,
 } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { isGuarded, isPrivileged, isTakeoverApproved, passGates, refuseOwnUser } from './guard.ts';
-import { isLateCheckDue, removeLateTravelers, withLateDoubts, withoutLateCalls } from './late-calls.ts';
+import { isAdministrator, isGuarded, isTakeoverApproved, refuseOwnUser, withGuardsApplied } from './guard.ts';
+import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import {
-  correctingDrift,
+  appliedForReset,
+  earlierLostValueFindings,
+  findLostValues,
   isResetPending,
-  lostBefore,
-  lostValues,
-  notingLost,
-  resettingApplied,
-  withBaseline,
+  withDriftMarked,
+  withLostValues,
+  withoutUnownedFields,
   withResetDone,
-  withWritten,
+  withWrittenFields,
 } from './ownership.ts';
 import {
-  type Draft,
   endInFailure,
   endInState,
-  type Fields,
   isOutcomeUnknown,
+  type OutcomeDraft,
+  type ReconcileContext,
   type ReconcileResult,
-  type Task,
+  type WantedFields,
   withFinding,
   withHold,
-  withKnownOutcome,
+  withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
-import { announcedPatch, readTraveler } from './traveler-calls.ts';
+import { patchTraveler, readTraveler } from './traveler-calls.ts';
 
 /** Each round sends what the last one left over; a sane travel API ends it in two or three. */
 const ROUNDS = 6;
@@ -55,46 +55,49 @@ export type TravelerGone = 'gone';
  * travel API refuses is remembered and the rest is sent. `isFresh`: the traveler in the draft was read in this attempt.
  */
 export async function updateTraveler(
-  task: Task,
-  draft: Draft,
+  context: ReconcileContext,
+  draft: OutcomeDraft,
   { isFresh }: { isFresh: boolean } = { isFresh: false },
 ): Promise<ReconcileResult | TravelerGone> {
   const { travelId } = draft;
   if (travelId === undefined) return 'gone';
-  const own = await refuseOwnUser(task, draft);
+  const own = await refuseOwnUser(context, draft);
   if (own) return own;
   // An attempt that was to archive and more, and failed: the deactivation goes alone now.
   const isAlone = draft.progress.announced?.archived?.value === true;
-  const mustRead = !isFresh && mustReadFirst(task, draft);
-  const seen = mustRead ? await readTraveler(task, draft, travelId) : withLateDoubts(task, draft);
+  const mustRead = !isFresh && mustReadFirst(context, draft);
+  const seen = mustRead ? await readTraveler(context, draft, travelId) : withLateCallsDoubted(context, draft);
   if (seen === 'gone' || 'end' in seen) return seen;
-  const checked = isLateCheckDue(task, seen) ? await afterLateCheck(task, seen) : seen;
+  const checked = isLateCheckDue(context, seen) ? await afterLateCheck(context, seen) : seen;
   if ('end' in checked) return checked;
-  const sending = await prepareUpdate(task, correctingDrift(task, checked), {
+  const sending = await prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
     isAlone,
   });
-  return 'end' in sending ? sending : send(task, sending, ROUNDS);
+  return 'end' in sending ? sending : sendUntilDone(context, sending, ROUNDS);
 }
 
 /** What the draft knows may be out of date: a first claim, a link or a return, or a call whose outcome is not known. */
-function mustReadFirst(task: Task, draft: Draft): boolean {
+function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   return (
     observed === undefined ||
     progress.announced !== undefined ||
     progress.settledVersion === undefined ||
-    isLateCheckDue(task, draft) ||
-    isResetPending(task.identity, draft)
+    isLateCheckDue(context, draft) ||
+    isResetPending(context.identity, draft)
   );
 }
 
-async function afterLateCheck(task: Task, draft: Draft): Promise<Draft | ReconcileResult> {
-  const failure = await removeLateTravelers(task, draft);
+async function afterLateCheck(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Promise<OutcomeDraft | ReconcileResult> {
+  const failure = await removeLateTravelers(context, draft);
   return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
 }
 
-interface Sending extends WithAddress {
+interface UpdateRound extends WithAddress {
   /** The traveler was read in this attempt, and the gates were passed. */
   isFresh: boolean;
   /** A deactivation is sent alone, first. */
@@ -107,22 +110,22 @@ interface Sending extends WithAddress {
 
 /** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
 async function prepareUpdate(
-  task: Task,
-  draft: Draft,
-  how: Pick<Sending, 'isFresh' | 'isAlone'>,
-): Promise<Sending | ReconcileResult> {
-  const isReset = isResetPending(task.identity, draft);
-  if (isMovedAdmin(task, draft) && !isTakeoverApproved(task.identity))
-    return endInState(withHold(task, withFinding(draft, findings.privileged()), 'guarded'), 'held');
-  if (isReset && draft.observed && isPrivileged(draft.observed) && !isTakeoverApproved(task.identity))
-    return endInState(withHold(task, withFinding(draft, findings.heldReturn()), 'return'), 'held');
-  const begun = withDoubtedArchive(draft);
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
+): Promise<UpdateRound | ReconcileResult> {
+  const isReset = isResetPending(context.identity, draft);
+  if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
+    return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
+  if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
+    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+  const begun = withArchiveDoubted(draft);
   const owned = isReset
-    ? { draft: { ...begun, applied: resettingApplied(begun) }, fields: task.translation.fields }
-    : withBaseline(task, begun);
-  const addressed = await withoutForeignAddress(task, await withFreeAddress(task, owned));
+    ? { draft: { ...begun, applied: appliedForReset(begun) }, fields: context.translation.fields }
+    : withoutUnownedFields(context, begun);
+  const addressed = await withoutEmailOfStranger(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
-  const sendable = how.isFresh ? await passGates(task, addressed) : addressed;
+  const sendable = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
   return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
 }
 
@@ -130,111 +133,115 @@ async function prepareUpdate(
  * An address that is waited for is not sent again while a traveler has it whom the bridge does not know, or whose address it
  * has not seen since an attempt that died.
  */
-async function withoutForeignAddress(
-  task: Task,
+async function withoutEmailOfStranger(
+  context: ReconcileContext,
   { draft, fields }: WithAddress,
 ): Promise<WithAddress | ReconcileResult> {
   const email = fields.email;
   const wanted = email?.kind === 'value' ? String(email.value) : undefined;
-  const isWaiting = wanted !== undefined && task.identity.waitingFor === addressKey(wanted);
+  const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
   if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
-  const holders = await task.connection.travel.findByEmails([wanted]);
+  const holders = await context.connection.travel.findByEmails([wanted]);
   if (holders.kind !== 'ok') return endInFailure(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
-  const holder = await identityOf(task, holders.value);
-  if (holder) return withoutHeldAddress(task, { draft, fields }, { email: wanted, holder });
-  return { draft: withWaiting(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
+  const holder = await findIdentityAmong(context, holders.value);
+  if (holder) return withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
+  return { draft: withEmailWait(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
 /** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */
-function withDoubtedArchive(draft: Draft): Draft {
+function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
 }
 
 /** True for an administrator whom another connection left archived, and whom no IdP brings back unseen. */
-function isMovedAdmin({ identity }: Task, { applied, observed }: Draft): boolean {
+function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
   const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
   return isBack && observed?.archived === true && isGuarded(observed, applied);
 }
 
-async function send(task: Task, sending: Sending, rounds: number): Promise<ReconcileResult | TravelerGone> {
+async function sendUntilDone(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  rounds: number,
+): Promise<ReconcileResult | TravelerGone> {
   const { draft, fields, isFresh, isAlone } = sending;
   const { travelId } = draft;
-  const whole = planFor(task, draft, fields);
-  const next = isAlone ? deactivationOf(whole) : whole;
-  if (isEmptyPlan(next) || travelId === undefined) return settleWithoutCalls(task, { draft, fields }, next);
+  const whole = planFor(context, draft, fields);
+  const next = isAlone ? onlyDeactivation(whole) : whole;
+  if (isEmptyPlan(next) || travelId === undefined) return endWithoutCall(context, { draft, fields }, next);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
-    const seen = await readTraveler(task, restarted(draft), travelId);
+    const seen = await readTraveler(context, withoutEmailFindings(draft), travelId);
     if (seen === 'gone' || 'end' in seen) return seen;
-    const again = await prepareUpdate(task, correctingDrift(task, seen), { isFresh: true, isAlone });
-    return 'end' in again ? again : send(task, again, rounds);
+    const again = await prepareUpdate(context, withDriftMarked(context, seen), { isFresh: true, isAlone });
+    return 'end' in again ? again : sendUntilDone(context, again, rounds);
   }
-  const left = await sendPlan(task, sending, { travelId, plan: next });
-  return left === 'gone' || 'end' in left ? left : send(task, left, rounds - 1);
+  const left = await sendPatch(context, sending, { travelId, plan: next });
+  return left === 'gone' || 'end' in left ? left : sendUntilDone(context, left, rounds - 1);
 }
 
 /** Sends one patch; answers what is left to do. */
-async function sendPlan(
-  task: Task,
-  sending: Sending,
+async function sendPatch(
+  context: ReconcileContext,
+  sending: UpdateRound,
   { travelId, plan: next }: { travelId: string; plan: Plan },
-): Promise<ReconcileResult | TravelerGone | Sending> {
+): Promise<ReconcileResult | TravelerGone | UpdateRound> {
   const { draft, fields, omit } = sending;
-  const sent = await announcedPatch(task, draft, { travelId, plan: next, omit });
+  const sent = await patchTraveler(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
     // The answer shows the whole traveler, and so what was changed by hand meanwhile.
-    const answered = correctingDrift(task, sent.draft);
-    const done = notingLost({ draft: answered, fields }, omit);
+    const answered = withDriftMarked(context, sent.draft);
+    const done = withLostValues({ draft: answered, fields }, omit);
     // The gates have not been passed for what drifted.
     const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
     return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
   }
   const { body } = sent;
-  const { lost, failure } = await lostValues(task, sent.failure, {
+  const { lost, failure } = await findLostValues(context, sent.failure, {
     plan: next,
     body,
     current: draft.observed,
   });
-  const tried: Sending = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
-  return failure ? await leftOver(task, tried, { plan: next, body, failure }) : tried;
+  const tried: UpdateRound = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
+  return failure ? await handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
 }
 
 /** What the step about addresses notes. */
 const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
 
 /** Addresses are judged anew by the traveler as read: what was noted about them before does not count. */
-function restarted(draft: Draft): Draft {
+function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
   const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
   return { ...draft, waitingFor: undefined, findings };
 }
 
-function planFor(task: Task, draft: Draft, wanted: Fields): Plan {
+function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedFields): Plan {
   const { applied, refused, observed } = draft;
-  const isReset = isResetPending(task.identity, draft);
+  const isReset = isResetPending(context.identity, draft);
   return makePlan({
     ...{ applied, refused, wanted, observed, isReset },
-    ...{ basis: task.basis.version, rules: task.basis.rules },
+    ...{ basis: context.rulesSnapshot.version, rules: context.rulesSnapshot.rules },
   });
 }
 
 /** The deactivation alone, if the plan has one: what else is wrong with the person must not keep them in use. */
-function deactivationOf(whole: Plan): Plan {
+function onlyDeactivation(whole: Plan): Plan {
   const { archived } = whole.set;
   if (archived?.value !== true) return whole;
   return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
 }
 
 /** What to do after a failed patch: stop, or go on with what is left. */
-async function leftOver(
-  task: Task,
-  sending: Sending,
+async function handlePatchFailure(
+  context: ReconcileContext,
+  sending: UpdateRound,
   { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
-): Promise<ReconcileResult | TravelerGone | Sending> {
-  const draft = withKnownOutcome(sending.draft);
+): Promise<ReconcileResult | TravelerGone | UpdateRound> {
+  const draft = withoutAnnouncedCall(sending.draft);
   switch (failure.kind) {
     case 'notFound':
       return 'gone';
@@ -247,8 +254,8 @@ async function leftOver(
     case 'conflict': {
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
-        return turnedDown(task, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
-      return withoutTakenEmail(task, { ...sending, draft }, email);
+        return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
+      return handleTakenEmail(context, { ...sending, draft }, email);
     }
     case 'invalid': {
       if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
@@ -258,7 +265,7 @@ async function leftOver(
         body,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
-      return turnedDown(task, { ...sending, draft }, refusalsOf(tried, keys, reason));
+      return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, keys, reason));
     }
     case 'unauthorized':
       return endInFailure(draft, failure);
@@ -273,25 +280,24 @@ async function leftOver(
  * The rest, without an address that another traveler has. The wait for it is noted before a second look: an address that was
  * freed before is sent once more, and one that is freed from now on makes this identity dirty.
  */
-async function withoutTakenEmail(
-  task: Task,
-  sending: Sending,
+async function handleTakenEmail(
+  context: ReconcileContext,
+  sending: UpdateRound,
   email: string,
-): Promise<ReconcileResult | Sending> {
+): Promise<ReconcileResult | UpdateRound> {
   const { draft, fields, isEmailSentAgain } = sending;
-  const { connection, identity, token, store } = task;
-  await store.leases.waitFor(connection.id, identity.id, token, email);
-  const holders = await connection.travel.findByEmails([email]);
-  if (holders.kind !== 'ok') return endInFailure(withWaiting(draft, email), holders);
-  const holder = await identityOf(task, holders.value);
+  await context.saveEmailWait(email);
+  const holders = await context.connection.travel.findByEmails([email]);
+  if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
+  const holder = await findIdentityAmong(context, holders.value);
   if (holder)
-    return { ...sending, ...(await withoutHeldAddress(task, { draft, fields }, { email, holder })) };
+    return { ...sending, ...(await withoutHeldEmail(context, { draft, fields }, { email, holder })) };
   const isFree = holders.value.length === 0;
   if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
   return {
     ...sending,
-    draft: withWaiting(draft, email, finding),
+    draft: withEmailWait(draft, email, finding),
     fields: { ...fields, email: { kind: 'kept' } },
   };
 }
@@ -313,10 +319,14 @@ function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   }));
 }
 
-function turnedDown(task: Task, sending: Sending, refusals: Refusal[]): Sending {
+function withRefusedFields(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  refusals: Refusal[],
+): UpdateRound {
   const { draft, fields } = sending;
   const refused = withRefusals(
-    task,
+    context,
     draft,
     refusals.map((refusal) => ({ ...refusal, wanted: fields })),
   );
@@ -324,45 +334,54 @@ function turnedDown(task: Task, sending: Sending, refusals: Refusal[]): Sending 
 }
 
 /** Nothing left to send. */
-function settleWithoutCalls(task: Task, { draft, fields }: WithAddress, next: Plan): ReconcileResult {
+function endWithoutCall(
+  context: ReconcileContext,
+  { draft, fields }: WithAddress,
+  next: Plan,
+): ReconcileResult {
   const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
   const refused = Object.fromEntries(
     Object.entries(draft.refused).filter(
-      ([key, { basis }]) => basis === task.basis.version && isWanted(task, { draft, fields }, key),
+      ([key, { basis }]) =>
+        basis === context.rulesSnapshot.version && isRefusalCurrent(context, { draft, fields }, key),
     ),
   );
   const told = [
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed
-      ? findDrift(applied, draft.observed).filter((one) => !isOfParking(task, one, applied))
+      ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
-    ...lostBefore(task, draft),
+    ...earlierLostValueFindings(context, draft),
   ];
   // Not remembered, so that any repeat of a deactivation tries again.
   const { archived: _, ...remembered } = refused;
-  const done = withWritten(task, {
+  const done = withWrittenFields(context, {
     ...draft,
     ...{ applied, refused: remembered, findings: told, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
   return endInState(
-    withResetDone(task.identity, done),
+    withResetDone(context.identity, done),
     Object.keys(refused).length > 0 ? 'refused' : 'synced',
   );
 }
 
 /** True for an address that differs only because one of the two is a parking address. */
-function isOfParking({ connection }: Task, { field, value }: Finding, { email }: AppliedFields): boolean {
+function isParkingDrift(
+  { connection }: ReconcileContext,
+  { field, value }: Finding,
+  { email }: AppliedFields,
+): boolean {
   const emails = [value, email?.answered];
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
 /** True while the refused value, or the refused removal, is what is wanted. */
-function isWanted(task: Task, { draft, fields }: WithAddress, key: FieldKey): boolean {
+function isRefusalCurrent(context: ReconcileContext, { draft, fields }: WithAddress, key: FieldKey): boolean {
   const refused = draft.refused[key]?.value;
   // While it is remembered, no other parking address is tried.
-  if (key === 'email' && isParkingAddress(task.connection, String(refused)))
+  if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined;
   const field = fields[key];
   if (field?.kind !== 'value') return refused === null && key in draft.applied;

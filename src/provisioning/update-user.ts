@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
 import { isInactive } from './email-conflicts.ts';
-import { isPrivileged } from './guard.ts';
+import { isAdministrator } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
@@ -49,7 +49,7 @@ export function updateUser(
     return { identity, changes: [update(identity)] };
   }
   // An administrator gets no parking address.
-  const isAdmin = before.observed !== undefined && isPrivileged(before.observed);
+  const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
   if (onReturn === 'hold' || connection.parkingDomain === undefined || isAdmin) {
     const identity = { ...next, origin: { ...origin, returnAt: next.version } };
     return { identity, changes: [update(identity)] };

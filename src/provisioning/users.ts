@@ -15,9 +15,9 @@ import {
   type UserView,
   viewsOf,
 } from './list-users.ts';
-import { markDirty, valuesOf } from './notify-dependents.ts';
+import { markDirty, referenceValuesOf } from './notify-dependents.ts';
 import { ProvisioningError } from './provisioning-error.ts';
-import type { Attempt, Reconciler } from './reconcile.ts';
+import type { AttemptResult, Reconciler } from './reconcile.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
@@ -238,7 +238,7 @@ async function tellRefusal(deps: UserServiceDeps, connection: Connection, id: st
 
 /** Those who refer to somebody by a value that came or went look again. */
 async function touchReferrers(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
-  const [old, now] = [new Set(valuesOf(before)), new Set(valuesOf(after))];
+  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
   const moved = [...old]
     .filter((value) => !now.has(value))
     .concat([...now].filter((value) => !old.has(value)));
@@ -297,12 +297,12 @@ function busy(): ProvisioningError {
 /** Reconciles right after a write, but only as long as the IdP may be kept waiting. */
 export interface ReconcileWithinBudget {
   /** What became of it within the budget; `later` when it goes on in the background or the connection pauses. */
-  reconcile(connection: Connection, id: string): Promise<Attempt | 'later'>;
+  reconcile(connection: Connection, id: string): Promise<AttemptResult | 'later'>;
 }
 
 /** Attempts within the budget, in milliseconds; what takes longer goes on, and the background loop sees to the rest. */
 export function reconcileWithinBudget(
-  reconciler: Pick<Reconciler, 'attempt'>,
+  reconciler: Pick<Reconciler, 'reconcile'>,
   {
     budgetMs,
     pauseOf,
@@ -323,8 +323,8 @@ export function reconcileWithinBudget(
         return 'later';
       }
       const stop = new AbortController();
-      const attempt = reconciler.attempt(connection, id).then((outcome) => {
-        if (outcome !== 'settled' && outcome !== 'refused') wake();
+      const attempt = reconciler.reconcile(connection, id).then((outcome) => {
+        if (outcome !== 'reconciled' && outcome !== 'refused') wake();
         return outcome;
       });
       const late = runtime.wait(budgetMs, stop.signal).then((): 'later' => 'later');
