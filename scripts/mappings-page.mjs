@@ -1,8 +1,6 @@
 // Writes the tables of docs/mappings.md from the cases that the tests run and from the program's own tables. With
 // --check it only tells whether the page is up to date.
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { urns } from '../dist/schema/resource.js';
@@ -11,6 +9,7 @@ import { defaultRules } from '../dist/translator/default-rules.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';
 import { toTravel } from '../dist/translator/to-travel.js';
+import { formatMarkdown, table } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
 const page = join(root, 'docs/mappings.md');
@@ -30,7 +29,7 @@ const tables = {
 
 const present = readFileSync(page, 'utf8');
 const shown = new Set();
-const written = formatted(
+const written = formatMarkdown(
   present.replace(/(<!-- table: (.+) -->\n)[\s\S]*?(<!-- end of table -->)/g, (_all, begin, name, end) => {
     shown.add(name);
     if (!tables[name]) throw new Error(`There is no table "${name}".`);
@@ -271,23 +270,6 @@ function json(value) {
 
 function code(text) {
   return `\`${text}\``;
-}
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-/** As the rest of the repository is formatted. */
-function formatted(text) {
-  const require = createRequire(import.meta.url);
-  const biome = require.resolve('@biomejs/biome/bin/biome');
-  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/mappings.md'], {
-    cwd: root,
-    input: text,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
 }
 
 function readJson(file) {

@@ -1,11 +1,10 @@
 // Writes docs/specification-coverage.md from the statements beside the tests. Fails when a statement has no test, or a
 // test of a statement is not listed. With --check it only tells whether the page is up to date.
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from '@swc/core';
+import { formatMarkdown, table } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
 const page = 'docs/specification-coverage.md';
@@ -16,7 +15,7 @@ const sections = filesIn(`${folder}/statements`, '.json').map((file) => JSON.par
 const rows = sections.map((section) => section.statements.map((one) => withTests(section, one)));
 refuseUnlisted(rows.flat());
 
-const written = formatted(pageText());
+const written = formatMarkdown(pageText());
 if (faults.length > 0) {
   process.stderr.write(`${faults.join('\n')}\n`);
   process.exitCode = 1;
@@ -150,11 +149,6 @@ function link(where) {
   return `[${basename(where, '.md')}](${to})`;
 }
 
-function table(head, lines) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...lines.map(line)].join('\n');
-}
-
 function filesIn(place, end) {
   return readdirSync(join(root, place))
     .filter((file) => file.endsWith(end))
@@ -164,14 +158,4 @@ function filesIn(place, end) {
 
 function text(file) {
   return readFileSync(join(root, file), 'utf8');
-}
-
-/** As the rest of the repository is formatted. */
-function formatted(markdown) {
-  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${page}`], {
-    cwd: root,
-    input: markdown,
-    encoding: 'utf8',
-  });
 }

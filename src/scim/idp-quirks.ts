@@ -1,0 +1,262 @@
+import { userService } from '../provisioning/users.ts';
+import { checkRequiredAttributes, normalize } from '../schema/normalize.ts';
+import { type JsonObject, urns } from '../schema/resource.ts';
+import { resolveAttribute } from '../schema/resource-types.ts';
+import { normalizeValue } from '../schema/values.ts';
+import { parseFilterParameter } from './filter.ts';
+import { splitGroupPatch } from './group-members.ts';
+import { applyPatch, parsePatch } from './patch.ts';
+import { changeValue } from './patch-values.ts';
+import { serializeGroup, serializeUser } from './serialize.ts';
+
+/** One thing that an identity provider sends or expects against the letter of the RFCs, and how Jetbridge treats it. */
+export interface IdpQuirk {
+  name: string;
+  sentBy: readonly string[];
+  /** The rule of the RFC, with its section. */
+  rfc: string;
+  /** The behaviour of Jetbridge. */
+  here: string;
+  /** Further reasons and clients; undefined: the example says it all. */
+  why?: string;
+  example: QuirkExample;
+  /** A file of test/idp/scenarios that contains such requests. */
+  recording: string;
+  /** The exported function that treats it: its name stands in docs/deviations.md. */
+  handledBy: (...parameters: never[]) => unknown;
+}
+
+/** A request and its outcome. `{id}` in any text stands for the id of the resource in `given`. */
+export interface QuirkExample {
+  /** Created by POST before the request. */
+  given?: { path: '/Users' | '/Groups'; body: JsonObject };
+  request: { method: 'GET' | 'POST' | 'PUT' | 'PATCH'; path: string; body?: JsonObject };
+  /**
+   * The status, and a part of the body: of the response, or after a 204 of a GET for the same path. A null stands for an
+   * attribute that the body does not have.
+   */
+  response: { status: number; body: JsonObject };
+}
+
+const ada: NonNullable<QuirkExample['given']> = { path: '/Users', body: { userName: 'ada' } };
+
+/**
+ * The quirks of identity providers. `npm run docs` writes them into docs/deviations.md, and a test plays every example
+ * over HTTP. Add a recording, a function and a row here for a new one.
+ */
+export const idpQuirks: readonly IdpQuirk[] = [
+  {
+    name: 'types of values',
+    sentBy: ['Entra ID (older dialect)', 'OneLogin'],
+    rfc: 'JSON types are strict (7643 §2.3)',
+    here: '`"False"`, `"true"`, numbers for texts, and one-element lists for single values are read as the type that the schema declares',
+    example: patchOfAda({ op: 'Replace', path: 'active', value: 'False' }, { active: false }),
+    recording: 'entra-patch-active-string-false.json',
+    handledBy: normalizeValue,
+  },
+  {
+    name: 'case of names',
+    sentBy: ['Entra ID'],
+    rfc: 'attribute names are case-insensitive (7643 §2.1)',
+    here: 'so are URNs, the paths of endpoints, and `op` in PATCH; core URNs may prefix any attribute',
+    why: 'Entra ID sends `Add` and `Replace`',
+    example: patchOfAda({ op: 'Add', path: 'Title', value: 'Lead' }, { title: 'Lead' }),
+    recording: 'entra-patch-legacy-add-single.json',
+    handledBy: parsePatch,
+  },
+  {
+    name: 'empty text for a reference',
+    sentBy: ['Entra ID'],
+    rfc: 'null and `[]` are unassigned (7643 §2.5)',
+    here: 'an empty text unassigns a reference, too',
+    example: {
+      given: {
+        path: '/Users',
+        body: { userName: 'ada', [urns.enterprise]: { manager: { value: 'm-1' } } },
+      },
+      request: patch('/Users/{id}', { op: 'Replace', path: `${urns.enterprise}:manager`, value: '' }),
+      response: { status: 200, body: { [urns.enterprise]: null } },
+    },
+    recording: 'entra-manager-string.json',
+    handledBy: changeValue,
+  },
+  {
+    name: 'the manager as a list, without its URN',
+    sentBy: ['Entra ID (older dialect)'],
+    rfc: 'attributes of an extension are named with its URN (7644 §3.10); `manager` is a single object (7643 §4.3)',
+    here: 'the path `manager` names the attribute of the enterprise extension; the first element of the list is the value',
+    example: patchOfAda(
+      { op: 'Add', path: 'manager', value: [{ value: 'm-1' }] },
+      { [urns.enterprise]: { manager: { value: 'm-1' } } },
+    ),
+    recording: 'entra-manager-legacy-array.json',
+    handledBy: resolveAttribute,
+  },
+  {
+    name: 'unknown core attributes',
+    sentBy: ['Okta', 'Entra ID'],
+    rfc: 'not defined',
+    here: 'dropped and noted in the log, in POST and PUT; in PATCH such an operation is ignored. Unknown sub-attributes in a PATCH path are 400 `invalidPath`',
+    why: 'both send all that they have',
+    example: {
+      request: { method: 'POST', path: '/Users', body: { userName: 'ada', favoriteColor: 'blue' } },
+      response: { status: 201, body: { userName: 'ada', favoriteColor: null } },
+    },
+    recording: 'okta-profile-update-put-echo.json',
+    handledBy: normalize,
+  },
+  {
+    name: '`password`',
+    sentBy: ['Okta'],
+    rfc: 'write-only (7643 §4.1.1)',
+    here: 'dropped: never stored, logged or returned',
+    why: 'Okta always sends one; travelers have none',
+    example: {
+      request: { method: 'POST', path: '/Users', body: { userName: 'ada', password: 'S3cret' } },
+      response: { status: 201, body: { userName: 'ada', password: null } },
+    },
+    recording: 'okta-password-sync.json',
+    handledBy: normalize,
+  },
+  {
+    name: 'users without required attributes',
+    sentBy: ['Okta', 'Entra ID'],
+    rfc: 'attributes that `/Schemas` declares as required must be sent (7643 §7)',
+    here: '`userName`, `name` and `emails` are declared as required; only `userName` must be sent',
+    why: 'both build their mappings from `/Schemas`, and create users without a mailbox',
+    example: {
+      request: { method: 'POST', path: '/Users', body: { userName: 'ada' } },
+      response: { status: 201, body: { userName: 'ada', emails: null } },
+    },
+    recording: 'entra-user-without-mailbox.json',
+    handledBy: checkRequiredAttributes,
+  },
+  {
+    name: 'PUT without `active`',
+    sentBy: ['Okta'],
+    rfc: 'is cleared or set to a default (7644 §3.5.1)',
+    here: '`active` keeps its value',
+    why: "Okta's PUT leaves it out, and must not archive a traveler by that",
+    example: {
+      given: { path: '/Users', body: { userName: 'ada', active: false } },
+      request: { method: 'PUT', path: '/Users/{id}', body: { userName: 'ada', title: 'Lead' } },
+      response: { status: 200, body: { title: 'Lead', active: false } },
+    },
+    recording: 'entra-postman-put-and-filters.json',
+    handledBy: userService,
+  },
+  {
+    name: 'literal comparison of values',
+    sentBy: ['Entra ID', 'Okta'],
+    rfc: 'the server may change the values that it stores',
+    here: 'values are returned as they were sent, also where the travel service holds another value or none',
+    why: 'both compare literally, and would send the same change again for ever',
+    example: patchOfAda(
+      { op: 'Replace', path: 'phoneNumbers[type eq "mobile"].value', value: 'tel:+33-6-12-34-56-78' },
+      { phoneNumbers: [{ type: 'mobile', value: 'tel:+33-6-12-34-56-78' }] },
+    ),
+    recording: 'entra-phone-variants.json',
+    handledBy: serializeUser,
+  },
+  {
+    name: '`manager.displayName`',
+    sentBy: ['Entra ID', 'Okta'],
+    rfc: 'read-only (7643 §4.3)',
+    here: 'kept as sent',
+    why: 'both compare it with the value that they sent',
+    example: patchOfAda(
+      { op: 'replace', path: `${urns.enterprise}:manager`, value: { value: 'm-1', displayName: 'Max' } },
+      { [urns.enterprise]: { manager: { value: 'm-1', displayName: 'Max' } } },
+    ),
+    recording: 'okta-create-default-template.json',
+    handledBy: normalize,
+  },
+  {
+    name: 'PATCH: a value filter that matches nothing',
+    sentBy: ['Okta', 'Entra ID'],
+    rfc: '`replace`: 400 `noTarget` (7644 §3.5.2.3)',
+    here: 'a filter on only `type` or `primary` creates the element',
+    example: patchOfAda(
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: 'ada@corp.example' },
+      { emails: [{ type: 'work', value: 'ada@corp.example' }] },
+    ),
+    recording: 'entra-patch-replace-filtered-absent.json',
+    handledBy: changeValue,
+  },
+  {
+    name: 'PATCH: `remove` with a value',
+    sentBy: ['Entra ID', 'JumpCloud', 'authentik'],
+    rfc: 'the value has no meaning (7644 §3.5.2.2)',
+    here: 'removes from `members` and other lists only the listed values',
+    why: 'the reading of the RFC would empty groups',
+    example: {
+      given: {
+        path: '/Groups',
+        body: { displayName: 'Crew', members: [{ value: 'a' }, { value: 'b' }] },
+      },
+      request: patch('/Groups/{id}', { op: 'Remove', path: 'members', value: [{ value: 'a' }] }),
+      response: { status: 204, body: { members: [{ value: 'b' }] } },
+    },
+    recording: 'jumpcloud-group-members.json',
+    handledBy: splitGroupPatch,
+  },
+  {
+    name: 'PATCH: operations without a path',
+    sentBy: ['Entra ID (flag `aadOptscim062020`)', 'SCIM validators'],
+    rfc: 'the keys of the value are attributes (7644 §3.5.2.1)',
+    here: 'keys may be dotted names, URNs and value filters',
+    example: patchOfAda(
+      { op: 'replace', value: { 'name.givenName': 'Ada', [`${urns.enterprise}:department`]: 'Research' } },
+      { name: { givenName: 'Ada' }, [urns.enterprise]: { department: 'Research' } },
+    ),
+    recording: 'entra-patch-optscim-pathless-dotted.json',
+    handledBy: applyPatch,
+  },
+  {
+    name: '`type` and `$ref` of a member',
+    sentBy: ['Entra ID', 'Keycloak'],
+    rfc: 'name the kind of the resource, and its URL (7643 §4.2)',
+    here: 'follow from the resource that `value` names, whatever the client sends. An id that names no user or group of the connection is kept: it has no `$ref`, and the `type` that the client sent',
+    why: 'clients send members of every kind with `type: "User"` or without a type, and compare `value`',
+    example: {
+      given: ada,
+      request: {
+        method: 'POST',
+        path: '/Groups',
+        body: { displayName: 'Crew', members: [{ value: '{id}', type: 'Group', $ref: 'Groups/{id}' }] },
+      },
+      response: { status: 201, body: { members: [{ value: '{id}', type: 'User' }] } },
+    },
+    recording: 'keycloak-group-sync.json',
+    handledBy: serializeGroup,
+  },
+  {
+    name: 'filters: a sub-attribute behind a value filter',
+    sentBy: ['Entra ID'],
+    rfc: 'not in the grammar of filters (7644 §3.4.2.2)',
+    here: '`emails[type eq "work"].value eq "x"` compares the sub-attribute of the selected values',
+    example: {
+      given: {
+        path: '/Users',
+        body: { userName: 'ada', emails: [{ value: 'ada@corp.example', type: 'work' }] },
+      },
+      request: {
+        method: 'GET',
+        path: '/Users?filter=emails[type eq "work"].value eq "ada@corp.example"',
+      },
+      response: { status: 200, body: { totalResults: 1, Resources: [{ userName: 'ada' }] } },
+    },
+    recording: 'entra-match-preexisting-travel-user.json',
+    handledBy: parseFilterParameter,
+  },
+];
+
+/** A PATCH of a user who has only a userName, and attributes of the response. */
+function patchOfAda(operation: JsonObject, body: JsonObject): QuirkExample {
+  return { given: ada, request: patch('/Users/{id}', operation), response: { status: 200, body } };
+}
+
+function patch(path: string, operation: JsonObject): QuirkExample['request'] {
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
+  return { method: 'PATCH', path, body: { schemas, Operations: [operation] } };
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { isObject, type Json, type JsonObject } from '../../src/schema/resource.ts';
+import { idpQuirks, type QuirkExample } from '../../src/scim/idp-quirks.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+
+const quirks = idpQuirks.map((quirk) => ({ ...quirk }));
+
+describe('the example of a quirk has the outcome that its row states, over HTTP', () => {
+  let scim: ScimService;
+  beforeEach(async () => {
+    scim = await scimService();
+  });
+  afterEach(() => scim.close());
+
+  test.each(quirks)('$name', async ({ example }) => {
+    const { request, response } = await withCreatedId(example);
+    const answer = await scim.send(request.method, request.path, request.body);
+    const body = answer.status === 204 ? (await scim.send('GET', request.path)).body : answer.body;
+    expect([answer.status, partOf(body, response.body)]).toEqual([response.status, response.body]);
+  });
+
+  async function withCreatedId({ given, ...exchange }: QuirkExample): Promise<Omit<QuirkExample, 'given'>> {
+    if (!given) return exchange;
+    const created = await scim.send('POST', given.path, given.body);
+    expect(created.status).toBe(201);
+    return JSON.parse(JSON.stringify(exchange).replaceAll('{id}', created.body.id));
+  }
+});
+
+test.each(quirks)('the recording of a quirk exists: $name', ({ recording }) => {
+  expect(existsSync(join(__dirname, '../idp/scenarios', recording))).toBe(true);
+});
+
+test('every quirk has its own name', () => {
+  const names = quirks.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('docs/deviations.md has the table ("npm run docs" writes it)', async () => {
+  const script = join(__dirname, '../../scripts/deviations-page.mjs');
+  const check = await promisify(execFile)(process.execPath, [script, '--check']).catch((error) => error);
+  expect(check).toMatchObject({ stdout: '', stderr: '' });
+});
+
+/** The members of `actual` that `expected` has; null for those that are missing. */
+function partOf(actual: Json | undefined, expected: Json): Json {
+  if (Array.isArray(expected) && Array.isArray(actual) && actual.length === expected.length) {
+    return expected.map((element, index) => partOf(actual[index], element));
+  }
+  if (!isObject(expected) || !isObject(actual)) return actual ?? null;
+  const members = Object.entries(expected).map(([name, value]) => [name, partOf(actual[name], value)]);
+  return Object.fromEntries(members) as JsonObject;
+}
