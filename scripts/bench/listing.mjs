@@ -2,7 +2,7 @@
 // all but HTTP, which would hide what is looked for: what a page costs that is far in.
 import { randomBytes } from 'node:crypto';
 import { openEmbedded } from '../../dist/store/database.js';
-import { travelResources } from '../../dist/store/travel-resources.js';
+import { travelStore } from '../../dist/store/travel-writes.js';
 import { list, listUnder } from '../../dist/travel/collection.js';
 import { keysOf } from '../../dist/travel/resource.js';
 import { billingOperation } from '../../dist/travel/resources/billing.js';
@@ -16,7 +16,7 @@ const START = Date.UTC(2026, 0, 1);
 const [folder, text] = process.argv.slice(2);
 const size = Number(text);
 const database = await openEmbedded(folder, true);
-const store = travelResources(database);
+const store = travelStore(database);
 const invoice = {
   type: 'invoice',
   id: 'a'.repeat(24),

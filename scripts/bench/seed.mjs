@@ -2,7 +2,7 @@
 // one transaction; only HTTP is left out.
 import { randomUUID } from 'node:crypto';
 import { openEmbedded } from '../../dist/store/database.js';
-import { travelResources } from '../../dist/store/travel-resources.js';
+import { travelStore } from '../../dist/store/travel-writes.js';
 import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
 import { keysOf } from '../../dist/travel/resource.js';
 import { user } from '../../dist/travel/resources/user.js';
@@ -13,7 +13,7 @@ const IN_ONE_TRANSACTION = 5_000;
 const [folder, text] = process.argv.slice(2);
 const count = Number(text);
 const database = await openEmbedded(folder, true);
-const store = travelResources(database);
+const store = travelStore(database);
 const now = Date.now();
 await ensureFirstAdmin({ store, now: () => now - count - 1, newId: () => randomUUID() });
 for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {

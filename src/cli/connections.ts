@@ -1,14 +1,18 @@
 import { readSettings, type Settings } from '../config/settings.ts';
 import type { Imported } from '../provisioning/import.ts';
 import { type Service, start } from '../server/start.ts';
-import { forgetConnection as forget, type KeptConnection, keptConnections } from '../store/connections.ts';
+import {
+  deleteConnection as forget,
+  readStoredConnections,
+  type StoredConnection,
+} from '../store/connections.ts';
 import { type Database, openEmbedded } from '../store/database.ts';
 import { escapeLine, formatTable, type Shell, startProgressBar, travelFailureText } from './output.ts';
 
 /** Lists every connection in the database, be it in the settings or not. Works beside a running server. */
 export function listConnections(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database, settings) => {
-    const rows = (await keptConnections(database, Date.now())).map((kept) => [
+    const rows = (await readStoredConnections(database, Date.now())).map((kept) => [
       kept.id,
       isInSettings(settings, kept.id) ? 'yes' : 'no',
       ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
@@ -28,7 +32,7 @@ export function forgetConnection(
   { name, yes }: { name: string; yes: boolean },
 ): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
-    const all = await keptConnections(database, Date.now());
+    const all = await readStoredConnections(database, Date.now());
     const kept = all.find(({ id }) => id === name);
     const fault = kept ? forgetRefusal(settings, kept) : unknownConnectionText(name, all);
     if (!kept || fault !== undefined) {
@@ -60,12 +64,12 @@ function isInSettings({ connections }: Settings, id: string): boolean {
   return connections.some((connection) => connection.id === id);
 }
 
-function unknownConnectionText(name: string, all: KeptConnection[]): string {
+function unknownConnectionText(name: string, all: StoredConnection[]): string {
   const known = all.length === 0 ? 'it has none' : `it has ${all.map(({ id }) => id).join(', ')}`;
   return `There is no connection ${escapeLine(name)} in the database; ${known}.`;
 }
 
-function forgetRefusal(settings: Settings, { id, isInUse }: KeptConnection): string | undefined {
+function forgetRefusal(settings: Settings, { id, isInUse }: StoredConnection): string | undefined {
   if (isInSettings(settings, id))
     return `The connection ${id} is in the settings. Remove it there and restart the server; then it can be forgotten.`;
   return isInUse ? inUseText(id) : undefined;
@@ -75,7 +79,7 @@ function inUseText(id: string): string {
   return `A server works on the connection ${id}, as its settings still have it. Restart the server, then try again.`;
 }
 
-function consequencesText({ id, account, people, tombstones, groups, linked }: KeptConnection): string {
+function consequencesText({ id, account, people, tombstones, groups, linked }: StoredConnection): string {
   return [
     `The connection ${id} (travel account ${escapeLine(account)}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
     `They go, with its tokens and OAuth clients. ${counted(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,

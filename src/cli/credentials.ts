@@ -4,16 +4,16 @@ import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import { hashSecret, newSecret } from '../http/authentication.ts';
 import {
+  type ClientRegistration,
   type Grant,
   type OAuthClient,
   parseJwks,
-  type Registration,
   registerClient,
 } from '../oauth/clients.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { apiKeys, oauthClients, tokens } from '../store/credentials.ts';
+import { apiKeys, oauthClients, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
-import { travelResources } from '../store/travel-resources.ts';
+import { travelStore } from '../store/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
@@ -127,7 +127,7 @@ export function createToken(
     const createdAt = Date.now();
     const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
     const made = { id: randomUUID(), hash: hashSecret(token), name, connection, createdAt, expiresAt };
-    await tokens(database).create(made);
+    await scimTokens(database).create(made);
     shell.print(token);
     shell.printError('Keep it: it is shown only now.');
     return 0;
@@ -137,7 +137,7 @@ export function createToken(
 /** Lists the tokens that were made, without their text. */
 export function listTokens(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const rows = (await tokens(database).list()).map(
+    const rows = (await scimTokens(database).list()).map(
       ({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
         const expires = expiresAt === undefined ? 'never' : formatMinute(expiresAt);
         const ends = revokedAt === undefined ? expires : `revoked ${formatMinute(revokedAt)}`;
@@ -152,7 +152,7 @@ export function listTokens(shell: Shell): Promise<0> {
 /** Ends a token at once. */
 export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    if (await tokens(database).revoke(id, Date.now())) {
+    if (await scimTokens(database).revoke(id, Date.now())) {
       shell.print('revoked');
       return 0;
     }
@@ -170,7 +170,7 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
     }
     const deps = {
       keys: apiKeys(database),
-      reading: travelResources(database),
+      reading: travelStore(database),
       now: Date.now,
       newId: randomUUID,
     };
@@ -190,7 +190,7 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
 /** Lists the API keys, without their text. */
 export function listApiKeys(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const all = await list({ keys: apiKeys(database), reading: travelResources(database) });
+    const all = await list({ keys: apiKeys(database), reading: travelStore(database) });
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
       const used = lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
@@ -281,7 +281,7 @@ async function resolveGrant(
     return { kind: 'scim', connection: named.id };
   }
   try {
-    const admin = await requireAdminByEmail(travelResources(database), opens.travelAdmin);
+    const admin = await requireAdminByEmail(travelStore(database), opens.travelAdmin);
     return { kind: 'travel', userId: admin.id };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -290,7 +290,7 @@ async function resolveGrant(
   }
 }
 
-function readKeys(shell: Shell, keys: ClientRequest['keys']): Registration['keys'] | 'unreadable' {
+function readKeys(shell: Shell, keys: ClientRequest['keys']): ClientRegistration['keys'] | 'unreadable' {
   if (!keys) return undefined;
   if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
   const read = readJsonFile(keys.file);
@@ -312,6 +312,6 @@ function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
 
 async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
   const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
-  const users = await travelResources(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
+  const users = await travelStore(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
   return new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
 }

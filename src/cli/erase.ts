@@ -1,19 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from '../config/settings.ts';
-import { type Database, isServed } from '../store/database.ts';
+import { type Database, isDirectoryInUse } from '../store/database.ts';
 import {
-  noteErasedTravelers,
-  type Place,
-  releaseLeases,
-  removeCredentials,
-  removeIdentities,
-  takeLeases,
-} from '../store/erasure/identities.ts';
-import { leaveOtherPeople } from '../store/erasure/other-people.ts';
-import { areUnchanged, keepIdentities } from '../store/erasure/person.ts';
-import { reduceLogged } from '../store/erasure/request-log.ts';
-import { travelResources } from '../store/travel-resources.ts';
+  deletePersonIdentities,
+  deleteUserCredentials,
+  leaseIdentities,
+  recordErasedTravelers,
+  releaseIdentities,
+} from '../store/erasure/delete-person.ts';
+import {
+  areIdentitiesUnchanged,
+  type IdentityVersion,
+  keepReturnedPerson,
+} from '../store/erasure/find-person.ts';
+import { redactOtherPeople } from '../store/erasure/redact-others.ts';
+import { redactLoggedRequests } from '../store/request-log.ts';
+import { travelStore } from '../store/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
@@ -99,7 +102,7 @@ function erasureDeps(
   { isNamed, strike }: ErasedPerson,
 ): ErasureDeps {
   return {
-    store: travelResources(database),
+    store: travelStore(database),
     now: Date.now,
     newId: (form) => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
     namesPerson: isNamed,
@@ -122,7 +125,7 @@ async function eraseUnderLeases(runtime: EraseContext, plan: ErasurePlan): Promi
   const places = identityKeys(plan.person);
   const isHeld = await retryUntilDone(async () => {
     const now = Date.now();
-    return takeLeases(database, places, { token, until: now + LEASE_MS, now });
+    return leaseIdentities(database, places, { token, until: now + LEASE_MS, now });
   });
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {
@@ -134,7 +137,7 @@ async function eraseUnderLeases(runtime: EraseContext, plan: ErasurePlan): Promi
     if (JSON.stringify(identityKeys(seen.person)) !== JSON.stringify(places)) return CHANGED;
     return await erasePerson(runtime, seen.person, token);
   } finally {
-    await releaseLeases(database, places, token);
+    await releaseIdentities(database, places, token);
   }
 }
 
@@ -142,7 +145,7 @@ const CHANGED = 'The person has changed meanwhile. Look at the plan again, and r
 const RETURNED =
   'The person has changed while they were erased, and is still known: whoever lost the traveler and is wanted active gets a new traveler. Look at the plan again, and run it once more if they are to be erased.';
 
-function identityKeys({ identities }: ErasedPerson): Place[] {
+function identityKeys({ identities }: ErasedPerson): IdentityVersion[] {
   return identities.map(({ connection, id, version }) => ({ connection, id, version }));
 }
 
@@ -159,15 +162,15 @@ async function erasePerson(
   const identities = identityKeys(person);
   const left = await removeFromOtherRecords(database, ground, { person, after: undefined });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
-  if (!(await areUnchanged(database, identities, token))) return CHANGED;
+  if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
   const removed = { ...toReferenceSearch(person), account: person.account, identities };
-  await noteErasedTravelers(database, removed, Date.now());
+  await recordErasedTravelers(database, removed, Date.now());
   const erased = await eraseTravelers(database, ground, person);
-  if ((await removeIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
-    await keepIdentities(database, { ...removed, erased });
+  if ((await deletePersonIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
+    await keepReturnedPerson(database, { ...removed, erased });
     return RETURNED;
   }
-  if (await isServed(settings.data)) {
+  if (await isDirectoryInUse(settings.data)) {
     // What the server was about to write when the identities went.
     await setTimeout(LOG_MS);
     if ((await removeFromOtherRecords(database, ground, { person, after: left.last })) === 'busy')
@@ -188,7 +191,7 @@ async function eraseTravelers(
   const erased: string[] = [];
   for (const id of embeddedIds) {
     const end = await eraseTraveler(ground, id);
-    await removeCredentials(database, id);
+    await deleteUserCredentials(database, id);
     if (end === 'gone') continue;
     erased.push(id);
     // That the traveler has changed or gone was told just now, and that others lost their manager.
@@ -204,12 +207,12 @@ async function removeFromOtherRecords(
   { person, after }: { person: ErasedPerson; after: number | undefined },
 ): Promise<{ last: number } | 'busy'> {
   const isDone = await retryUntilDone(async () => {
-    const left = await leaveOtherPeople(database, toMentionSearch(person), Date.now());
+    const left = await redactOtherPeople(database, toMentionSearch(person), Date.now());
     return left === 0;
   });
   if (!isDone) return 'busy';
   for (const id of person.embeddedIds) await reduceEvents(ground, id);
-  return reduceLogged(database, toRequestLogSearch(person), after);
+  return redactLoggedRequests(database, toRequestLogSearch(person), after);
 }
 
 /** Tries until it is done; false when that takes too long. */

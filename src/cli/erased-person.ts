@@ -1,10 +1,14 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
-import { type Mentions, mentions, struck } from '../store/erasure/mentions.ts';
-import { type Belonging, findPeople, linkedAmong } from '../store/erasure/person.ts';
-import { sharedNames } from '../store/erasure/shared-names.ts';
-import { travelResources } from '../store/travel-resources.ts';
+import {
+  findLinkedTravelers,
+  findPeople,
+  findSharedNames,
+  type IdentityInAccount,
+} from '../store/erasure/find-person.ts';
+import { type NameMatcher, nameMatcher, redactNames } from '../store/erasure/matchers.ts';
+import { travelStore } from '../store/travel-writes.ts';
 import { findDeletedTravelers } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReader, TravelStore } from '../travel/ports.ts';
@@ -14,7 +18,7 @@ import { escapeLine } from './output.ts';
 export interface ErasedPerson {
   account: string;
   /** Live and deleted users of all connections of the account. */
-  identities: Belonging[];
+  identities: IdentityInAccount[];
   travelIds: string[];
   /** Those of the travelers who are in the embedded travel service. */
   travelers: StoredResource[];
@@ -26,11 +30,11 @@ export interface ErasedPerson {
    * Finds the person in what a connection of the account keeps of other people: by every name where the connection had the
    * person, else by travel addresses and travel ids.
    */
-  mentionsIn(connection: string): Mentions;
+  matcherFor(connection: string): NameMatcher;
   /** Finds the person in names that admins of the travel service gave: by addresses, travel ids and full names. */
-  inTravel: Mentions;
+  inTravel: NameMatcher;
   /** Finds the person in requests: by addresses and ids. */
-  inRequests: Mentions;
+  inRequests: NameMatcher;
   /** Whether a value in a document of the travel service is an address or the full name. */
   isNamed(value: string): boolean;
   /** A document of the travel service without the addresses, and without the travel ids where these go. */
@@ -52,7 +56,7 @@ export async function findPerson(
   database: Database,
   { user, connection, account: ownAccount, isEmbedded }: PersonQuery,
 ): Promise<ErasedPerson | string> {
-  const store = travelResources(database);
+  const store = travelStore(database);
   const people = await findPeople(database, user, connection);
   const [identities = [], ...others] = people;
   if (others.length > 0) return ambiguousText(user, people);
@@ -82,11 +86,11 @@ async function findFormerTravelers(
 ): Promise<string[]> {
   const own = new Set(addresses.map(foldCase));
   const former = await findDeletedTravelers(store, (email) => own.has(foldCase(email)));
-  const linked = await linkedAmong(database, former);
+  const linked = await findLinkedTravelers(database, former);
   return former.filter((id) => !linked.has(id));
 }
 
-function ambiguousText(user: string, people: Belonging[][]): string {
+function ambiguousText(user: string, people: IdentityInAccount[][]): string {
   const places = people.map((identities) =>
     identities
       .map(
@@ -111,8 +115,8 @@ async function namesOf(database: Database, person: Person): Promise<PersonNames>
   const { identities, travelIds, travelers } = person;
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
   const all = [...new Set([...identities.flatMap(identityTexts), ...travelers.flatMap(travelerTexts)])];
-  const shared = await sharedNames(database, { account: person.account, own, names: all });
-  const inUse = await addressesOfOthers(travelResources(database), person, all.filter(isAddress));
+  const shared = await findSharedNames(database, { account: person.account, own, names: all });
+  const inUse = await addressesOfOthers(travelStore(database), person, all.filter(isAddress));
   const isOwn = (name: string) => !shared.has(name) && !inUse.has(foldCase(name));
   const addresses = all.filter(isAddress).filter(isOwn);
   const sent = [
@@ -125,24 +129,25 @@ async function namesOf(database: Database, person: Person): Promise<PersonNames>
   const names = new Map(identities.map(({ connection }) => [connection, namesOf(connection)]));
   const ids = [...travelIds, ...identities.map(({ id }) => id)];
   const found = new Map(
-    [...names].map(([id, whole]) => [id, mentions({ unique: [...addresses, ...ids], whole })]),
+    [...names].map(([id, whole]) => [id, nameMatcher({ unique: [...addresses, ...ids], whole })]),
   );
-  const foundElsewhere = mentions({ unique: [...elsewhere, ...travelIds], whole: [] });
+  const foundElsewhere = nameMatcher({ unique: [...elsewhere, ...travelIds], whole: [] });
   return {
     namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
-    mentionsIn: (connection) => found.get(connection) ?? foundElsewhere,
+    matcherFor: (connection) => found.get(connection) ?? foundElsewhere,
     ...namesInTravelService(addresses, travelIds, all.filter(isFullName)),
   };
 }
 
 function namesInTravelService(addresses: string[], travelIds: string[], fullNames: string[]) {
-  const plain = mentions({ unique: addresses, whole: [] });
-  const withIds = mentions({ unique: [...addresses, ...travelIds], whole: [] });
+  const plain = nameMatcher({ unique: addresses, whole: [] });
+  const withIds = nameMatcher({ unique: [...addresses, ...travelIds], whole: [] });
   return {
-    inTravel: mentions({ unique: [...addresses, ...travelIds], whole: fullNames }),
+    inTravel: nameMatcher({ unique: [...addresses, ...travelIds], whole: fullNames }),
     inRequests: withIds,
-    isNamed: mentions({ unique: addresses, whole: fullNames }).isNamed,
-    strike: (doc: JsonObject, withId: boolean) => struck(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
+    isNamed: nameMatcher({ unique: addresses, whole: fullNames }).matchesValue,
+    strike: (doc: JsonObject, withId: boolean) =>
+      redactNames(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
   };
 }
 
@@ -175,7 +180,7 @@ function nonEmptyTexts(...values: (Json | undefined)[]): string[] {
 }
 
 /** UserName, externalId, names, addresses and phone numbers: as the IdP wants them, as imported, as sent and as seen. */
-function identityTexts(identity: Belonging): string[] {
+function identityTexts(identity: IdentityInAccount): string[] {
   const { desired, origin, observed } = identity;
   const resources = [desired, origin.baseline ?? {}];
   const all = [
@@ -193,7 +198,7 @@ function identityTexts(identity: Belonging): string[] {
 }
 
 /** The addresses that the travel service has seen or may have seen. */
-function travelAddresses({ observed, creating, applied, progress }: Belonging): string[] {
+function travelAddresses({ observed, creating, applied, progress }: IdentityInAccount): string[] {
   const { parkedFrom, announced, late } = progress;
   const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
   return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));

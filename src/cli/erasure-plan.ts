@@ -1,8 +1,8 @@
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../store/database.ts';
-import { namedElsewhere } from '../store/erasure/identities.ts';
-import { countGroups, countOtherPeople } from '../store/erasure/other-people.ts';
-import { countLogged } from '../store/erasure/request-log.ts';
+import { findNamedRecords } from '../store/erasure/delete-person.ts';
+import { countGroupsWithMember, countOtherPeople } from '../store/erasure/redact-others.ts';
+import { countLoggedRequests } from '../store/request-log.ts';
 import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
 import { escapeLine } from './output.ts';
@@ -36,15 +36,15 @@ export async function planPersonErasure(
     if (plan) travelers.set(id, plan);
     else formerEvents += await countEvents(ground, id);
   }
-  const elsewhere = await namedElsewhere(database, person);
+  const elsewhere = await findNamedRecords(database, person);
   return {
     person,
     travelers,
     formerEvents,
     foreign: findForeignTravelers(person, settings),
-    groups: await countGroups(database, toReferenceSearch(person)),
+    groups: await countGroupsWithMember(database, toReferenceSearch(person)),
     otherPeople: await countOtherPeople(database, toMentionSearch(person)),
-    requests: await countLogged(database, toRequestLogSearch(person)),
+    requests: await countLoggedRequests(database, toRequestLogSearch(person)),
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
 }
@@ -55,9 +55,9 @@ export function toReferenceSearch({ account, identities, travelIds, namesIn }: E
 }
 
 /** The person as the identities of others are searched for them. */
-export function toMentionSearch({ account, identities, travelIds, mentionsIn }: ErasedPerson) {
+export function toMentionSearch({ account, identities, travelIds, matcherFor }: ErasedPerson) {
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
-  return { account, mentionsIn, travelIds, own };
+  return { account, matcherFor, travelIds, own };
 }
 
 /** The person as the request log is searched for them. */

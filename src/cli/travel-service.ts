@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { createSampleData, type SampleCompany, SampleDataRefused } from '../sample-data/sample-data.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import { type Database, isServed } from '../store/database.ts';
+import { type Database, isDirectoryInUse } from '../store/database.ts';
 import { requestLog } from '../store/request-log.ts';
-import { travelResources } from '../store/travel-resources.ts';
+import { travelStore } from '../store/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
@@ -85,7 +85,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
     const bar = shell.isTerminal ? startProgressBar('sample data', 'people and trips') : undefined;
     bar?.setTotal(users + trips);
     const ground = {
-      store: travelResources(database),
+      store: travelStore(database),
       pause: pauseBetweenTransactions(settings.data),
       progress: () => bar?.increment(),
     };
@@ -117,7 +117,7 @@ function pauseBetweenTransactions(directory: string): () => Promise<number> {
   let askAt = 0;
   return async () => {
     if (performance.now() >= askAt) {
-      served = await isServed(directory);
+      served = await isDirectoryInUse(directory);
       askAt = performance.now() + BELIEF;
     }
     await setTimeout(served ? BESIDE.wait : 0);
@@ -177,7 +177,7 @@ export interface RequestFlags extends Pick<RequestLogQuery, 'since' | 'path'> {
 /** Prints the newest requests to the embedded travel service that are as asked for; works beside a running server. */
 export function showRequests(shell: Shell, asked: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    const reading = travelResources(database);
+    const reading = travelStore(database);
     const { since, path, status: statuses, user, limit } = asked;
     const userId = user === undefined ? undefined : await findUserId(reading, user);
     if (user !== undefined && userId === undefined) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isLoopback, isProxyEntry } from '../http/proxies.ts';
-import { readKey } from '../store/encryption.ts';
+import { parseEncryptionKey } from '../store/encryption.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
 import { secretWeakness } from './faults.ts';
@@ -297,7 +297,7 @@ const proxies = z
 
 const port = faultText('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
 
-const encryptionKey = z.string().refine((key) => readKey(key) !== undefined, {
+const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== undefined, {
   error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
@@ -315,7 +315,7 @@ export const environmentSchema = z.object({
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
   JETBRIDGE_KEY: encryptionKey
-    .refine((key) => readKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
+    .refine((key) => parseEncryptionKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
       error: faultText(
         'repeats itself or has too few different characters, so it could be guessed',
         'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',

@@ -21,12 +21,12 @@ export interface OAuthClient {
 }
 
 /** The registered clients. */
-export interface Clients {
+export interface OAuthClients {
   add(client: Omit<OAuthClient, 'proof' | 'revokedAt'> & { proof: Proof }): Promise<void>;
   /** All there ever were, oldest first; clients for an admin go with the admin. */
   list(): Promise<OAuthClient[]>;
   /** What is needed to let one in; undefined when there is none, or it was revoked. */
-  active(id: string): Promise<{ id: string; grant: Grant; proof: Proof } | undefined>;
+  findActive(id: string): Promise<{ id: string; grant: Grant; proof: Proof } | undefined>;
   /** False when there is no such client, or it was revoked before. Its tokens open nothing any more. */
   revoke(id: string, now: number): Promise<boolean>;
 }
@@ -34,19 +34,19 @@ export interface Clients {
 /** The access tokens that were handed out; of each only a hash is kept. */
 export interface AccessTokens {
   /** Keeps a token, and forgets those that have expired. */
-  keep(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
+  save(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
   /** What a token with this hash opens; undefined for an unknown or expired one, and for one of a revoked client. */
-  find(hash: string, now: number): Promise<{ clientId: string; grant: Grant } | undefined>;
+  findActive(hash: string, now: number): Promise<{ clientId: string; grant: Grant } | undefined>;
 }
 
 /** The assertions that were used already. */
-export interface Assertions {
+export interface UsedAssertions {
   /** True when this is the first use. Forgets those that have expired, which are refused for that. */
   useOnce(assertion: { clientId: string; key: string; expiresAt: number }, now: number): Promise<boolean>;
 }
 
 /** What a client is registered with. */
-export interface Registration {
+export interface ClientRegistration {
   name: string;
   grant: Grant;
   /** Where the client's public keys are; undefined: it gets a secret. */
@@ -55,8 +55,8 @@ export interface Registration {
 
 /** Registers a client. Its secret, if it has one, is answered now and never again. */
 export async function registerClient(
-  { clients, now, newId }: { clients: Clients; now(): number; newId(): string },
-  { name, grant, keys }: Registration,
+  { clients, now, newId }: { clients: OAuthClients; now(): number; newId(): string },
+  { name, grant, keys }: ClientRegistration,
 ): Promise<{ id: string; secret: string | undefined }> {
   const id = newId();
   const secret = keys ? undefined : newSecret('client');

@@ -20,13 +20,13 @@ import {
 } from '../http/jwt.ts';
 import { noteOf, scopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import type { AccessTokens, Assertions, Clients, Grant, Proof } from './clients.ts';
+import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
 
 /** What the token endpoint needs from the house. */
 export interface TokenEndpointDeps {
-  clients: Clients;
+  clients: OAuthClients;
   tokens: AccessTokens;
-  assertions: Assertions;
+  assertions: UsedAssertions;
   /** Whether what a grant names is still there to be opened. */
   isOpen(grant: Grant): Promise<boolean>;
   /** The address of this endpoint as clients know it, for whom they make their assertions. */
@@ -132,8 +132,8 @@ async function clientOf(
 const unknownClient = { reason: 'unknown or revoked client' };
 
 /** Nobody is looked for by a name that no client was ever given, and that a database may not take. */
-async function known(clients: Clients, id: string): ReturnType<Clients['active']> {
-  return /^[\w-]{1,100}$/.test(id) ? clients.active(id) : undefined;
+async function known(clients: OAuthClients, id: string): ReturnType<OAuthClients['findActive']> {
+  return /^[\w-]{1,100}$/.test(id) ? clients.findActive(id) : undefined;
 }
 
 function isSame(one: string, other: string): boolean {
@@ -145,7 +145,7 @@ async function issued({ tokens, isOpen, now }: TokenEndpointDeps, { id, grant }:
     throw new OAuthError('unauthorized_client', 'What this client was registered for is not there any more.');
   const token = newSecret('access');
   const at = now();
-  await tokens.keep({ hash: hashSecret(token), clientId: id, expiresAt: at + LIFETIME_S * 1000 }, at);
+  await tokens.save({ hash: hashSecret(token), clientId: id, expiresAt: at + LIFETIME_S * 1000 }, at);
   // Told always, as whatever scope was asked for, this is what was given (§3.3).
   return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, scope: grant.kind };
 }
@@ -244,7 +244,7 @@ function fromAssertion(
 
 /** What assertions are checked with. */
 export interface AssertionDeps {
-  assertions: Assertions;
+  assertions: UsedAssertions;
   /** The address of the token endpoint, which an assertion must be made for. */
   audience: string;
   now(): number;

@@ -5,11 +5,11 @@ import { type FailureLimit, failureLimit, hashSecret, type RefusalDeps } from '.
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';
 import {
-  credentialStates,
-  oauthAssertions,
+  credentialStateLookup,
+  oauthAccessTokens,
   oauthClients,
-  oauthTokens,
-  type Tokens,
+  type ScimTokens,
+  usedAssertions,
 } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
@@ -17,7 +17,7 @@ import type { EmbeddedTravel } from './embedded.ts';
 interface AccessDeps {
   settings: Settings;
   database: Database;
-  tokens: Tokens;
+  tokens: ScimTokens;
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
@@ -31,7 +31,7 @@ export function refusalDeps(
   database: Database,
 ): Record<'scim' | 'travel', RefusalDeps> & { limit: FailureLimit } {
   const limit = failureLimit(() => performance.now());
-  const stateOf = credentialStates(database);
+  const stateOf = credentialStateLookup(database);
   const refusals = (service: 'scim' | 'travel'): RefusalDeps => ({
     limit,
     explain: async (token) => {
@@ -62,14 +62,14 @@ export function scimAuthenticator({
     ),
   );
   const isOpen = new Set(settings.connections.map(({ id }) => id));
-  const access = oauthTokens(database);
+  const access = oauthAccessTokens(database);
   const granted = async (hash: string) => {
-    const opened = await access.find(hash, Date.now());
+    const opened = await access.findActive(hash, Date.now());
     if (opened?.grant.kind !== 'scim') return undefined;
     return { connection: opened.grant.connection, credential: `oauth:${opened.clientId}` };
   };
   const made = async (hash: string) => {
-    const token = await tokens.active(hash, Date.now());
+    const token = await tokens.findActive(hash, Date.now());
     return token && { connection: token.connection, credential: `token:${token.id}` };
   };
   return async (token) => {
@@ -89,8 +89,8 @@ export function oauthRoutes(
 ): Router {
   return tokenEndpoint({
     clients: oauthClients(database),
-    tokens: oauthTokens(database),
-    assertions: oauthAssertions(database),
+    tokens: oauthAccessTokens(database),
+    assertions: usedAssertions(database),
     isOpen: async (grant) =>
       grant.kind === 'scim'
         ? settings.connections.some(({ id }) => id === grant.connection)

@@ -3,12 +3,12 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { hashSecret, newSecret, type RefusalDeps } from '../http/authentication.ts';
-import { apiKeys, oauthTokens } from '../store/credentials.ts';
+import { apiKeys, oauthAccessTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
+import { deliveryQueue } from '../store/delivery-queue.ts';
 import { type Encryption, encryption } from '../store/encryption.ts';
-import { travelResources } from '../store/travel-resources.ts';
-import { deliveryQueue } from '../store/webhook-deliveries.ts';
-import { webhookRecords } from '../store/webhook-records.ts';
+import { travelStore } from '../store/travel-writes.ts';
+import { webhookRecords } from '../store/webhook-deliveries.ts';
 import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
 import { BRIDGE_CREDENTIAL, isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
@@ -57,7 +57,7 @@ interface EmbeddedTravelDeps {
 export async function createEmbeddedTravel(ground: EmbeddedTravelDeps): Promise<EmbeddedTravel> {
   const { database, chosenKey, log, keeper, publicUrl, refusals } = ground;
   const sealed = encryption(ground.sealingKey);
-  const store = travelResources(database, sealed);
+  const store = travelStore(database, sealed);
   const keys = apiKeys(database);
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
   const bridgeKey = newSecret('bridge');
@@ -131,9 +131,9 @@ function webhookParts(
 
 /** Access tokens that /oauth/token made for the travel API. */
 function accessTokenCredentials(database: Database): Authenticator {
-  const access = oauthTokens(database);
+  const access = oauthAccessTokens(database);
   return async (token) => {
-    const opened = await access.find(hashSecret(token), Date.now());
+    const opened = await access.findActive(hashSecret(token), Date.now());
     if (opened?.grant.kind !== 'travel') return undefined;
     return { userId: opened.grant.userId, credential: `oauth:${opened.clientId}` };
   };

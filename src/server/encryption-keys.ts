@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import { SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../store/database.ts';
-import { encryption, keyInFolder, readKey } from '../store/encryption.ts';
-import { hasSecrets, resealSecrets } from '../store/travel-secrets.ts';
+import { encryption, parseEncryptionKey, readOrCreateKeyFile } from '../store/encryption.ts';
+import { hasSecrets, reencryptStoredSecrets } from '../store/travel-secrets.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 
 /** The key that secrets are encrypted with: JETBRIDGE_KEY, else the one in the data folder, which is made when missing. */
 export function currentEncryptionKey({ key, data }: KeySettings): Uint8Array {
-  return (key && readKey(key)) || keyInFolder(data);
+  return (key && parseEncryptionKey(key)) || readOrCreateKeyFile(data);
 }
 
 /**
@@ -22,12 +22,12 @@ export async function reencryptSecrets(
   { database, log, now }: { database: Database; log: Logger; now: number },
 ): Promise<void> {
   if (!(await hasSecrets(database.db))) return;
-  const previousKey = settings.previousKey && readKey(settings.previousKey);
+  const previousKey = settings.previousKey && parseEncryptionKey(settings.previousKey);
   const keys = {
     current: encryption(currentEncryptionKey(settings)),
     previous: previousKey ? encryption(previousKey) : undefined,
   };
-  const { resealed, unreadable } = await resealSecrets(database.db, keys, now);
+  const { resealed, unreadable } = await reencryptStoredSecrets(database.db, keys, now);
   if (unreadable > 0 && previousKey) throw previousKeyFault(unreadable);
   if (unreadable > 0)
     log.error(

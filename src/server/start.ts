@@ -22,13 +22,13 @@ import {
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
-import { repairTimes } from '../store/clock-repair.ts';
+import { repairFutureTimes } from '../store/clock-repair.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { type Tokens, tokens } from '../store/credentials.ts';
+import { type ScimTokens, scimTokens } from '../store/credentials.ts';
 import { type Database, openEmbedded } from '../store/database.ts';
+import { deliveryQueue } from '../store/delivery-queue.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
-import { deliveryQueue } from '../store/webhook-deliveries.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter, type RequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
@@ -86,7 +86,7 @@ interface ServerDeps {
   database: Database;
   writes: WriteHealth;
   store: ProvisioningStore;
-  tokens: Tokens;
+  tokens: ScimTokens;
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
   /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
@@ -219,12 +219,12 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   // Nobody else has this database: leases that are left are those of a process that died.
   await store.leases.releaseAll();
   await deliveryQueue(database).releaseLeases('all', runtime.now());
-  await repairTimes(database, runtime.now(), {
+  await repairFutureTimes(database, runtime.now(), {
     attemptMs: LONGEST_MS,
     checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
     deliveryMs: MAX_WAIT_MS,
   });
-  const kept = tokens(database);
+  const kept = scimTokens(database);
   const keeper = createRequestLogWriter({
     requests: requestLog(database),
     clock: { now: runtime.wallClock, wait: runtime.wait },
@@ -312,7 +312,7 @@ function requestedUrl({ headers }: Request, arrival: Arrival): string | undefine
 }
 
 /** The default connection's first token, unless there is one, or the operator chose it. */
-async function createFirstToken(kept: Tokens, { connections }: Settings): Promise<string | undefined> {
+async function createFirstToken(kept: ScimTokens, { connections }: Settings): Promise<string | undefined> {
   const needsToken = connections.some(({ id, scimToken }) => id === 'default' && scimToken === undefined);
   if (!needsToken || (await kept.list()).some(({ connection }) => connection === 'default')) return undefined;
   const token = newSecret('scim');

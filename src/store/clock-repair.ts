@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Progress } from '../provisioning/identity.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
-import { batches, fromText } from './statements.ts';
+import { batches, parseJson } from './queries.ts';
 
 /** How far in the future a time may lie that this program itself has set, in milliseconds. */
-export interface Bounds {
+export interface MaxDelays {
   /** Until the next attempt at an identity. */
   attemptMs: number;
   /** Until the look for a late call, by connection. */
@@ -19,7 +19,7 @@ export interface Bounds {
  * set back since. Without this the work would wait until the old time comes. It is done at start, while nothing else runs:
  * a process that runs has a clock that does not jump.
  */
-export async function repairTimes(database: Database, now: number, bounds: Bounds): Promise<void> {
+export async function repairFutureTimes(database: Database, now: number, bounds: MaxDelays): Promise<void> {
   for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
     await repairQueue(database, connection, { now, latest: now + bounds.attemptMs });
     await repairChecks(database, connection, now + checkMs);
@@ -53,7 +53,7 @@ async function repairChecks({ db }: Database, connection: string, latest: number
   for (const batch of batches(rows)) {
     await db.transaction().execute(async (tx) => {
       for (const { id, progress } of batch) {
-        const before = fromText<Progress>(progress);
+        const before = parseJson<Progress>(progress);
         const after = before.late ? { ...before, late: { ...before.late, checkAt: latest } } : before;
         await tx
           .updateTable('identity')

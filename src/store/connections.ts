@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import { counted, liveOf, openCounters, recount } from './counters.ts';
+import { createCounters, liveFlag, readCounter, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
+import { markWaitersDirty } from './delete-identities.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function ensureConnection(
       .values({ id, account })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ account }))
       .execute();
-    await openCounters(tx, id);
+    await createCounters(tx, id);
     await tx
       .updateTable('identity')
       .set({ account })
@@ -29,7 +30,7 @@ export async function ensureConnection(
 }
 
 /** A connection as the store has it, and how much hangs on it. */
-export interface KeptConnection {
+export interface StoredConnection {
   id: string;
   account: string;
   /** SCIM users that were not deleted. */
@@ -43,9 +44,9 @@ export interface KeptConnection {
 }
 
 /** Every connection in the store, whatever the settings say. */
-export async function keptConnections({ db }: Database, now: number): Promise<KeptConnection[]> {
+export async function readStoredConnections({ db }: Database, now: number): Promise<StoredConnection[]> {
   const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
-  const kept: KeptConnection[] = [];
+  const kept: StoredConnection[] = [];
   for (const { id, account } of rows) {
     const counts = await db
       .selectFrom('identity')
@@ -62,9 +63,9 @@ export async function keptConnections({ db }: Database, now: number): Promise<Ke
       .executeTakeFirst();
     kept.push({
       ...{ id, account, linked: counts.linked, isInUse: leased !== undefined },
-      people: (await counted(db, id, 'live')).count,
-      tombstones: (await counted(db, id, 'dead')).count,
-      groups: (await counted(db, id, 'group')).count,
+      people: (await readCounter(db, id, 'live')).count,
+      tombstones: (await readCounter(db, id, 'dead')).count,
+      groups: (await readCounter(db, id, 'group')).count,
     });
   }
   return kept;
@@ -80,24 +81,24 @@ const PAUSE_MS = 30;
  * short transactions. If the process ends in between, the connection is still listed, and doing it again finishes it.
  * `progress` is called with how many people and tombstones are gone. `inUse`: a server added to it meanwhile.
  */
-export async function forgetConnection(
+export async function deleteConnection(
   { db }: Database,
   connection: string,
   progress: (gone: number) => void = () => {},
 ): Promise<'done' | 'inUse'> {
-  await db.transaction().execute((tx) => removeCredentials(tx, connection));
-  await inBatches(db, (tx) => removeMembers(tx, connection));
-  await inBatches(db, (tx) => removeGroups(tx, connection));
+  await db.transaction().execute((tx) => deleteConnectionCredentials(tx, connection));
+  await deleteInBatches(db, (tx) => deleteMembersBatch(tx, connection));
+  await deleteInBatches(db, (tx) => deleteGroupsBatch(tx, connection));
   let gone = 0;
-  await inBatches(db, async (tx) => {
-    const removed = await removeIdentities(tx, connection);
+  await deleteInBatches(db, async (tx) => {
+    const removed = await deleteIdentitiesBatch(tx, connection);
     gone += removed;
     progress(gone);
     return removed;
   });
   return db.transaction().execute(async (tx) => {
-    if (await hasSomebody(tx, connection)) return 'inUse';
-    await removeCredentials(tx, connection);
+    if (await hasIdentitiesOrGroups(tx, connection)) return 'inUse';
+    await deleteConnectionCredentials(tx, connection);
     for (const table of ['departure', 'rules_change', 'identity_block'] as const)
       await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
     await tx.deleteFrom('tally').where('connection_id', '=', connection).execute();
@@ -106,7 +107,7 @@ export async function forgetConnection(
   });
 }
 
-async function hasSomebody(tx: Kysely<Tables>, connection: string): Promise<boolean> {
+async function hasIdentitiesOrGroups(tx: Kysely<Tables>, connection: string): Promise<boolean> {
   for (const table of ['identity', 'scim_group'] as const) {
     const left = tx.selectFrom(table).select('id').where('connection_id', '=', connection);
     if (await left.executeTakeFirst()) return true;
@@ -114,17 +115,20 @@ async function hasSomebody(tx: Kysely<Tables>, connection: string): Promise<bool
   return false;
 }
 
-async function inBatches(db: Kysely<Tables>, remove: (tx: Kysely<Tables>) => Promise<number>): Promise<void> {
+async function deleteInBatches(
+  db: Kysely<Tables>,
+  remove: (tx: Kysely<Tables>) => Promise<number>,
+): Promise<void> {
   while ((await db.transaction().execute(remove)) === BATCH) await setTimeout(PAUSE_MS);
 }
 
 /** First of all, so that nobody writes to it meanwhile. The access tokens and assertions of clients go with them. */
-async function removeCredentials(tx: Kysely<Tables>, connection: string): Promise<void> {
+async function deleteConnectionCredentials(tx: Kysely<Tables>, connection: string): Promise<void> {
   await tx.deleteFrom('token').where('connection_id', '=', connection).execute();
   await tx.deleteFrom('oauth_client').where('connection_id', '=', connection).execute();
 }
 
-async function removeMembers(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteMembersBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from group_member where connection_id = ${connection} and (group_id, value) in
       (select group_id, value from group_member where connection_id = ${connection} limit ${BATCH})`.execute(
@@ -133,7 +137,7 @@ async function removeMembers(tx: Kysely<Tables>, connection: string): Promise<nu
   return Number(numAffectedRows ?? 0);
 }
 
-async function removeGroups(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteGroupsBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
   const removed = await tx
     .deleteFrom('scim_group')
     .where('connection_id', '=', connection)
@@ -152,7 +156,7 @@ async function removeGroups(tx: Kysely<Tables>, connection: string): Promise<num
 }
 
 /** Emails and references go with their identity. Whoever waits for an address of theirs is looked at again. */
-async function removeIdentities(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteIdentitiesBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
   const removed = await tx
     .deleteFrom('identity')
     .where('connection_id', '=', connection)
@@ -161,24 +165,13 @@ async function removeIdentities(tx: Kysely<Tables>, connection: string): Promise
     )
     .returning(['account', 'position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .execute();
-  await recount(
+  await updateCounters(
     tx,
     connection,
-    removed.map((row) => ({ before: { ...row, live: liveOf(row) } })),
+    removed.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
   );
   const [first] = removed;
   const addresses = removed.flatMap((row) => [row.travel_email_key, row.creating_key]);
-  if (first) await wakeWaiting(tx, first.account, [...new Set(addresses.filter((key) => key !== null))]);
+  if (first) await markWaitersDirty(tx, first.account, [...new Set(addresses.filter((key) => key !== null))]);
   return removed.length;
-}
-
-/** Makes those dirty who wait for one of these addresses, by key. */
-export async function wakeWaiting(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx
-    .updateTable('identity')
-    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
-    .where('account', '=', account)
-    .where('waiting_for', 'in', keys)
-    .execute();
 }

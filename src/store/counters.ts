@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import { compiledQuery, pick } from './statements.ts';
+import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-type Tally = Tables['tally'];
+type CounterRow = Tables['tally'];
 
 /** Opens a connection's tallies at zero. */
-export async function openCounters(tx: Kysely<Tables>, connection: string): Promise<void> {
-  const kinds: Tally['kind'][] = ['live', 'dead', 'group'];
+export async function createCounters(tx: Kysely<Tables>, connection: string): Promise<void> {
+  const kinds: CounterRow['kind'][] = ['live', 'dead', 'group'];
   const rows = kinds.map((kind) => ({ connection_id: connection, kind, count: 0, active: 0, last: 0 }));
   await tx
     .insertInto('tally')
@@ -17,7 +17,7 @@ export async function openCounters(tx: Kysely<Tables>, connection: string): Prom
 
 /** What is added to a tally; `places` are positions that are given away. */
 interface Change {
-  kind: Tally['kind'];
+  kind: CounterRow['kind'];
   count: number;
   active?: number;
   places?: number;
@@ -27,7 +27,7 @@ interface Change {
  * Counts rows that came or, negative, went, in the transaction that adds or removes them; answers the last position that
  * was ever given away.
  */
-export async function counter(
+export async function addToCounter(
   tx: Kysely<Tables>,
   connection: string,
   { kind, count, active = 0, places = 0 }: Change,
@@ -53,58 +53,59 @@ const addToCount = compiledQuery(
 );
 
 /** The exact numbers, without counting rows. */
-export async function counted(
+export async function readCounter(
   db: Kysely<Tables>,
   connection: string,
-  kind: Tally['kind'],
-): Promise<Pick<Tally, 'count' | 'active'>> {
-  const [row] = (await kept(db, { connection, kind })).rows;
+  kind: CounterRow['kind'],
+): Promise<Pick<CounterRow, 'count' | 'active'>> {
+  const [row] = (await selectCounter(db, { connection, kind })).rows;
   return row ?? { count: 0, active: 0 };
 }
 
-const kept = compiledQuery((db, { connection, kind }: { connection: string; kind: Tally['kind'] }) =>
-  db
-    .selectFrom('tally')
-    .select(['count', 'active'])
-    .where('connection_id', '=', connection)
-    .where('kind', '=', kind),
+const selectCounter = compiledQuery(
+  (db, { connection, kind }: { connection: string; kind: CounterRow['kind'] }) =>
+    db
+      .selectFrom('tally')
+      .select(['count', 'active'])
+      .where('connection_id', '=', connection)
+      .where('kind', '=', kind),
 );
 
 /** How many positions are counted together: an offset is found by whole blocks, then by steps within one. */
-export const BLOCK = 1024;
+export const POSITIONS_PER_BLOCK = 1024;
 
 /** Positions of those who came incomplete begin here, behind all others: no connection ever has so many. */
 const INCOMPLETE = 2 ** 40;
 
 /** What an identity adds to the counts, at its place in the stable order. */
-export interface Counted {
+export interface CountedIdentity {
   position: number;
   live: 0 | 1;
   active: 0 | 1;
 }
 
 /** Whether a row is of the living, as it is counted. */
-export function liveOf({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
+export function liveFlag({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
   return deleted_at === null ? 1 : 0;
 }
 
-type Newcomer = Omit<Counted, 'position'> & { incomplete: 0 | 1 };
+type NewIdentity = Omit<CountedIdentity, 'position'> & { incomplete: 0 | 1 };
 
 /** Gives new identities of a connection their places, in their order and for life, and counts them. */
-export async function admit(
+export async function assignPositions(
   tx: Kysely<Tables>,
   connection: string,
-  newcomers: Newcomer[],
-): Promise<Counted[]> {
+  newcomers: NewIdentity[],
+): Promise<CountedIdentity[]> {
   const live = newcomers.filter((one) => one.live === 1);
   const by = { count: live.length, active: live.filter(({ active }) => active === 1).length };
-  const last = await counter(tx, connection, { kind: 'live', ...by, places: newcomers.length });
+  const last = await addToCounter(tx, connection, { kind: 'live', ...by, places: newcomers.length });
   const first = last - newcomers.length + 1;
   const counted = newcomers.map(({ incomplete, ...one }, index) => ({
     ...one,
     position: first + index + incomplete * INCOMPLETE,
   }));
-  await counter(tx, connection, { kind: 'dead', count: newcomers.length - live.length });
+  await addToCounter(tx, connection, { kind: 'dead', count: newcomers.length - live.length });
   await countBlocks(
     tx,
     connection,
@@ -115,24 +116,24 @@ export async function admit(
 
 /** One identity before and after a change; without one of them it came or went. */
 interface Move {
-  before?: Counted;
-  now?: Counted;
+  before?: CountedIdentity;
+  now?: CountedIdentity;
 }
 
 /** Counts anew those that live, die, are erased, or are switched on or off; in the transaction that does it. */
-export async function recount(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
-  const sum = (of: (one: Counted) => number) =>
+export async function updateCounters(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
+  const sum = (of: (one: CountedIdentity) => number) =>
     moves.reduce((total, { before, now }) => total + (now ? of(now) : 0) - (before ? of(before) : 0), 0);
   const active = sum((one) => one.live * one.active);
-  await counter(tx, connection, { kind: 'live', count: sum(({ live }) => live), active });
-  await counter(tx, connection, { kind: 'dead', count: sum(({ live }) => 1 - live) });
+  await addToCounter(tx, connection, { kind: 'live', count: sum(({ live }) => live), active });
+  await addToCounter(tx, connection, { kind: 'dead', count: sum(({ live }) => 1 - live) });
   await countBlocks(tx, connection, moves);
 }
 
 async function countBlocks(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
   const blocks = new Map<number, { live: number; active: number }>();
-  const add = ({ position, live, active }: Counted, by: number) => {
-    const block = Math.floor(position / BLOCK);
+  const add = ({ position, live, active }: CountedIdentity, by: number) => {
+    const block = Math.floor(position / POSITIONS_PER_BLOCK);
     const before = blocks.get(block) ?? { live: 0, active: 0 };
     blocks.set(block, { live: before.live + by * live, active: before.active + by * live * active });
   };

@@ -1,12 +1,19 @@
 import type { Selectable } from 'kysely';
-import type { AccessTokens, Assertions, Clients, Grant, OAuthClient, Proof } from '../oauth/clients.ts';
+import type {
+  AccessTokens,
+  Grant,
+  OAuthClient,
+  OAuthClients,
+  Proof,
+  UsedAssertions,
+} from '../oauth/clients.ts';
 import type { ApiKey, ApiKeys } from '../travel/ports.ts';
 import type { Database } from './database.ts';
-import { compiledQuery } from './statements.ts';
+import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A bearer token of an IdP as it is kept: not the token, of which only a hash is. Times are epoch milliseconds. */
-export interface Token {
+export interface ScimToken {
   id: string;
   /** What an admin calls it. */
   name: string;
@@ -18,19 +25,19 @@ export interface Token {
 }
 
 /** The bearer tokens; any number may be active for one connection, so that one can follow another without a gap. */
-export interface Tokens {
+export interface ScimTokens {
   /** Does nothing when the hash is known, be it revoked or expired: a token is never revived. */
-  create(token: Omit<Token, 'revokedAt'> & { hash: string }): Promise<void>;
+  create(token: Omit<ScimToken, 'revokedAt'> & { hash: string }): Promise<void>;
   /** All there ever were, oldest first. */
-  list(): Promise<Token[]>;
+  list(): Promise<ScimToken[]>;
   /** False when there is no such token, or it was revoked before. */
   revoke(id: string, now: number): Promise<boolean>;
   /** The token with this hash and the connection that it opens; undefined for an unknown, expired or revoked one. */
-  active(hash: string, now: number): Promise<Pick<Token, 'id' | 'connection'> | undefined>;
+  findActive(hash: string, now: number): Promise<Pick<ScimToken, 'id' | 'connection'> | undefined>;
 }
 
 /** The tokens in a database. */
-export function tokens({ db }: Database): Tokens {
+export function scimTokens({ db }: Database): ScimTokens {
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
@@ -53,7 +60,7 @@ export function tokens({ db }: Database): Tokens {
         .executeTakeFirst();
       return revoked.numUpdatedRows > 0n;
     },
-    active: async (hash, now) => {
+    findActive: async (hash, now) => {
       const [row] = (await tokenByHash(db, { hash, now })).rows;
       return row && { id: row.id, connection: row.connection_id };
     },
@@ -69,7 +76,7 @@ const tokenByHash = compiledQuery((db, { hash, now }: { hash: string; now: numbe
     .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)])),
 );
 
-function toToken(row: Selectable<Tables['token']>): Token {
+function toToken(row: Selectable<Tables['token']>): ScimToken {
   return {
     id: row.id,
     name: row.name,
@@ -81,7 +88,7 @@ function toToken(row: Selectable<Tables['token']>): Token {
 }
 
 /** The travel service's API keys in the database. */
-export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKeys {
+export function apiKeys({ db, withRelaxedDurability }: Database): ApiKeys {
   return {
     add: async ({ id, hash, name, userId, createdAt }) => {
       const user = { user_type: 'user', user_id: userId };
@@ -97,7 +104,7 @@ export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKe
       return key && { id: key.id, userId: key.user_id, lastUsedAt: key.last_used_at ?? undefined };
     },
 
-    list: () => list(db),
+    list: () => readApiKeys(db),
 
     revoke: async (id, now) => {
       const revoked = await db
@@ -110,8 +117,8 @@ export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKe
     },
 
     recordUse: async (id, now) => {
-      await lightly(db, (light) =>
-        light.updateTable('travel_api_key').set({ last_used_at: now }).where('id', '=', id).execute(),
+      await withRelaxedDurability(db, (relaxed) =>
+        relaxed.updateTable('travel_api_key').set({ last_used_at: now }).where('id', '=', id).execute(),
       );
     },
 
@@ -128,7 +135,7 @@ export function apiKeys({ db, withRelaxedDurability: lightly }: Database): ApiKe
   };
 }
 
-async function list(db: Database['db']): Promise<ApiKey[]> {
+async function readApiKeys(db: Database['db']): Promise<ApiKey[]> {
   const rows = await db
     .selectFrom('travel_api_key')
     .selectAll()
@@ -154,7 +161,7 @@ const apiKeyByHash = compiledQuery((db, { hash }: { hash: string }) =>
 );
 
 /** The OAuth clients in a database. */
-export function oauthClients({ db }: Database): Clients {
+export function oauthClients({ db }: Database): OAuthClients {
   return {
     add: async ({ id, name, grant, proof, createdAt }) => {
       await db
@@ -181,17 +188,17 @@ export function oauthClients({ db }: Database): Clients {
         .orderBy('created_at')
         .orderBy('id')
         .execute();
-      return rows.map(toClient);
+      return rows.map(toOAuthClient);
     },
 
-    active: async (id) => {
+    findActive: async (id) => {
       const row = await db
         .selectFrom('oauth_client')
         .selectAll()
         .where('id', '=', id)
         .where('revoked_at', 'is', null)
         .executeTakeFirst();
-      return row && { id: row.id, grant: grantOf(row), proof: proofOf(row) };
+      return row && { id: row.id, grant: toGrant(row), proof: toProof(row) };
     },
 
     revoke: async (id, now) => {
@@ -206,27 +213,30 @@ export function oauthClients({ db }: Database): Clients {
   };
 }
 
-type Row = Selectable<Tables['oauth_client']>;
+type OAuthClientRow = Selectable<Tables['oauth_client']>;
 
-function toClient(row: Row): OAuthClient {
+function toOAuthClient(row: OAuthClientRow): OAuthClient {
   return {
     id: row.id,
     name: row.name,
-    grant: grantOf(row),
-    proof: proofOf(row).kind,
+    grant: toGrant(row),
+    proof: toProof(row).kind,
     createdAt: row.created_at,
     revokedAt: row.revoked_at ?? undefined,
   };
 }
 
 /** What a client opens, from its columns. */
-export function grantOf({ connection_id, user_id }: Pick<Row, 'connection_id' | 'user_id'>): Grant {
+export function toGrant({
+  connection_id,
+  user_id,
+}: Pick<OAuthClientRow, 'connection_id' | 'user_id'>): Grant {
   return connection_id === null
     ? { kind: 'travel', userId: user_id ?? '' }
     : { kind: 'scim', connection: connection_id };
 }
 
-function proofOf({ secret_hash, jwks, jwks_uri }: Row): Proof {
+function toProof({ secret_hash, jwks, jwks_uri }: OAuthClientRow): Proof {
   if (secret_hash !== null) return { kind: 'secret', hash: secret_hash };
   return jwks === null
     ? { kind: 'jwksUri', uri: jwks_uri ?? '' }
@@ -234,20 +244,20 @@ function proofOf({ secret_hash, jwks, jwks_uri }: Row): Proof {
 }
 
 /** The access tokens in a database. One that a failure of power takes is asked for again. */
-export function oauthTokens({ db, withRelaxedDurability: lightly }: Database): AccessTokens {
+export function oauthAccessTokens({ db, withRelaxedDurability }: Database): AccessTokens {
   return {
-    keep: ({ hash, clientId, expiresAt }, now) =>
-      lightly(db, async (light) => {
-        await light.deleteFrom('oauth_token').where('expires_at', '<=', now).execute();
-        await light
+    save: ({ hash, clientId, expiresAt }, now) =>
+      withRelaxedDurability(db, async (relaxed) => {
+        await relaxed.deleteFrom('oauth_token').where('expires_at', '<=', now).execute();
+        await relaxed
           .insertInto('oauth_token')
           .values({ hash, client_id: clientId, expires_at: expiresAt })
           .execute();
       }),
 
-    find: async (hash, now) => {
+    findActive: async (hash, now) => {
       const [row] = (await accessTokenByHash(db, { hash, now })).rows;
-      return row && { clientId: row.client_id, grant: grantOf(row) };
+      return row && { clientId: row.client_id, grant: toGrant(row) };
     },
   };
 }
@@ -263,7 +273,7 @@ const accessTokenByHash = compiledQuery((db, { hash, now }: { hash: string; now:
 );
 
 /** The used assertions in a database; kept before they are heeded, so that no failure lets one in twice. */
-export function oauthAssertions({ db }: Database): Assertions {
+export function usedAssertions({ db }: Database): UsedAssertions {
   return {
     useOnce: ({ clientId, key, expiresAt }, now) =>
       db.transaction().execute(async (tx) => {
@@ -287,7 +297,7 @@ export interface CredentialState {
 }
 
 /** Finds out why a credential opens nothing; for those that were refused alone, as it asks for each kind. */
-export function credentialStates({
+export function credentialStateLookup({
   db,
 }: Database): (hash: string, now: number) => Promise<CredentialState | undefined> {
   return async (hash, now) => {

@@ -25,7 +25,7 @@ export interface Database {
    * Does work on one connection, for notes of our own that can be made again: what it commits survives the end of the
    * process at once, and a failure of power only from the next other commit on. Waiting for the disk is most of a write.
    */
-  withRelaxedDurability<T>(db: Kysely<Tables>, work: (light: Kysely<Tables>) => Promise<T>): Promise<T>;
+  withRelaxedDurability<T>(db: Kysely<Tables>, work: (relaxed: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** True for a unique violation, of whatever constraint. */
   isDuplicate(error: unknown): boolean;
   /** Calls the listener with every fault of the disk, which the caller of the database gets as well. */
@@ -51,8 +51,8 @@ const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
  */
 export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  for (const file of [DATABASE, LOCK]) makePrivate(join(directory, file));
-  const release = exclusive ? await lock(directory) : () => {};
+  for (const file of [DATABASE, LOCK]) createPrivateFile(join(directory, file));
+  const release = exclusive ? await lockDirectory(directory) : () => {};
   try {
     const listeners: ((error: StoreUnavailable) => void)[] = [];
     const { db, sqlite } = await openMigrated(join(directory, DATABASE), (error) => {
@@ -60,11 +60,11 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     });
     return {
       db,
-      withRelaxedDurability: (on, work) => lightly(sqlite, on, work),
-      isDuplicate: (error) => says(error, 'UNIQUE constraint failed'),
+      withRelaxedDurability: (on, work) => runWithRelaxedDurability(sqlite, on, work),
+      isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
       onUnavailable: (listener) => void listeners.push(listener),
       probeWrite: async () => {
-        const content = ' '.repeat(PROBE_SIZE);
+        const content = ' '.repeat(PROBE_BYTES);
         await sql`insert or replace into write_probe (id, content) values (1, ${content})`.execute(db);
       },
       emptyLog: async () => {
@@ -93,18 +93,18 @@ export function hasDatabase(directory: string): boolean {
 const DATABASE = 'jetbridge.db';
 const LOCK = 'jetbridge.lock';
 /** More than the write of a user, in bytes: a small write may find a place on a disk that takes nothing else. */
-const PROBE_SIZE = 131_072;
+const PROBE_BYTES = 131_072;
 
 /** Makes a file that only its owner reads, as it tells who travels where; what SQLite puts beside it gets the same mode. */
-function makePrivate(file: string): void {
+function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
 /** A commit that is not synchronised is in the log of the database all the same, and that is read after a crash. */
-function lightly<T>(
+function runWithRelaxedDurability<T>(
   sqlite: Sqlite,
   db: Kysely<Tables>,
-  work: (light: Kysely<Tables>) => Promise<T>,
+  work: (relaxed: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   // There is one connection, and while it is held nobody else writes.
   return db.connection().execute(async (one) => {
@@ -142,7 +142,7 @@ async function openMigrated(
 }
 
 /** An exclusive transaction on a file of its own: the operating system ends it with the process, so it cannot go stale. */
-async function lock(directory: string): Promise<() => void> {
+async function lockDirectory(directory: string): Promise<() => void> {
   const file = await openSqlite(join(directory, LOCK));
   try {
     file.exec('pragma busy_timeout = 0; begin exclusive');
@@ -154,9 +154,9 @@ async function lock(directory: string): Promise<() => void> {
 }
 
 /** Whether another process serves from the directory now. Asked rarely: a server that starts at that very moment is refused. */
-export async function isServed(directory: string): Promise<boolean> {
+export async function isDirectoryInUse(directory: string): Promise<boolean> {
   try {
-    const release = await lock(directory);
+    const release = await lockDirectory(directory);
     release();
     return false;
   } catch (error) {
@@ -217,7 +217,7 @@ class ImmediateSqliteDriver extends SqliteDriver {
     try {
       await super.rollbackTransaction(connection);
     } catch (error) {
-      if (!says(error, 'no transaction is active')) throw error;
+      if (!hasMessage(error, 'no transaction is active')) throw error;
     }
   }
 }
@@ -232,12 +232,12 @@ const diskFaults: [message: string, reason: string][] = [
 
 function toUnavailable(error: unknown): StoreUnavailable | undefined {
   if (!types.isNativeError(error)) return undefined;
-  const fault = diskFaults.find(([message]) => says(error, message));
+  const fault = diskFaults.find(([message]) => hasMessage(error, message));
   return fault && new StoreUnavailable(fault[1], { cause: error });
 }
 
 /** By the message: SQLite's drop-in leaves the error code out of some errors. */
-function says(error: unknown, text: string): boolean {
+function hasMessage(error: unknown, text: string): boolean {
   return types.isNativeError(error) && error.message.includes(text);
 }
 
@@ -256,10 +256,10 @@ interface StatementSync {
 }
 
 /** The error to throw in place of one of SQLite's. */
-type Translate = (error: unknown) => unknown;
+type ErrorTranslator = (error: unknown) => unknown;
 
 /** How many prepared statements are kept of each generation; a bound, as the text of a query grows with its `in` lists. */
-const STATEMENTS = 200;
+const STATEMENTS_PER_GENERATION = 200;
 
 /**
  * Opens an SQLite file in the shape Kysely's dialect wants: Node's own module from 22.13 on, else the drop-in whose
@@ -267,21 +267,21 @@ const STATEMENTS = 200;
  */
 export async function openSqlite(
   file: string,
-  translate: Translate = (error) => error,
+  translate: ErrorTranslator = (error) => error,
 ): Promise<SqliteDatabase & { exec(sql: string): void }> {
   const database = await openFile(file);
   // Those asked since the last change of generations, and those before: rare queries never push out the frequent ones.
   let young = new Map<string, SqliteStatement>();
   let old = new Map<string, SqliteStatement>();
   const keep = (sql: string) => {
-    const statement = old.get(sql) ?? toKysely(database.prepare(sql), translate);
-    if (young.size >= STATEMENTS) [old, young] = [young, new Map()];
+    const statement = old.get(sql) ?? toKyselyStatement(database.prepare(sql), translate);
+    if (young.size >= STATEMENTS_PER_GENERATION) [old, young] = [young, new Map()];
     young.set(sql, statement);
     return statement;
   };
   return {
-    exec: (sql) => translated(translate, () => database.exec(sql)),
-    prepare: (sql) => young.get(sql) ?? translated(translate, () => keep(sql)),
+    exec: (sql) => withTranslatedErrors(translate, () => database.exec(sql)),
+    prepare: (sql) => young.get(sql) ?? withTranslatedErrors(translate, () => keep(sql)),
     close: () => {
       young.clear();
       old.clear();
@@ -299,7 +299,7 @@ async function openFile(file: string): Promise<DatabaseSync> {
   return new module.DatabaseSync(file);
 }
 
-function translated<T>(translate: Translate, work: () => T): T {
+function withTranslatedErrors<T>(translate: ErrorTranslator, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -307,11 +307,11 @@ function translated<T>(translate: Translate, work: () => T): T {
   }
 }
 
-function toKysely(statement: StatementSync, translate: Translate): SqliteStatement {
+function toKyselyStatement(statement: StatementSync, translate: ErrorTranslator): SqliteStatement {
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => translated(translate, () => statement.all(...parameters)),
-    run: (parameters) => translated(translate, () => statement.run(...parameters)),
+    all: (parameters) => withTranslatedErrors(translate, () => statement.all(...parameters)),
+    run: (parameters) => withTranslatedErrors(translate, () => statement.run(...parameters)),
     iterate: (parameters) => statement.iterate(...parameters),
   };
 }

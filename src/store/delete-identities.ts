@@ -1,13 +1,14 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
-import { liveOf, recount } from './counters.ts';
-import { batches } from './statements.ts';
+import type { Retention } from '../provisioning/store-ports.ts';
+import { liveFlag, updateCounters } from './counters.ts';
+import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** Which unclaimed identities are meant. */
-type Which = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
+type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
 
 /** Removes unclaimed identities with all that hangs on them, and answers how many there were. */
-export async function deleteUnclaimed(tx: Kysely<Tables>, which: Which): Promise<number> {
+export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityCondition): Promise<number> {
   const erased = await tx
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
@@ -16,11 +17,11 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: Which): Promise
     .execute();
   for (const connection of new Set(erased.map((row) => row.connection_id))) {
     const rows = erased.filter((row) => row.connection_id === connection);
-    await leaveGroups(tx, connection, { ids: rows.map(({ id }) => id) });
-    await recount(
+    await removeFromGroups(tx, connection, { ids: rows.map(({ id }) => id) });
+    await updateCounters(
       tx,
       connection,
-      rows.map((row) => ({ before: { ...row, live: liveOf(row) } })),
+      rows.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
     );
   }
   return erased.length;
@@ -49,7 +50,7 @@ export async function deleteUnclaimedOf(
  * its members have changed. `at` is its new `lastModified`; without it, because no request caused the change but a
  * traveler that is gone, `lastModified` stays.
  */
-export async function leaveGroups(
+export async function removeFromGroups(
   tx: Kysely<Tables>,
   connection: string,
   { ids, at }: { ids: string[]; at?: number },
@@ -75,4 +76,70 @@ export async function leaveGroups(
       .where('id', 'in', batch)
       .execute();
   }
+}
+
+/** The end of what is kept for a limited time, in a database. */
+export function retention({ db }: { db: Kysely<Tables> }): Retention {
+  return {
+    expireTombstones: (connection, { before, now, limit }) =>
+      db.transaction().execute((tx) => expireTombstones(tx, connection, { before, now, limit })),
+  };
+}
+
+type ExpiryBounds = Parameters<Retention['expireTombstones']>[1];
+
+/** A tombstone with work left to do, or that a reconciler holds, stays. */
+async function expireTombstones(
+  tx: Kysely<Tables>,
+  connection: string,
+  { before, now, limit }: ExpiryBounds,
+): Promise<number> {
+  const expired = await tx
+    .deleteFrom('identity')
+    .where('connection_id', '=', connection)
+    .where('id', 'in', (old) =>
+      old
+        .selectFrom('identity')
+        .select('id')
+        .where('connection_id', '=', connection)
+        .where('deleted_at', 'is not', null)
+        .where('deleted_at', '<', before)
+        .where('state', '=', sql.lit('synced'))
+        .where('check_at', '=', sql.lit(0))
+        .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
+        .orderBy('deleted_at')
+        .limit(limit),
+    )
+    .returning(['account', 'id', 'position', 'active', 'deleted_at', 'travel_email_key'])
+    .execute();
+  const [first] = expired;
+  if (!first) return 0;
+  await updateCounters(
+    tx,
+    connection,
+    expired.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
+  );
+  await tx
+    .deleteFrom('departure')
+    .where('connection_id', '=', connection)
+    .where(
+      'identity_id',
+      'in',
+      expired.map(({ id }) => id),
+    )
+    .execute();
+  const freed = expired.flatMap(({ travel_email_key: key }) => key ?? []);
+  await markWaitersDirty(tx, first.account, [...new Set(freed)]);
+  return expired.length;
+}
+
+/** Makes those dirty who wait for one of these addresses, by key. */
+export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx
+    .updateTable('identity')
+    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
+    .where('account', '=', account)
+    .where('waiting_for', 'in', keys)
+    .execute();
 }

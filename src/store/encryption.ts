@@ -14,9 +14,9 @@ import { types } from 'node:util';
 
 /** Encrypts what must be read back. `place` says where a text is kept: what is copied to another place cannot be opened there. */
 export interface Encryption {
-  seal(text: string, place: string): string;
+  encrypt(text: string, place: string): string;
   /** Undefined: it was sealed with another key or for another place, or it is damaged. */
-  open(sealed: string, place: string): string | undefined;
+  decrypt(sealed: string, place: string): string | undefined;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -30,13 +30,13 @@ export function encryption(key: Uint8Array): Encryption {
   const prefix = `1.${keyId}.`;
   const bound = (place: string) => Buffer.from(prefix + place);
   return {
-    seal: (text, place) => {
+    encrypt: (text, place) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(bound(place));
       const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
       return prefix + Buffer.concat(parts).toString('base64url');
     },
-    open: (sealed, place) => {
+    decrypt: (sealed, place) => {
       if (!sealed.startsWith(prefix)) return undefined;
       const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
       if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
@@ -58,7 +58,7 @@ export function encryption(key: Uint8Array): Encryption {
 const KEY_BYTES = 32;
 
 /** The 32 bytes that a text stands for, in hexadecimal or base64; undefined when it stands for anything else. */
-export function readKey(text: string): Buffer | undefined {
+export function parseEncryptionKey(text: string): Buffer | undefined {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
   if (!/^[\w+/-]{43}=?$/.test(trimmed)) return undefined;
@@ -67,26 +67,26 @@ export function readKey(text: string): Buffer | undefined {
 }
 
 /** The key in a file of the data folder that only its owner can read; made when there is none. */
-export function keyInFolder(directory: string): Buffer {
+export function readOrCreateKeyFile(directory: string): Buffer {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, 'jetbridge.key');
-  const text = textOf(file) ?? make(file);
-  const key = readKey(text);
+  const text = readFileIfExists(file) ?? createKeyFile(file);
+  const key = parseEncryptionKey(text);
   if (!key) throw new Error(`${file} holds no key. Restore it from a backup, or set JETBRIDGE_KEY.`);
   return key;
 }
 
-function textOf(file: string): string | undefined {
+function readFileIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
 /** It is there wholly or not at all, whenever the process dies; if another one was faster, its key counts. */
-function make(file: string): string {
+function createKeyFile(file: string): string {
   const draft = `${file}.${process.pid}`;
   const descriptor = openSync(draft, 'w', 0o600);
   try {
@@ -98,13 +98,13 @@ function make(file: string): string {
   try {
     linkSync(draft, file);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
+    if (!hasErrorCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft);
   }
   return readFileSync(file, 'utf8');
 }
 
-function isCode(error: unknown, code: string): boolean {
+function hasErrorCode(error: unknown, code: string): boolean {
   return types.isNativeError(error) && 'code' in error && error.code === code;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { batches } from './statements.ts';
+import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** Those of these travelers of a travel account whose person was erased. */
-export async function erasedAmong(
+export async function findErasedTravelers(
   db: Kysely<Tables>,
   account: string,
   travelIds: readonly string[],
@@ -24,7 +24,7 @@ export async function erasedAmong(
 }
 
 /** Notes that the person of a traveler was erased. */
-export async function noteErased(
+export async function recordErasedTraveler(
   db: Kysely<Tables>,
   { account, travelId, now }: { account: string; travelId: string; now: number },
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function noteErased(
 }
 
 /** Takes the note back: the person of these travelers was not erased. */
-export async function forgetErased(
+export async function deleteErasedTravelers(
   db: Kysely<Tables>,
   account: string,
   travelIds: readonly string[],

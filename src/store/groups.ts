@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Group, Groups, Member, ResolvedMember } from '../provisioning/group-ports.ts';
-import { counter } from './counters.ts';
+import { addToCounter } from './counters.ts';
 import type { Database } from './database.ts';
-import { leaveGroups } from './delete-identities.ts';
-import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
-import { groupShelf, toGroup } from './lists/group-shelf.ts';
-import { list } from './lists/list.ts';
-import { keptMembers, membersOf, membersOfSmall, readMembers, toMember } from './member-list.ts';
-import { changeMembers, removeMembers } from './members.ts';
-import { batches, compiledQuery, fromText, inTransaction, toText } from './statements.ts';
+import { removeFromGroups } from './delete-identities.ts';
+import {
+  readAllMembers,
+  readMembers,
+  readSmallGroups,
+  readStoredMembers,
+  toMember,
+} from './group-members.ts';
+import { groupList, toGroup } from './lists/group-list.ts';
+import { listRows } from './lists/list.ts';
+import { changeMembers, removeAllMembers } from './member-changes.ts';
+import { batches, compiledQuery, inTransaction, parseJson, toJson } from './queries.ts';
+import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The groups in a database. */
@@ -17,27 +23,28 @@ export function groups(database: Database): Groups {
   const { db } = database;
   return {
     findById: async (connection, id) => {
-      const [row] = (await byId(db, { connection, id })).rows;
+      const [row] = (await selectGroupById(db, { connection, id })).rows;
       return row && toGroup(row);
     },
-    list: (connection, query, scan) => list({ shelf: groupShelf, place: { db, connection }, query, scan }),
+    list: (connection, query, scan) =>
+      listRows({ definition: groupList, scope: { db, connection }, query, scan }),
     streamMembers: (connection, id) => readMembers(db, { connection, id }),
-    membersOfSmallGroups: (connection, groupIds) => membersOfSmall(db, connection, groupIds),
+    membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, connection, groupIds),
     allMembers: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
-      for (const id of groupIds) found.set(id, await membersOf(db, { connection, id }, pause));
+      for (const id of groupIds) found.set(id, await readAllMembers(db, { connection, id }, pause));
       return found;
     },
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
-      if (others.length > 0) return groupsOf(db, connection, userIds);
-      const { rows } = await groupsOfOne(db, { connection, user: first });
+      if (others.length > 0) return readGroupsOf(db, connection, userIds);
+      const { rows } = await selectGroupsOfUser(db, { connection, user: first });
       return new Map([
-        [first, rows.map(({ id, attributes }) => ({ value: id, display: displayOf(attributes) }))],
+        [first, rows.map(({ id, attributes }) => ({ value: id, display: displayNameOf(attributes) }))],
       ]);
     },
     membershipsOf: async (connection, user) => {
-      const { rows } = await membershipsOfOne(db, { connection, user });
+      const { rows } = await selectMembershipsOfUser(db, { connection, user });
       return rows.map(({ group_id, ...row }) => {
         const { value: _, ...kept } = toMember(row);
         return { group: group_id, ...kept };
@@ -48,14 +55,14 @@ export function groups(database: Database): Groups {
   };
 }
 
-const byId = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
+const selectGroupById = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
   db.selectFrom('scim_group').selectAll().where('connection_id', '=', connection).where('id', '=', id),
 );
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
 
 /** In two steps, as many users share few groups: each group is read once, and stands for all its members on a page. */
-async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
+async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
   const memberships: { user: string; group: string }[] = [];
   for (const batch of batches(userIds)) {
     const rows = await db
@@ -66,7 +73,7 @@ async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[
       .execute();
     memberships.push(...rows);
   }
-  const places = new Map<string, Place>();
+  const places = new Map<string, PositionedGroup>();
   for (const batch of batches([...new Set(memberships.map(({ group }) => group))])) {
     const rows = await db
       .selectFrom('scim_group')
@@ -75,28 +82,28 @@ async function groupsOf(db: Kysely<Tables>, connection: string, userIds: string[
       .where('id', 'in', batch)
       .execute();
     for (const { id, attributes, position } of rows)
-      places.set(id, { position, group: { value: id, display: displayOf(attributes) } });
+      places.set(id, { position, group: { value: id, display: displayNameOf(attributes) } });
   }
-  const found = new Map(userIds.map((id): [string, Place[]] => [id, []]));
+  const found = new Map(userIds.map((id): [string, PositionedGroup[]] => [id, []]));
   for (const { user, group } of memberships) {
     const place = places.get(group);
     if (place) found.get(user)?.push(place);
   }
-  return new Map([...found].map(([user, own]) => [user, inOrder(own)]));
+  return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
 }
 
 /** A group as its members tell of it, and where it stands among all. */
-interface Place {
+interface PositionedGroup {
   position: number;
   group: { value: string; display: string };
 }
 
-function inOrder(places: Place[]): Place['group'][] {
+function sortByPosition(places: PositionedGroup[]): PositionedGroup['group'][] {
   return places.sort((left, right) => left.position - right.position).map(({ group }) => group);
 }
 
 /** The same for one user, asked with every read, at once. */
-const groupsOfOne = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
+const selectGroupsOfUser = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
   db
     .selectFrom('group_member')
     .innerJoin('scim_group', (join) =>
@@ -110,21 +117,22 @@ const groupsOfOne = compiledQuery((db, { connection, user }: { connection: strin
     .orderBy('scim_group.position'),
 );
 
-const membershipsOfOne = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
-  db
-    .selectFrom('group_member')
-    .select(['group_id', 'value', 'display', 'type'])
-    .where('connection_id', '=', connection)
-    .where('value', '=', user),
+const selectMembershipsOfUser = compiledQuery(
+  (db, { connection, user }: { connection: string; user: string }) =>
+    db
+      .selectFrom('group_member')
+      .select(['group_id', 'value', 'display', 'type'])
+      .where('connection_id', '=', connection)
+      .where('value', '=', user),
 );
 
-function displayOf(attributes: string): string {
-  const { displayName } = fromText<Group['attributes']>(attributes);
+function displayNameOf(attributes: string): string {
+  const { displayName } = parseJson<Group['attributes']>(attributes);
   return typeof displayName === 'string' ? displayName : '';
 }
 
-type Change = Parameters<Groups['change']>[2];
-type Changed = 'done' | 'unchanged' | 'stale' | 'noTarget';
+type GroupChange = Parameters<Groups['change']>[2];
+type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
 
 /** Keeps a new group with its members. */
 export async function insertGroup(
@@ -136,7 +144,7 @@ export async function insertGroup(
   try {
     await db.transaction().execute(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
-      const position = await counter(tx, connection, { kind: 'group', count: 1, places: 1 });
+      const position = await addToCounter(tx, connection, { kind: 'group', count: 1, places: 1 });
       await tx
         .insertInto('scim_group')
         .values({
@@ -161,12 +169,12 @@ export async function insertGroup(
 export async function changeGroup(
   { db, isDuplicate }: Database,
   group: Group,
-  { expected, change }: { expected: number; change: Change },
-): Promise<Changed | 'duplicate'> {
-  const membersBefore = await membersToCompare(db, group, change);
+  { expected, change }: { expected: number; change: GroupChange },
+): Promise<GroupChangeResult | 'duplicate'> {
+  const membersBefore = await readMembersToCompare(db, group, change);
   try {
-    return await inTransaction<Changed>(db, ['done'], async (tx) => {
-      if (change === 'delete') return remove(tx, group, expected);
+    return await inTransaction<GroupChangeResult>(db, ['done'], async (tx) => {
+      if (change === 'delete') return deleteGroup(tx, group, expected);
       const before = await tx
         .selectFrom('scim_group')
         .select('attributes')
@@ -178,9 +186,9 @@ export async function changeGroup(
       const steps = change.members;
       const members = await changeMembers(tx, group, { steps, before: membersBefore });
       if (members === 'noTarget') return 'noTarget';
-      const hasSameAttributes = isDeepStrictEqual(fromText(before.attributes), change.attributes);
+      const hasSameAttributes = isDeepStrictEqual(parseJson(before.attributes), change.attributes);
       if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
-      return write(tx, { ...group, attributes: change.attributes }, expected);
+      return updateGroup(tx, { ...group, attributes: change.attributes }, expected);
     });
   } catch (error) {
     if (isDuplicate(error)) return 'duplicate';
@@ -192,16 +200,16 @@ export async function changeGroup(
  * Reads the members that a replacement begins with, before the transaction: they may be many, and meanwhile others use
  * the database. They are as they were at the expected version if the group is still at that version in the transaction.
  */
-async function membersToCompare(
+async function readMembersToCompare(
   db: Kysely<Tables>,
   group: Group,
-  change: Change,
+  change: GroupChange,
 ): Promise<Member[] | undefined> {
   const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
-  return isReplacement ? keptMembers(db, group) : undefined;
+  return isReplacement ? readStoredMembers(db, group) : undefined;
 }
 
-async function write(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
+async function updateGroup(tx: Kysely<Tables>, group: Group, expected: number): Promise<GroupChangeResult> {
   const { numUpdatedRows } = await tx
     .updateTable('scim_group')
     .set({
@@ -216,9 +224,9 @@ async function write(tx: Kysely<Tables>, group: Group, expected: number): Promis
   return numUpdatedRows > 0n ? 'done' : 'stale';
 }
 
-async function remove(tx: Kysely<Tables>, group: Group, expected: number): Promise<Changed> {
+async function deleteGroup(tx: Kysely<Tables>, group: Group, expected: number): Promise<GroupChangeResult> {
   const { connection, id, lastModified } = group;
-  await removeMembers(tx, group);
+  await removeAllMembers(tx, group);
   const { numDeletedRows } = await tx
     .deleteFrom('scim_group')
     .where('connection_id', '=', connection)
@@ -226,15 +234,15 @@ async function remove(tx: Kysely<Tables>, group: Group, expected: number): Promi
     .where('version', '=', expected)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return 'stale';
-  await leaveGroups(tx, connection, { ids: [id], at: lastModified });
-  await counter(tx, connection, { kind: 'group', count: -1 });
+  await removeFromGroups(tx, connection, { ids: [id], at: lastModified });
+  await addToCounter(tx, connection, { kind: 'group', count: -1 });
   return 'done';
 }
 
 function attributeColumns(attributes: Group['attributes']) {
   return {
-    attributes: toText(attributes),
-    display_name_key: keyOfAttribute(attributes.displayName, keyOf),
-    external_id: keyOfAttribute(attributes.externalId, exactKey),
+    attributes: toJson(attributes),
+    display_name_key: attributeKey(attributes.displayName, caseFoldedKey),
+    external_id: attributeKey(attributes.externalId, exactKey),
   };
 }

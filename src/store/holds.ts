@@ -3,12 +3,12 @@ import type { HoldCause } from '../provisioning/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
+import { batches, parseJson, toJson } from './queries.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { admitDeparture } from './safety-valve.ts';
-import { batches, fromText, toText } from './statements.ts';
 import type { Tables } from './tables.ts';
 
-type Answer = Parameters<Holds['decide']>[2];
+type DecisionAnswer = Parameters<Holds['decide']>[2];
 type HoldQuery = Omit<Parameters<Holds['findHeldPeople']>[0], 'limit'>;
 
 const PAGE = 500;
@@ -17,12 +17,12 @@ const PAGE = 500;
 export function holds(database: Database): Holds {
   const { db } = database;
   return {
-    findHeldPeople: ({ limit, ...query }) => list(db, query, limit),
-    countHolds: () => counts(db),
-    decide: (connection, whom, answer, now) => decide(database, { connection, answer, now }, whom),
+    findHeldPeople: ({ limit, ...query }) => listHeldPeople(db, query, limit),
+    countHolds: () => countHolds(db),
+    decide: (connection, whom, answer, now) => saveDecision(database, { connection, answer, now }, whom),
     admitDeparture: (connection, id, valve, now) => admitDeparture(db, { connection, id, now }, valve),
-    findHeldRules: (connection) => heldRules(db, connection),
-    saveHeldRules: (held) => holdRules(db, held),
+    findHeldRules: (connection) => readRulesChange(db, connection),
+    saveHeldRules: (held) => saveRulesChange(db, held),
     findTranslatedOtherwise: async (connection, version, place) => {
       if (!(await isAnyTranslatedOtherwise(db, connection, version))) return [];
       const rows = await db
@@ -67,17 +67,17 @@ async function isAnyTranslatedOtherwise(
 }
 
 /** The rows of held people, decided about or not. */
-function heldRows(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
+function selectHeld(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
   const all = db
     .selectFrom('identity')
     .where('hold_cause', 'is not', null)
-    .where((row) => row.not(isBack(row)));
+    .where((row) => row.not(hasReturned(row)));
   const ofConnection = connection === undefined ? all : all.where('connection_id', '=', connection);
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
 }
 
 /** Somebody whose departure was held and who is active again waits for nothing, though the reconciler has not said so yet. */
-function isBack(row: ExpressionBuilder<Tables, 'identity'>) {
+function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   const isDeparture = row.or([
     row('hold_cause', '=', 'safetyValve'),
     row.and([row('hold_cause', '=', 'guarded'), row('travel_id', 'is not', null)]),
@@ -86,8 +86,8 @@ function isBack(row: ExpressionBuilder<Tables, 'identity'>) {
 }
 
 /** Those that may wait for an admin; who is held because of rules that were discarded waits for other rules. */
-function openRows(db: Kysely<Tables>, query: HoldQuery) {
-  return heldRows(db, query).where((row) =>
+function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
+  return selectHeld(db, query).where((row) =>
     row.or([
       row('hold_cause', '<>', 'rules'),
       row.not(
@@ -103,23 +103,23 @@ function openRows(db: Kysely<Tables>, query: HoldQuery) {
   );
 }
 
-interface Judged {
+interface DecisionColumns {
   version: number;
   decision: string;
   hold_cause: string | null;
 }
 
 /** Whether an admin's answer is about what the person waits for now: a later write of the IdP is a new question. */
-function isAnswered({ version, decision, hold_cause }: Judged): boolean {
+function isDecided({ version, decision, hold_cause }: DecisionColumns): boolean {
   if (decision === '') return false;
-  const { cause, version: about } = fromText<{ cause: string; version: number }>(decision);
+  const { cause, version: about } = parseJson<{ cause: string; version: number }>(decision);
   return cause === hold_cause && about === version;
 }
 
-async function list(db: Kysely<Tables>, query: HoldQuery, limit: number): Promise<HeldPerson[]> {
+async function listHeldPeople(db: Kysely<Tables>, query: HoldQuery, limit: number): Promise<HeldPerson[]> {
   const people: HeldPerson[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const rows = await openRows(db, query)
+    const rows = await selectUndecided(db, query)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
       .select(['active', 'deleted_at'])
       .orderBy('hold_since')
@@ -130,17 +130,17 @@ async function list(db: Kysely<Tables>, query: HoldQuery, limit: number): Promis
       .execute();
     for (const row of rows) {
       if (people.length === limit) return people;
-      if (!isAnswered(row)) people.push(toHeldPerson(row));
+      if (!isDecided(row)) people.push(toHeldPerson(row));
     }
     if (rows.length < PAGE) return people;
   }
 }
 
-type HeldRow = Judged &
+type HeldRow = DecisionColumns &
   Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
-  const { userName } = fromText<{ userName?: unknown }>(row.desired);
+  const { userName } = parseJson<{ userName?: unknown }>(row.desired);
   return {
     connection: row.connection_id,
     id: row.id,
@@ -153,18 +153,18 @@ function toHeldPerson(row: HeldRow): HeldPerson {
 }
 
 /** Those without any decision are counted by the database; the few with one are looked at. */
-async function counts(db: Kysely<Tables>): Promise<HoldCount[]> {
-  const undecided = await openRows(db, {})
+async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
+  const undecided = await selectUndecided(db, {})
     .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
     .select((row) => row.fn.min('hold_since').as('since'))
     .where('decision', '=', '')
     .groupBy(['connection_id', 'hold_cause'])
     .execute();
-  const decided = await openRows(db, {})
+  const decided = await selectUndecided(db, {})
     .select(['connection_id', 'hold_cause', 'hold_since as since', 'version', 'decision'])
     .where('decision', '<>', '')
     .execute();
-  const again = decided.filter((row) => !isAnswered(row)).map((row) => ({ ...row, count: 1 }));
+  const again = decided.filter((row) => !isDecided(row)).map((row) => ({ ...row, count: 1 }));
   const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
   const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
   // People who are held because of the rules are among those whom the change of rules counts.
@@ -172,7 +172,7 @@ async function counts(db: Kysely<Tables>): Promise<HoldCount[]> {
     ({ connection_id, hold_cause }) =>
       hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
   );
-  return summed([...waiting, ...others]);
+  return sumByCause([...waiting, ...others]);
 }
 
 interface CountRow {
@@ -182,7 +182,7 @@ interface CountRow {
   since: number | null;
 }
 
-function summed(rows: CountRow[]): HoldCount[] {
+function sumByCause(rows: CountRow[]): HoldCount[] {
   const sums = new Map<string, HoldCount>();
   for (const { connection_id: connection, hold_cause, count, since } of rows) {
     const cause = hold_cause as HoldCause; // Only causes are ever written.
@@ -197,41 +197,41 @@ function summed(rows: CountRow[]): HoldCount[] {
   return [...sums.values()];
 }
 
-interface Answering {
+interface DecisionRequest {
   connection: string;
-  answer: Answer;
+  answer: DecisionAnswer;
   now: number;
 }
 
-async function decide(
+async function saveDecision(
   database: Database,
-  answering: Answering,
+  answering: DecisionRequest,
   whom: Parameters<Holds['decide']>[1],
 ): Promise<number> {
   const { db } = database;
-  if ('ids' in whom) return answerPeople(db, answering, [...new Set(whom.ids)]);
+  if ('ids' in whom) return decidePeople(db, answering, [...new Set(whom.ids)]);
   const { connection, answer, now } = answering;
-  const change = whom.cause === 'rules' ? await answerRules(db, answering) : undefined;
-  const held = await heldRows(db, { connection, cause: whom.cause })
+  const change = whom.cause === 'rules' ? await decideRulesChange(db, answering) : undefined;
+  const held = await selectHeld(db, { connection, cause: whom.cause })
     .select(['id', 'version', 'decision', 'hold_cause'])
     .execute();
-  const open = held.filter((row) => !isAnswered(row)).map(({ id }) => id);
-  const decided = await answerPeople(db, answering, open);
+  const open = held.filter((row) => !isDecided(row)).map(({ id }) => id);
+  const decided = await decidePeople(db, answering, open);
   if (!change) return decided;
   if (answer === 'discarded') return Math.max(decided, change.people);
-  return Math.max(change.people, decided, await touchAllStale(database, change, now));
+  return Math.max(change.people, decided, await markAllStaleDirty(database, change, now));
 }
 
 /** The people in batches, each in one transaction; those who are not held any more are left alone. */
-async function answerPeople(
+async function decidePeople(
   db: Kysely<Tables>,
-  { connection, answer, now }: Answering,
+  { connection, answer, now }: DecisionRequest,
   ids: string[],
 ): Promise<number> {
   let decided = 0;
   for (const batch of batches(ids)) {
     await db.transaction().execute(async (tx) => {
-      const rows = await heldRows(tx, { connection })
+      const rows = await selectHeld(tx, { connection })
         .select(['id', 'version', 'hold_cause'])
         .where('id', 'in', batch)
         .execute();
@@ -239,7 +239,7 @@ async function answerPeople(
         await tx
           .updateTable('identity')
           .set((row) => ({
-            decision: toText({ cause, answer, version }),
+            decision: toJson({ cause, answer, version }),
             state: 'dirty',
             next_attempt_at: now,
             revision: row('revision', '+', 1),
@@ -255,9 +255,9 @@ async function answerPeople(
 }
 
 /** Answers the change of rules that waits, or was discarded before, and tells which it was. */
-async function answerRules(
+async function decideRulesChange(
   db: Kysely<Tables>,
-  { connection, answer }: Answering,
+  { connection, answer }: DecisionRequest,
 ): Promise<Tables['rules_change'] | undefined> {
   return db
     .updateTable('rules_change')
@@ -269,7 +269,7 @@ async function answerRules(
 }
 
 /** In batches, so that nobody waits long for the database. */
-async function touchAllStale(
+async function markAllStaleDirty(
   database: Database,
   { connection_id, version }: Tables['rules_change'],
   now: number,
@@ -280,7 +280,7 @@ async function touchAllStale(
   return all;
 }
 
-async function heldRules(db: Kysely<Tables>, connection: string): Promise<HeldRules | undefined> {
+async function readRulesChange(db: Kysely<Tables>, connection: string): Promise<HeldRules | undefined> {
   const row = await db
     .selectFrom('rules_change')
     .selectAll()
@@ -291,7 +291,7 @@ async function heldRules(db: Kysely<Tables>, connection: string): Promise<HeldRu
   return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // Only answers are ever written.
 }
 
-async function holdRules(db: Kysely<Tables>, held: HeldRules): Promise<void> {
+async function saveRulesChange(db: Kysely<Tables>, held: HeldRules): Promise<void> {
   const { connection, version, people, since, answer } = held;
   const row = { version, people, since, answer: answer ?? null };
   await db.transaction().execute(async (tx) => {

@@ -3,92 +3,104 @@ import type { Identity } from '../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
-import { erasedAmong } from './erased-travelers.ts';
-import { giveEmailUp, insert, release, unlink, update } from './identity-changes.ts';
+import { findErasedTravelers } from './erased-travelers.ts';
+import {
+  insertIdentity,
+  markEmailGivenUp,
+  releaseTraveler,
+  unlinkTraveler,
+  updateIdentity,
+} from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
-import { exactKey, keyOf, keyOfAttribute } from './keys.ts';
-import { list } from './lists/list.ts';
-import { listOne } from './lists/one.ts';
-import { type ShownColumns, shownColumns, toShown, userShelf, wholeShelf } from './lists/user-shelf.ts';
-import { compiledQuery, inTransaction } from './statements.ts';
+import { listRows } from './lists/list.ts';
+import { listByUniqueValue } from './lists/one.ts';
+import {
+  identityList,
+  type ShownColumns,
+  shownColumns,
+  toShownIdentity,
+  userList,
+} from './lists/user-list.ts';
+import { compiledQuery, inTransaction } from './queries.ts';
+import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
 /** The identities in a database. */
 export function identities(database: Database): Identities {
   const { db } = database;
   return {
-    findById: async (connection, id) => first(await byId(db, { connection, id })),
+    findById: async (connection, id) => toFirstIdentity(await selectIdentityById(db, { connection, id })),
     findView: async (connection, id) => {
-      const [row] = (await shown(db, { connection, id })).rows;
-      return row && toShown(row);
+      const [row] = (await selectShown(db, { connection, id })).rows;
+      return row && toShownIdentity(row);
     },
-    find: (connection, match) => find(db, connection, match),
-    findPage: (connection, offset, limit) => page(db, connection, { offset, limit }),
+    find: (connection, match) => findIdentities(db, connection, match),
+    findPage: (connection, offset, limit) => readIdentityPage(db, connection, { offset, limit }),
     list: async (connection, query, scan) => {
-      const one = scan.residual ? undefined : await listOne(db, connection, query);
-      return one ?? list({ shelf: userShelf, place: { db, connection }, query, scan });
+      const one = scan.residual ? undefined : await listByUniqueValue(db, connection, query);
+      return one ?? listRows({ definition: userList, scope: { db, connection }, query, scan });
     },
     commit: (connection, changes) => commitChanges(database, connection, changes),
-    findHolder: (account, match) => holder(db, account, match),
+    findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: async (account, email, except) => {
-      const waiting = await oneWaiter(db, { account, key: keyOf(email), except });
+      const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });
       return waiting.rows.length > 0;
     },
-    isErased: async (account, travelId) => (await erasedAmong(db, account, [travelId])).size > 0,
+    isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
     findWaiters: async (account, email) => {
-      const { rows } = await waiters(db, { account, key: keyOf(email) });
+      const { rows } = await selectWaiters(db, { account, key: caseFoldedKey(email) });
       return rows.map(toIdentity);
     },
   };
 }
 
-function first({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
+function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
   return row && toIdentity(row);
 }
 
-interface Place {
+interface IdentityKey {
   connection: string;
   id: string;
 }
 
-const byId = compiledQuery((db, { connection, id }: Place) =>
+const selectIdentityById = compiledQuery((db, { connection, id }: IdentityKey) =>
   db.selectFrom('identity').selectAll().where('connection_id', '=', connection).where('id', '=', id),
 );
 
-const shown = compiledQuery((db, { connection, id }: Place) => {
+const selectShown = compiledQuery((db, { connection, id }: IdentityKey) => {
   const query = sql<ShownColumns>`
     select ${shownColumns} from identity
     where connection_id = ${connection} and id = ${id} and deleted_at is null`;
   return { compile: () => query.compile(db) };
 });
 
-async function find(
+async function findIdentities(
   db: Kysely<Tables>,
   connection: string,
   { by, value }: IdentityMatch,
 ): Promise<Identity[]> {
-  const { rows } = await finders[by](db, { connection, key: keys[by](value) });
+  const { rows } = await selectBy[by](db, { connection, key: toSearchKey[by](value) });
   return rows.map(toIdentity);
 }
 
 /** How a value is spelled in the column that it is looked for in. */
-const keys: Record<IdentityMatch['by'], (value: string) => string> = {
+const toSearchKey: Record<IdentityMatch['by'], (value: string) => string> = {
   id: String,
   travelId: String,
   externalId: exactKey,
-  userName: keyOf,
-  email: keyOf,
-  travelEmail: keyOf,
+  userName: caseFoldedKey,
+  email: caseFoldedKey,
+  travelEmail: caseFoldedKey,
 };
 
-const finders = {
-  id: finder('id'),
-  userName: finder('user_name_key'),
-  externalId: finder('external_id'),
-  travelId: finder('travel_id'),
-  travelEmail: finder('travel_email_key'),
+const selectBy = {
+  id: selectByColumn('id'),
+  userName: selectByColumn('user_name_key'),
+  externalId: selectByColumn('external_id'),
+  travelId: selectByColumn('travel_id'),
+  travelEmail: selectByColumn('travel_email_key'),
   email: compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
-    newestFirst(db, connection).where('id', 'in', (row) =>
+    selectNewestFirst(db, connection).where('id', 'in', (row) =>
       row
         .selectFrom('identity_email')
         .select('identity_id')
@@ -98,13 +110,13 @@ const finders = {
   ),
 };
 
-function finder(column: 'id' | 'user_name_key' | 'external_id' | 'travel_id' | 'travel_email_key') {
+function selectByColumn(column: 'id' | 'user_name_key' | 'external_id' | 'travel_id' | 'travel_email_key') {
   return compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
-    newestFirst(db, connection).where(column, '=', key),
+    selectNewestFirst(db, connection).where(column, '=', key),
   );
 }
 
-function newestFirst(db: Kysely<Tables>, connection: string) {
+function selectNewestFirst(db: Kysely<Tables>, connection: string) {
   return db
     .selectFrom('identity')
     .selectAll()
@@ -114,7 +126,7 @@ function newestFirst(db: Kysely<Tables>, connection: string) {
 }
 
 /** Nobody waits for it as for a request: its steps are short, and it takes no turn. */
-async function page(
+async function readIdentityPage(
   db: Kysely<Tables>,
   connection: string,
   { offset, limit }: { offset: number; limit: number },
@@ -122,34 +134,41 @@ async function page(
   const scan = { yieldBetweenSteps: async () => {}, residual: undefined };
   const order = { by: 'position', descending: false } as const;
   const query = { where: { all: [] }, order, start: { offset }, limit };
-  const { total, rows } = await list({ shelf: wholeShelf, place: { db, connection }, query, scan });
+  const { total, rows } = await listRows({
+    definition: identityList,
+    scope: { db, connection },
+    query,
+    scan,
+  });
   return { total, identities: rows };
 }
 
-async function holder(
+async function findHolder(
   db: Kysely<Tables>,
   account: string,
   match: Parameters<Identities['findHolder']>[1],
 ): Promise<Identity | undefined> {
-  if ('creating' in match) return first(await makerOf(db, { account, key: keyOf(match.creating) }));
-  if ('travelId' in match) return first(await holderOfLink(db, { account, key: match.travelId }));
-  const key = 'travelEmailKey' in match ? match.travelEmailKey : keyOf(match.travelEmail);
-  return first(await holderOfEmail(db, { account, key }));
+  if ('creating' in match)
+    return toFirstIdentity(await selectCreator(db, { account, key: caseFoldedKey(match.creating) }));
+  if ('travelId' in match)
+    return toFirstIdentity(await selectByTraveler(db, { account, key: match.travelId }));
+  const key = 'travelEmailKey' in match ? match.travelEmailKey : caseFoldedKey(match.travelEmail);
+  return toFirstIdentity(await selectByTravelerEmail(db, { account, key }));
 }
 
 /** Nobody sensible gives one address to more people. */
-const WAITERS = 100;
+const MAX_WAITERS = 100;
 
-const waiters = compiledQuery((db, { account, key }: Sought) =>
+const selectWaiters = compiledQuery((db, { account, key }: AccountKey) =>
   db
     .selectFrom('identity')
     .selectAll()
     .where('account', '=', account)
     .where('waiting_for', '=', key)
-    .limit(sql.lit(WAITERS)),
+    .limit(sql.lit(MAX_WAITERS)),
 );
 
-const oneWaiter = compiledQuery((db, { account, key, except }: Sought & { except: string }) =>
+const selectActiveWaiter = compiledQuery((db, { account, key, except }: AccountKey & { except: string }) =>
   db
     .selectFrom('identity')
     .select('id')
@@ -162,24 +181,24 @@ const oneWaiter = compiledQuery((db, { account, key, except }: Sought & { except
     .limit(sql.lit(1)),
 );
 
-interface Sought {
+interface AccountKey {
   account: string;
   key: string;
 }
 
-const makerOf = compiledQuery((db, { account, key }: Sought) =>
-  claimedIn(db, account).where('creating_key', '=', key).limit(sql.lit(1)),
+const selectCreator = compiledQuery((db, { account, key }: AccountKey) =>
+  selectClaimed(db, account).where('creating_key', '=', key).limit(sql.lit(1)),
 );
 
-const holderOfLink = compiledQuery((db, { account, key }: Sought) =>
-  linkedIn(db, account).where('travel_id', '=', key),
+const selectByTraveler = compiledQuery((db, { account, key }: AccountKey) =>
+  selectLinked(db, account).where('travel_id', '=', key),
 );
 
-const holderOfEmail = compiledQuery((db, { account, key }: Sought) =>
-  linkedIn(db, account).where('travel_email_key', '=', key),
+const selectByTravelerEmail = compiledQuery((db, { account, key }: AccountKey) =>
+  selectLinked(db, account).where('travel_email_key', '=', key),
 );
 
-function claimedIn(db: Kysely<Tables>, account: string) {
+function selectClaimed(db: Kysely<Tables>, account: string) {
   return db
     .selectFrom('identity')
     .selectAll()
@@ -188,8 +207,8 @@ function claimedIn(db: Kysely<Tables>, account: string) {
 }
 
 /** The living before tombstones, the newest first. */
-function linkedIn(db: Kysely<Tables>, account: string) {
-  return claimedIn(db, account)
+function selectLinked(db: Kysely<Tables>, account: string) {
+  return selectClaimed(db, account)
     .where('travel_id', 'is not', null)
     .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc')
@@ -205,7 +224,7 @@ export async function commitChanges(
   try {
     return await inTransaction<'done' | 'stale'>(db, ['done'], async (tx) => {
       for (const change of changes) {
-        if (!(await make(tx, connection, change))) return 'stale';
+        if (!(await applyChange(tx, connection, change))) return 'stale';
       }
       return 'done';
     });
@@ -217,20 +236,20 @@ export async function commitChanges(
 }
 
 /** False when what the change rests on has moved. */
-async function make(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
+async function applyChange(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
   switch (change.kind) {
     case 'insert':
-      if (await isReservedInVain(tx, connection, change.identity)) return false;
-      await insert(tx, change.identity);
+      if (await isReservedEmailTaken(tx, connection, change.identity)) return false;
+      await insertIdentity(tx, change.identity);
       return true;
     case 'update':
-      return update(tx, change.identity, change.expected);
+      return updateIdentity(tx, change.identity, change.expected);
     case 'release':
-      return release(tx, change);
+      return releaseTraveler(tx, change);
     case 'giveEmailUp':
-      return giveEmailUp(tx, change);
+      return markEmailGivenUp(tx, change);
     case 'unlink':
-      return unlink(tx, { connection, id: change.id });
+      return unlinkTraveler(tx, { connection, id: change.id });
     case 'erase': {
       const erased = await deleteUnclaimed(tx, (row) =>
         row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),
@@ -241,17 +260,17 @@ async function make(tx: Kysely<Tables>, connection: string, change: IdentityChan
 }
 
 /** Whether a traveler of the account got the address that an identity reserves, since that was found to be free. */
-async function isReservedInVain(
+async function isReservedEmailTaken(
   tx: Kysely<Tables>,
   connection: string,
   { creating, travelId }: Identity,
 ): Promise<boolean> {
   if (creating === undefined || travelId !== undefined) return false;
-  const [holder] = (await holderOf(tx, { connection, key: keyOf(creating) })).rows;
+  const [holder] = (await selectEmailHolder(tx, { connection, key: caseFoldedKey(creating) })).rows;
   return holder !== undefined;
 }
 
-const holderOf = compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
+const selectEmailHolder = compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
   db
     .selectFrom('identity')
     .select(sql.lit(1).as('one'))
@@ -272,7 +291,7 @@ async function isNameTaken(
   const identities = changes.flatMap((change) => ('identity' in change ? [change.identity] : []));
   const names = identities
     .filter(({ deletedAt }) => deletedAt === undefined)
-    .map(({ desired }) => keyOfAttribute(desired.userName, keyOf))
+    .map(({ desired }) => attributeKey(desired.userName, caseFoldedKey))
     .filter((key) => key !== null);
   const own = changes.map((change) => ('identity' in change ? change.identity.id : change.id));
   if (names.length === 0) return false;

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin } from '../provisioning/identity.ts';
-import { admit, type Counted, liveOf, recount } from './counters.ts';
-import { deleteUnclaimedOf, leaveGroups } from './delete-identities.ts';
+import { assignPositions, type CountedIdentity, liveFlag, updateCounters } from './counters.ts';
+import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import {
   creatingColumns,
   desiredColumns,
@@ -11,56 +11,66 @@ import {
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
-import { emailKeys } from './keys.ts';
-import { batches, compiledQuery, fromText, pick, toText } from './statements.ts';
+import { batches, compiledQuery, parseJson, pick, toJson } from './queries.ts';
+import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
 /** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
-export async function insert(tx: Kysely<Tables>, identity: Identity): Promise<void> {
+export async function insertIdentity(tx: Kysely<Tables>, identity: Identity): Promise<void> {
   const { connection, id, claimed, travelId } = identity;
-  const [owner] = (await accountOf(tx, { connection })).rows;
+  const [owner] = (await selectAccount(tx, { connection })).rows;
   if (!owner) throw new Error('There is no such connection.');
   const { account } = owner;
   if (claimed && travelId !== undefined)
     await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
-  const row = toRow(identity, account, writtenAtOf(identity));
-  const [place] = await admit(tx, connection, [{ ...row, live: liveOf(row) }]);
+  const row = toRow(identity, account, writeTime(identity));
+  const [place] = await assignPositions(tx, connection, [{ ...row, live: liveFlag(row) }]);
   if (!place) throw new Error('No place was given.');
-  await inserted(tx, { ...row, position: place.position });
-  await addEmails(tx, [identity]);
+  await insertIdentityRow(tx, { ...row, position: place.position });
+  await insertEmailKeys(tx, [identity]);
 }
 
-const accountOf = compiledQuery((db, { connection }: { connection: string }) =>
+const selectAccount = compiledQuery((db, { connection }: { connection: string }) =>
   db.selectFrom('connection').select('account').where('id', '=', connection),
 );
 
-const inserted = compiledQuery((db, blanks: IdentityTable) =>
+const insertIdentityRow = compiledQuery((db, blanks: IdentityTable) =>
   db.insertInto('identity').values(pick(blanks, identityColumnNames)),
 );
 
 /** Writes the IdP's side at the expected version; false when that has moved. */
-export async function update(tx: Kysely<Tables>, identity: Identity, expected: number): Promise<boolean> {
+export async function updateIdentity(
+  tx: Kysely<Tables>,
+  identity: Identity,
+  expected: number,
+): Promise<boolean> {
   const { connection, id } = identity;
-  const [before] = (await atVersion(tx, { connection, id, expected })).rows;
+  const [before] = (await selectAtVersion(tx, { connection, id, expected })).rows;
   if (!before) return false;
   const claims = before.claimed === 0 && identity.claimed;
   if (claims && before.travel_id !== null) {
     await deleteUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
-  const now = columnsOf(identity);
-  const written = await rewritten(tx, { ...now, connection, id, expected, writtenAt: writtenAtOf(identity) });
+  const now = writtenColumns(identity);
+  const written = await updateAtVersion(tx, {
+    ...now,
+    connection,
+    id,
+    expected,
+    writtenAt: writeTime(identity),
+  });
   if (written.numAffectedRows !== 1n) return false;
-  if (claims) await claim(tx, identity);
-  await replaceEmails(tx, identity);
-  await followLife(tx, identity, {
-    before: { ...before, live: liveOf(before) },
-    now: { ...now, live: liveOf(now), position: before.position },
+  if (claims) await saveApplied(tx, identity);
+  await replaceEmailKeys(tx, identity);
+  await updateCountersAndGroups(tx, identity, {
+    before: { ...before, live: liveFlag(before) },
+    now: { ...now, live: liveFlag(now), position: before.position },
   });
   return true;
 }
 
 /** The IdP's side of an identity; the reconciler's is left alone, as it may be at work on it. */
-function columnsOf(identity: Identity) {
+function writtenColumns(identity: Identity) {
   return {
     ...desiredColumns(identity.desired),
     claimed: identity.claimed ? (1 as const) : (0 as const),
@@ -70,17 +80,17 @@ function columnsOf(identity: Identity) {
     next_attempt_at: identity.nextAttemptAt ?? 0,
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
-    origin: toText(identity.origin),
+    origin: toJson(identity.origin),
   };
 }
 
-interface AtVersion {
+interface IdentityAtVersion {
   connection: string;
   id: string;
   expected: number;
 }
 
-const atVersion = compiledQuery((db, { connection, id, expected }: AtVersion) =>
+const selectAtVersion = compiledQuery((db, { connection, id, expected }: IdentityAtVersion) =>
   db
     .selectFrom('identity')
     .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
@@ -90,12 +100,12 @@ const atVersion = compiledQuery((db, { connection, id, expected }: AtVersion) =>
 );
 
 /** An import that began before the write does not miss the traveler, so the write counts as seeing it. */
-function writtenAtOf({ writtenAt, lastModified }: Identity): number {
+function writeTime({ writtenAt, lastModified }: Identity): number {
   return writtenAt ?? lastModified;
 }
 
-const rewritten = compiledQuery(
-  (db, blanks: ReturnType<typeof columnsOf> & AtVersion & { writtenAt: number }) =>
+const updateAtVersion = compiledQuery(
+  (db, blanks: ReturnType<typeof writtenColumns> & IdentityAtVersion & { writtenAt: number }) =>
     db
       .updateTable('identity')
       .set((row) => ({
@@ -114,57 +124,57 @@ const rewritten = compiledQuery(
 );
 
 /** Whoever is claimed begins with what is known to be at the traveler. */
-async function claim(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
+async function saveApplied(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
-    .set({ applied: toText(applied) })
+    .set({ applied: toJson(applied) })
     .where('connection_id', '=', connection)
     .where('id', '=', id)
     .execute();
 }
 
-async function followLife(
+async function updateCountersAndGroups(
   tx: Kysely<Tables>,
   { connection, id, lastModified }: Identity,
-  { before, now }: { before: Counted; now: Counted },
+  { before, now }: { before: CountedIdentity; now: CountedIdentity },
 ): Promise<void> {
   if (before.live === now.live && before.active === now.active) return;
-  await recount(tx, connection, [{ before, now }]);
-  if (now.live < before.live) await leaveGroups(tx, connection, { ids: [id], at: lastModified });
+  await updateCounters(tx, connection, [{ before, now }]);
+  if (now.live < before.live) await removeFromGroups(tx, connection, { ids: [id], at: lastModified });
 }
 
-interface Place {
+interface IdentityKey {
   connection: string;
   id: string;
 }
 
 /** A tombstone that gives its traveler up, as it was read. */
-interface Released extends Place, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
+interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
 
 /** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
-export async function release(
+export async function releaseTraveler(
   tx: Kysely<Tables>,
-  { leasedUntil, applied, origin, ...place }: Released,
+  { leasedUntil, applied, origin, ...place }: ReleasedTombstone,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     // Where it goes to another connection, a look without a call notes the finding.
     .set((row) => ({
       ...unlinkedColumns(row),
-      origin: toText(origin),
+      origin: toJson(origin),
       state: origin.movedTo === undefined ? 'synced' : 'dirty',
     }))
     .where('connection_id', '=', place.connection)
     .where('id', '=', place.id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
-    .where('applied', '=', toText(applied))
+    .where('applied', '=', toJson(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
 /** Takes the traveler from a live identity, which is dirty from now on; a reconciler at work on it loses the lease. */
-export async function unlink(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+export async function unlinkTraveler(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
@@ -180,7 +190,7 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
     ...observedColumns(undefined),
     ...progressColumns({}),
     travel_id: null,
-    applied: toText({}),
+    applied: toJson({}),
     waiting_for: null,
     hold_cause: null,
     hold_since: null,
@@ -193,7 +203,10 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
 }
 
 /** Lets a tombstone's traveler give its address up; false when there is no such tombstone. */
-export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place): Promise<boolean> {
+export async function markEmailGivenUp(
+  tx: Kysely<Tables>,
+  { connection, id }: IdentityKey,
+): Promise<boolean> {
   const row = await tx
     .selectFrom('identity')
     .select('origin')
@@ -202,11 +215,11 @@ export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place)
     .where('deleted_at', 'is not', null)
     .executeTakeFirst();
   if (!row) return false;
-  const origin: Origin = { ...fromText<Origin>(row.origin), givesEmailUp: true };
+  const origin: Origin = { ...parseJson<Origin>(row.origin), givesEmailUp: true };
   await tx
     .updateTable('identity')
     .set((old) => ({
-      origin: toText(origin),
+      origin: toJson(origin),
       state: 'dirty',
       next_attempt_at: 0,
       revision: old('revision', '+', 1),
@@ -217,25 +230,25 @@ export async function giveEmailUp(tx: Kysely<Tables>, { connection, id }: Place)
   return true;
 }
 
-interface Owner {
+interface EmailOwner {
   connection: string;
   id: string;
   desired: Parameters<typeof emailKeys>[0];
 }
 
 /** Keeps the addresses that new identities are found by. */
-export async function addEmails(tx: Kysely<Tables>, owners: Owner[]): Promise<void> {
+export async function insertEmailKeys(tx: Kysely<Tables>, owners: EmailOwner[]): Promise<void> {
   const rows = owners.flatMap(({ connection, id, desired }) =>
     emailKeys(desired).map((key) => ({ connection_id: connection, identity_id: id, email_key: key })),
   );
   const [first, ...others] = rows;
-  if (first && others.length === 0) await added(tx, first);
+  if (first && others.length === 0) await insertEmailKey(tx, first);
   else for (const batch of batches(rows)) await tx.insertInto('identity_email').values(batch).execute();
 }
 
 /** Keeps the addresses of an identity that had others, or the same, before. */
-export async function replaceEmails(tx: Kysely<Tables>, owner: Owner): Promise<void> {
-  const { rows } = await kept(tx, { connection: owner.connection, id: owner.id });
+export async function replaceEmailKeys(tx: Kysely<Tables>, owner: EmailOwner): Promise<void> {
+  const { rows } = await selectEmailKeys(tx, { connection: owner.connection, id: owner.id });
   const before = rows.map((row) => row.email_key);
   const after = new Set(emailKeys(owner.desired));
   if (before.length === after.size && before.every((key) => after.has(key))) return;
@@ -244,14 +257,14 @@ export async function replaceEmails(tx: Kysely<Tables>, owner: Owner): Promise<v
     .where('connection_id', '=', owner.connection)
     .where('identity_id', '=', owner.id)
     .execute();
-  await addEmails(tx, [owner]);
+  await insertEmailKeys(tx, [owner]);
 }
 
-const added = compiledQuery((db, blanks: Tables['identity_email']) =>
+const insertEmailKey = compiledQuery((db, blanks: Tables['identity_email']) =>
   db.insertInto('identity_email').values(pick(blanks, ['connection_id', 'identity_id', 'email_key'])),
 );
 
-const kept = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
+const selectEmailKeys = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
   db
     .selectFrom('identity_email')
     .select('email_key')

@@ -1,8 +1,8 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { emailKeys, exactKey, keyOf, keyOfAttribute } from './keys.ts';
-import { fromText, toText } from './statements.ts';
+import { parseJson, toJson } from './queries.ts';
+import { attributeKey, caseFoldedKey, emailKeys, exactKey } from './search-keys.ts';
 import type { IdentityTable } from './tables.ts';
 
 /** The identity that a row holds. */
@@ -10,24 +10,24 @@ export function toIdentity(row: IdentityTable): Identity {
   return {
     connection: row.connection_id,
     id: row.id,
-    desired: fromText(row.desired),
+    desired: parseJson(row.desired),
     claimed: row.claimed === 1,
     state: row.state as Identity['state'], // Only identities' states are ever written.
     version: row.version,
     revision: row.revision,
     rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
     travelId: row.travel_id ?? undefined,
-    applied: fromText(row.applied),
-    refused: fromText(row.refused),
-    observed: row.observed === null ? undefined : fromText(row.observed),
+    applied: parseJson(row.applied),
+    refused: parseJson(row.refused),
+    observed: row.observed === null ? undefined : parseJson(row.observed),
     creating: row.creating ?? undefined,
     waitingFor: row.waiting_for ?? undefined,
-    progress: fromText(row.progress),
-    origin: fromText(row.origin),
-    hold: holdOf(row),
-    decision: row.decision === '' ? undefined : fromText(row.decision),
-    findings: fromText(row.findings),
-    trace: fromText(row.trace),
+    progress: parseJson(row.progress),
+    origin: parseJson(row.origin),
+    hold: toHold(row),
+    decision: row.decision === '' ? undefined : parseJson(row.decision),
+    findings: parseJson(row.findings),
+    trace: parseJson(row.trace),
     leasedUntil: row.lease_until ?? undefined,
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at === 0 ? undefined : row.next_attempt_at,
@@ -37,7 +37,7 @@ export function toIdentity(row: IdentityTable): Identity {
   };
 }
 
-function holdOf({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
+function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   if (hold_cause === null) return undefined;
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // Only causes are ever written.
 }
@@ -60,8 +60,8 @@ export function toRow(identity: Identity, account: string, seenAt: number): Omit
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
     seen_at: seenAt,
-    origin: toText(identity.origin),
-    decision: identity.decision ? toText(identity.decision) : '',
+    origin: toJson(identity.origin),
+    decision: identity.decision ? toJson(identity.decision) : '',
   };
 }
 
@@ -73,11 +73,11 @@ export function desiredColumns(
   'desired' | 'extensions' | 'user_name_key' | 'external_id' | 'display_name_key' | 'active'
 > {
   return {
-    desired: toText(desired),
-    extensions: toText(Object.keys(desired).filter((name) => name.includes(':'))),
-    user_name_key: keyOfAttribute(desired.userName, keyOf),
-    external_id: keyOfAttribute(desired.externalId, exactKey),
-    display_name_key: keyOfAttribute(desired.displayName, keyOf),
+    desired: toJson(desired),
+    extensions: toJson(Object.keys(desired).filter((name) => name.includes(':'))),
+    user_name_key: attributeKey(desired.userName, caseFoldedKey),
+    external_id: attributeKey(desired.externalId, exactKey),
+    display_name_key: attributeKey(desired.displayName, caseFoldedKey),
     active: desired.active === true ? 1 : 0,
   };
 }
@@ -88,15 +88,15 @@ export function outcomeColumns(outcome: Outcome) {
     ...observedColumns(outcome.observed),
     ...creatingColumns(outcome.creating),
     travel_id: outcome.travelId ?? null,
-    applied: toText(outcome.applied),
-    refused: toText(outcome.refused),
+    applied: toJson(outcome.applied),
+    refused: toJson(outcome.refused),
     // Already a key: the key of a key may be another one.
     waiting_for: outcome.waitingFor ?? null,
     ...progressColumns(outcome.progress),
     hold_cause: outcome.hold?.cause ?? null,
     hold_since: outcome.hold?.since ?? null,
-    findings: toText(outcome.findings),
-    trace: toText(outcome.trace),
+    findings: toJson(outcome.findings),
+    trace: toJson(outcome.trace),
     rules_version: outcome.rulesVersion ?? '',
     state: outcome.state,
     attempts: outcome.attempts,
@@ -106,7 +106,7 @@ export function outcomeColumns(outcome: Outcome) {
 
 /** What a row keeps of a reconciler's progress; a late call is looked for by its time. */
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
-  return { progress: toText(progress), check_at: progress.late?.checkAt ?? 0 };
+  return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
 }
 
 /** The columns that an IdP's write changes. */
@@ -164,7 +164,7 @@ export function observedColumns(
   observed: TravelUser | undefined,
 ): Pick<IdentityTable, 'observed' | 'travel_email_key'> {
   if (!observed) return { observed: null, travel_email_key: null };
-  return { observed: toText(observed), travel_email_key: keyOf(observed.email) };
+  return { observed: toJson(observed), travel_email_key: caseFoldedKey(observed.email) };
 }
 
 /** What a row keeps of an announced create. */
@@ -172,7 +172,7 @@ export function creatingColumns(
   creating: string | undefined,
 ): Pick<IdentityTable, 'creating' | 'creating_key'> {
   if (creating === undefined) return { creating: null, creating_key: null };
-  return { creating, creating_key: keyOf(creating) };
+  return { creating, creating_key: caseFoldedKey(creating) };
 }
 
 /**

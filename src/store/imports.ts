@@ -4,19 +4,19 @@ import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../p
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
-import { erasedAmong } from './erased-travelers.ts';
+import { findErasedTravelers } from './erased-travelers.ts';
 import { observedColumns } from './identity-row.ts';
-import { batches, fromText } from './statements.ts';
+import { batches, parseJson } from './queries.ts';
 import type { IdentityTable, Tables } from './tables.ts';
-import { saveUnclaimed } from './unclaimed.ts';
+import { saveUnclaimed } from './unclaimed-identities.ts';
 
 /** What imports know and keep, in a database. */
 export function imports({ db }: Database): Imports {
   return {
-    findKnown: (connection, travelIds) => known(db, connection, travelIds),
+    findKnown: (connection, travelIds) => findKnownTravelers(db, connection, travelIds),
     findLinkedElsewhere: (connection, account, travelIds) =>
-      linkedElsewhere(db, { connection, account }, travelIds),
-    findErased: (account, travelIds) => erasedAmong(db, account, travelIds),
+      findLinkedElsewhere(db, { connection, account }, travelIds),
+    findErased: (account, travelIds) => findErasedTravelers(db, account, travelIds),
     findOpenCreates: async (account) => {
       const rows = await db
         .selectFrom('identity')
@@ -38,12 +38,16 @@ export function imports({ db }: Database): Imports {
           .execute();
       }
     },
-    findMissing: (connection, since) => missing(db, connection, since),
+    findMissing: (connection, since) => findMissingTravelers(db, connection, since),
     deleteStale: (connection, since) => deleteStale(db, connection, since),
   };
 }
 
-async function known(db: Kysely<Tables>, connection: string, travelIds: string[]): Promise<KnownTraveler[]> {
+async function findKnownTravelers(
+  db: Kysely<Tables>,
+  connection: string,
+  travelIds: string[],
+): Promise<KnownTraveler[]> {
   const found: KnownTraveler[] = [];
   for (const batch of batches(travelIds)) {
     const rows = await db
@@ -52,25 +56,25 @@ async function known(db: Kysely<Tables>, connection: string, travelIds: string[]
       .where('connection_id', '=', connection)
       .where('travel_id', 'in', batch)
       .execute();
-    found.push(...rows.map(toKnown));
+    found.push(...rows.map(toKnownTraveler));
   }
   return found;
 }
 
-function toKnown(
+function toKnownTraveler(
   row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_version' | 'deleted_at'>,
 ): KnownTraveler {
   return {
     id: row.id,
     travelId: row.travel_id ?? undefined,
     claimed: row.claimed === 1,
-    observed: row.observed === null ? undefined : fromText(row.observed),
+    observed: row.observed === null ? undefined : parseJson(row.observed),
     rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
     deletedAt: row.deleted_at ?? undefined,
   };
 }
 
-async function linkedElsewhere(
+async function findLinkedElsewhere(
   db: Kysely<Tables>,
   { connection, account }: { connection: string; account: string },
   travelIds: string[],
@@ -91,7 +95,7 @@ async function linkedElsewhere(
 }
 
 /** What an import saw of identities, and when. */
-interface Sight {
+interface Observation {
   seen: SeenTraveler[];
   seenAt: number;
 }
@@ -103,14 +107,18 @@ interface Sight {
 export async function saveObserved(
   db: Kysely<Tables>,
   connection: string,
-  { seen, seenAt }: Sight,
+  { seen, seenAt }: Observation,
 ): Promise<void> {
   for (const batch of batches(seen, 100)) {
-    await db.transaction().execute((tx) => observeBatch(tx, connection, { seen: batch, seenAt }));
+    await db.transaction().execute((tx) => saveObservedBatch(tx, connection, { seen: batch, seenAt }));
   }
 }
 
-async function observeBatch(tx: Kysely<Tables>, connection: string, { seen, seenAt }: Sight): Promise<void> {
+async function saveObservedBatch(
+  tx: Kysely<Tables>,
+  connection: string,
+  { seen, seenAt }: Observation,
+): Promise<void> {
   const ids = seen.map(({ id }) => id);
   const rows = await tx
     .selectFrom('identity')
@@ -121,9 +129,9 @@ async function observeBatch(tx: Kysely<Tables>, connection: string, { seen, seen
   const kept = new Map(rows.map((row) => [row.id, row]));
   for (const one of seen) {
     const row = kept.get(one.id);
-    if (!row || isSame(row.observed, one.observed)) continue;
+    if (!row || isStoredAs(row.observed, one.observed)) continue;
     const isHeld = row.lease_until !== null && row.lease_until > seenAt;
-    const isOutdated = one.before !== undefined && !isSame(row.observed, one.before);
+    const isOutdated = one.before !== undefined && !isStoredAs(row.observed, one.before);
     await tx
       .updateTable('identity')
       .set(observedColumns(isHeld || isOutdated ? undefined : one.observed))
@@ -135,8 +143,8 @@ async function observeBatch(tx: Kysely<Tables>, connection: string, { seen, seen
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
 }
 
-function isSame(kept: string | null, observed: TravelUser | undefined): boolean {
-  return isDeepStrictEqual(kept === null ? undefined : fromText(kept), observed);
+function isStoredAs(kept: string | null, observed: TravelUser | undefined): boolean {
+  return isDeepStrictEqual(kept === null ? undefined : parseJson(kept), observed);
 }
 
 /**
@@ -145,10 +153,10 @@ function isSame(kept: string | null, observed: TravelUser | undefined): boolean 
  * seeing the traveler, which may be newer than the page it would stand on.
  */
 export async function deleteStale(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
-  const unseen = await missing(db, connection, since);
+  const unseen = await findMissingTravelers(db, connection, since);
   const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
-  for (const batch of batches(unclaimed)) await erase(db, connection, { batch, since });
-  const tombstones = await unseenOf(db, connection, since).where('deleted_at', 'is not', null).execute();
+  for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(db, connection, { batch, since });
+  const tombstones = await selectUnseen(db, connection, since).where('deleted_at', 'is not', null).execute();
   return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
 }
 
@@ -156,18 +164,18 @@ export async function deleteStale(db: Kysely<Tables>, connection: string, since:
  * The live identities that an import begun at `since` did not see. An identity that was written since then is left out:
  * its traveler may be newer than the page that would list it.
  */
-export async function missing(
+export async function findMissingTravelers(
   db: Kysely<Tables>,
   connection: string,
   since: number,
 ): Promise<MissingTraveler[]> {
-  const rows = await unseenOf(db, connection, since).where('deleted_at', 'is', null).execute();
+  const rows = await selectUnseen(db, connection, since).where('deleted_at', 'is', null).execute();
   return rows.flatMap(({ id, travel_id, claimed }) =>
     travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
   );
 }
 
-function unseenOf(db: Kysely<Tables>, connection: string, since: number) {
+function selectUnseen(db: Kysely<Tables>, connection: string, since: number) {
   return db
     .selectFrom('identity')
     .select(['id', 'travel_id', 'claimed'])
@@ -176,7 +184,7 @@ function unseenOf(db: Kysely<Tables>, connection: string, since: number) {
     .where('travel_id', 'is not', null);
 }
 
-async function erase(
+async function deleteUnclaimedBatch(
   db: Kysely<Tables>,
   connection: string,
   { batch, since }: { batch: string[]; since: number },

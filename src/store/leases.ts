@@ -3,7 +3,7 @@ import type { Identity, Outcome } from '../provisioning/identity.ts';
 import type { Announcement, Leases } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
-import { release } from './identity-changes.ts';
+import { releaseTraveler } from './identity-changes.ts';
 import {
   creatingColumns,
   observedColumns,
@@ -12,8 +12,8 @@ import {
   progressColumns,
   toIdentity,
 } from './identity-row.ts';
-import { keyOf } from './keys.ts';
-import { compiledQuery, inTransaction, pick, toText } from './statements.ts';
+import { compiledQuery, inTransaction, pick, toJson } from './queries.ts';
+import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The leases in a database. */
@@ -27,15 +27,15 @@ export function leases(database: Database): Leases {
       .where('lease_token', '=', token);
   return {
     acquire: (connection, id, lease) =>
-      database.withRelaxedDurability(db, (light) => take(light, { connection, id }, lease)),
-    announce: (connection, id, token, news) => announceCall(database, { connection, id, token }, news),
+      database.withRelaxedDurability(db, (relaxed) => takeLease(relaxed, { connection, id }, lease)),
+    announce: (connection, id, token, news) => saveAnnouncement(database, { connection, id, token }, news),
     waitFor: async (connection, id, token, email) => {
       await held(connection, id, token)
-        .set({ waiting_for: keyOf(email) })
+        .set({ waiting_for: caseFoldedKey(email) })
         .execute();
     },
     finish: (connection, id, token, revision, outcome: Outcome) =>
-      finishAttempt(database, { connection, id, token }, { revision, outcome }),
+      saveOutcome(database, { connection, id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
       await held(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
@@ -55,17 +55,21 @@ interface Lease {
   now: number;
 }
 
-interface Place {
+interface IdentityKey {
   connection: string;
   id: string;
 }
 
-async function take(db: Kysely<Tables>, place: Place, lease: Lease): Promise<Identity | undefined> {
-  const [row] = (await taken(db, { ...place, ...lease })).rows;
+async function takeLease(
+  db: Kysely<Tables>,
+  place: IdentityKey,
+  lease: Lease,
+): Promise<Identity | undefined> {
+  const [row] = (await takeLeaseQuery(db, { ...place, ...lease })).rows;
   return row && toIdentity(row);
 }
 
-const taken = compiledQuery((db, { connection, id, token, until, now }: Place & Lease) =>
+const takeLeaseQuery = compiledQuery((db, { connection, id, token, until, now }: IdentityKey & Lease) =>
   db
     .updateTable('identity')
     .set((of) => {
@@ -92,7 +96,7 @@ export interface LeaseHolder {
 }
 
 /** What came of a reconciliation, and which revision it knew. */
-interface Reached {
+interface AttemptResult {
   revision: number;
   outcome: Outcome;
 }
@@ -101,17 +105,17 @@ interface Reached {
  * Keeps an outcome and gives the lease back. It writes the reconciler's side of the row only, under the token: an IdP
  * may have written the other side meanwhile, and then there is work again at once.
  */
-export async function finishAttempt(
-  { db, withRelaxedDurability: lightly, isDuplicate }: Database,
+export async function saveOutcome(
+  { db, withRelaxedDurability, isDuplicate }: Database,
   held: LeaseHolder,
-  reached: Reached,
+  reached: AttemptResult,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
-    return await lightly(db, (light) =>
-      inTransaction<'kept' | 'moved' | 'lost' | 'taken'>(light, ['kept', 'moved'], async (tx) => {
+    return await withRelaxedDurability(db, (relaxed) =>
+      inTransaction<'kept' | 'moved' | 'lost' | 'taken'>(relaxed, ['kept', 'moved'], async (tx) => {
         const obstacle = await deleteUnclaimedRivals(tx, held, reached.outcome.travelId);
         if (obstacle) return obstacle;
-        const written = await write(tx, held, reached);
+        const written = await writeOutcome(tx, held, reached);
         if (!written) return 'lost';
         return written.revision === reached.revision ? 'kept' : 'moved';
       }),
@@ -129,7 +133,7 @@ export async function deleteUnclaimedRivals(
   { connection, id, token }: LeaseHolder,
   travelId: string | undefined,
 ): Promise<'lost' | 'taken' | undefined> {
-  const [before] = (await linkOf(tx, { connection, id, token })).rows;
+  const [before] = (await selectLink(tx, { connection, id, token })).rows;
   if (!before) return 'lost';
   if (travelId === undefined || travelId === before.travel_id) return undefined;
   const { account } = before;
@@ -145,7 +149,7 @@ export async function deleteUnclaimedRivals(
   return undefined;
 }
 
-const linkOf = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
+const selectLink = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
   db
     .selectFrom('identity')
     .select(['account', 'travel_id'])
@@ -154,18 +158,18 @@ const linkOf = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
     .where('lease_token', '=', token),
 );
 
-async function write(
+async function writeOutcome(
   tx: Kysely<Tables>,
   held: LeaseHolder,
-  { revision, outcome }: Reached,
+  { revision, outcome }: AttemptResult,
 ): Promise<{ revision: number } | undefined> {
-  const [row] = (await written(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
+  const [row] = (await writeOutcomeQuery(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
   return row;
 }
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-const written = compiledQuery((db, blanks: LeaseHolder & Columns & { known: number }) => {
+const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { known: number }) => {
   const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = blanks;
   return db
     .updateTable('identity')
@@ -209,7 +213,7 @@ const written = compiledQuery((db, blanks: LeaseHolder & Columns & { known: numb
 });
 
 /** Keeps an announcement under the token. Of two who would have one address or one traveler, the index lets one pass. */
-export async function announceCall(
+export async function saveAnnouncement(
   { db, isDuplicate }: Database,
   held: LeaseHolder,
   news: Announcement,
@@ -217,12 +221,12 @@ export async function announceCall(
   const { connection, id, token } = held;
   try {
     return await inTransaction<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
-      if ('travelId' in news && news.from && !(await release(tx, news.from))) return 'taken';
+      if ('travelId' in news && news.from && !(await releaseTraveler(tx, news.from))) return 'taken';
       const obstacle = 'travelId' in news ? await deleteUnclaimedRivals(tx, held, news.travelId) : undefined;
       if (obstacle) return obstacle;
       const { numUpdatedRows } = await tx
         .updateTable('identity')
-        .set({ ...columnsOf(news), ...(news.progress ? progressColumns(news.progress) : {}) })
+        .set({ ...announcementColumns(news), ...(news.progress ? progressColumns(news.progress) : {}) })
         .where('connection_id', '=', connection)
         .where('id', '=', id)
         .where('lease_token', '=', token)
@@ -236,9 +240,9 @@ export async function announceCall(
 }
 
 /** Either a traveler is linked or a create is open, never both: who is made anew has lost the old one. */
-function columnsOf(news: Announcement) {
+function announcementColumns(news: Announcement) {
   if ('travelId' in news)
-    return { travel_id: news.travelId, applied: toText(news.applied), ...creatingColumns(undefined) };
+    return { travel_id: news.travelId, applied: toJson(news.applied), ...creatingColumns(undefined) };
   if (!('creating' in news)) return {};
   if (news.creating === undefined) return creatingColumns(undefined);
   return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(news.creating) };

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { retention } from './delete-identities.ts';
 import { groups } from './groups.ts';
 import { holds } from './holds.ts';
 import { identities } from './identities.ts';
@@ -6,7 +7,6 @@ import { imports } from './imports.ts';
 import { leases } from './leases.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { references } from './references.ts';
-import { retention } from './tombstones.ts';
 
 /** Everything that the bridge keeps, in a database. */
 export function provisioningStore(database: Database) {

@@ -1,25 +1,25 @@
 import { type Kysely, sql } from 'kysely';
 import type { ReconcileQueue } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
-import { keyOf } from './keys.ts';
-import { batches } from './statements.ts';
+import { batches } from './queries.ts';
+import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The reconcileQueue in a database. */
 export function reconcileQueue({ db }: Database): ReconcileQueue {
   return {
-    findDue: (now, limit, connections) => due(db, { now, limit, connections }),
+    findDue: (now, limit, connections) => findDue(db, { now, limit, connections }),
     markDirty: async (connection, ids, now) => {
       for (const batch of batches(ids)) {
-        await markingDirty(db, now)
+        await updateToDirty(db, now)
           .where('connection_id', '=', connection)
           .where('id', 'in', batch)
           .execute();
       }
     },
     markEmailWaitersDirty: async (account, email, now) => {
-      const key = keyOf(email);
-      const waiting = markingDirty(db, now).where('account', '=', account);
+      const key = caseFoldedKey(email);
+      const waiting = updateToDirty(db, now).where('account', '=', account);
       await waiting.where('waiting_for', '=', key).execute();
       // Without a traveler, the userName serves while another has the address that is waited for.
       await waiting
@@ -29,8 +29,8 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
         .execute();
     },
     markUnresolvedDirty: async (connection, now) => {
-      for (const batch of batches(await openIdentities(db, connection))) {
-        await markingDirty(db, now)
+      for (const batch of batches(await findOpenIdentities(db, connection))) {
+        await updateToDirty(db, now)
           .where('connection_id', '=', connection)
           .where('id', 'in', batch)
           .execute();
@@ -38,7 +38,7 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
     },
     markStaleDirty: (connection, rulesVersion, limit, now) =>
       markStaleDirty(db, { connection, rulesVersion, limit, now }),
-    countByState: () => stateCounts(db),
+    countByState: () => countByState(db),
   };
 }
 
@@ -49,24 +49,27 @@ interface DueQuery {
 }
 
 /** Each connection's own queues, merged: one with a long queue that is not asked for costs the others nothing. */
-async function due(
+async function findDue(
   db: Kysely<Tables>,
   { now, limit, connections }: { now: number; limit: number; connections: string[] },
 ): Promise<{ connection: string; id: string }[]> {
-  const rows = new Map<string, Due>();
+  const rows = new Map<string, DueRow>();
   for (const connection of connections) {
-    for (const queue of [leavers, dirty, checks]) {
+    for (const queue of [selectDueDeactivations, selectDueDirty, selectDueChecks]) {
       for (const row of await queue(db, { connection, now, limit }).execute())
         rows.set(`${row.connection_id} ${row.id}`, row);
     }
   }
   return [...rows.values()]
-    .sort((left, right) => Number(isLeaver(right)) - Number(isLeaver(left)) || left.due_at - right.due_at)
+    .sort(
+      (left, right) =>
+        Number(isDeactivation(right)) - Number(isDeactivation(left)) || left.due_at - right.due_at,
+    )
     .slice(0, limit)
     .map(({ connection_id, id }) => ({ connection: connection_id, id }));
 }
 
-interface Due {
+interface DueRow {
   connection_id: string;
   id: string;
   active: number;
@@ -75,17 +78,17 @@ interface Due {
 }
 
 /** True for those who must be taken out of use: whoever else waits does so without access. */
-function isLeaver({ active, deleted_at }: Due): boolean {
+function isDeactivation({ active, deleted_at }: DueRow): boolean {
   return active === 0 || deleted_at !== null;
 }
 
 /** An index of their own finds them behind any number of others. */
-function leavers(db: Kysely<Tables>, query: DueQuery) {
-  return dirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
+function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
+  return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
 }
 
-function dirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
-  return free(db, now)
+function selectDueDirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return selectUnleased(db, now)
     .select('next_attempt_at as due_at')
     .where('connection_id', '=', connection)
     .where('state', '=', sql.lit('dirty'))
@@ -95,8 +98,8 @@ function dirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
 }
 
 /** A late call is looked for in any state; one who is dirty looks with the next attempt, in its own time. */
-function checks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
-  return free(db, now)
+function selectDueChecks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+  return selectUnleased(db, now)
     .select('check_at as due_at')
     .where('connection_id', '=', connection)
     .where('state', '<>', sql.lit('dirty'))
@@ -106,7 +109,7 @@ function checks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
     .limit(limit);
 }
 
-function free(db: Kysely<Tables>, now: number) {
+function selectUnleased(db: Kysely<Tables>, now: number) {
   return db
     .selectFrom('identity')
     .select(['connection_id', 'id', 'active', 'deleted_at'])
@@ -114,7 +117,7 @@ function free(db: Kysely<Tables>, now: number) {
 }
 
 /** Due now, unless it was due before: being touched again never costs an identity its place. */
-function markingDirty(db: Kysely<Tables>, now: number) {
+function updateToDirty(db: Kysely<Tables>, now: number) {
   return db.updateTable('identity').set((row) => ({
     state: 'dirty',
     revision: row('revision', '+', 1),
@@ -127,7 +130,7 @@ function markingDirty(db: Kysely<Tables>, now: number) {
   }));
 }
 
-interface Stale {
+interface StaleQuery {
   connection: string;
   rulesVersion: string;
   limit: number;
@@ -135,7 +138,7 @@ interface Stale {
 }
 
 /** Who is dirty already will look anyway, in its own time. */
-async function openIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
+async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
   const waiting = await db
     .selectFrom('identity')
     .select('id')
@@ -168,7 +171,7 @@ async function openIdentities(db: Kysely<Tables>, connection: string): Promise<s
 /** Those that are dirty already are not touched again: they will be translated with the rules of the day. */
 async function markStaleDirty(
   db: Kysely<Tables>,
-  { connection, rulesVersion, limit, now }: Stale,
+  { connection, rulesVersion, limit, now }: StaleQuery,
 ): Promise<number> {
   const stale: string[] = [];
   // Two ranges, which an index answers, in place of "unequal", which none does.
@@ -185,7 +188,7 @@ async function markStaleDirty(
     stale.push(...rows.map(({ id }) => id));
   }
   for (const ids of batches(stale)) {
-    await markingDirty(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
+    await updateToDirty(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
   }
   return stale.length;
 }
@@ -194,7 +197,7 @@ async function markStaleDirty(
  * How many identities of each connection are in each state, tombstones included. Nearly all are synced, so only the
  * others are counted; the synced ones are the rest of the tally.
  */
-export async function stateCounts(
+export async function countByState(
   db: Kysely<Tables>,
 ): Promise<{ connection: string; state: string; count: number }[]> {
   const all = db

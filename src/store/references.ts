@@ -2,32 +2,34 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ReferenceRow, References } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
-import { keyOf } from './keys.ts';
-import { batches, compiledQuery } from './statements.ts';
+import { batches, compiledQuery } from './queries.ts';
+import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** The references in a database. */
-export function references({ db, withRelaxedDurability: lightly }: Database): References {
+export function references({ db, withRelaxedDurability }: Database): References {
   return {
-    findRows: (connection, id) => of(db, { connection, id }),
-    save: (connection, id, rows) => lightly(db, (light) => save(light, { connection, id }, rows)),
-    update: (connection, id, choose) => lightly(db, (light) => decide(light, { connection, id }, choose)),
+    findRows: (connection, id) => readReferences(db, { connection, id }),
+    save: (connection, id, rows) =>
+      withRelaxedDurability(db, (relaxed) => saveReferences(relaxed, { connection, id }, rows)),
+    update: (connection, id, choose) =>
+      withRelaxedDurability(db, (relaxed) => decideReferences(relaxed, { connection, id }, choose)),
     findReferrers: async (connection, target, values) => {
-      const found = new Set(await referring(db, connection, { column: 'target', keys: [target] }));
-      for (const keys of batches([...new Set(values.map(keyOf))])) {
-        for (const id of await referring(db, connection, { column: 'raw_key', keys })) found.add(id);
+      const found = new Set(await findReferrers(db, connection, { column: 'target', keys: [target] }));
+      for (const keys of batches([...new Set(values.map(caseFoldedKey))])) {
+        for (const id of await findReferrers(db, connection, { column: 'raw_key', keys })) found.add(id);
       }
       return [...found];
     },
   };
 }
 
-interface Owner {
+interface IdentityKey {
   connection: string;
   id: string;
 }
 
-const kept = compiledQuery((db, { connection, id }: Owner) =>
+const selectReferences = compiledQuery((db, { connection, id }: IdentityKey) =>
   db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
@@ -36,8 +38,8 @@ const kept = compiledQuery((db, { connection, id }: Owner) =>
     .orderBy('position'),
 );
 
-async function of(db: Kysely<Tables>, owner: Owner): Promise<ReferenceRow[]> {
-  const { rows } = await kept(db, owner);
+async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<ReferenceRow[]> {
+  const { rows } = await selectReferences(db, owner);
   return rows.map(({ raw, target, travel_id }) => ({
     raw,
     target: target ?? undefined,
@@ -46,32 +48,37 @@ async function of(db: Kysely<Tables>, owner: Owner): Promise<ReferenceRow[]> {
 }
 
 /** Most reconciliations find the references as they were, and then nothing is written. */
-async function save(db: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): Promise<void> {
-  if (isDeepStrictEqual(await of(db, owner), rows)) return;
-  await db.transaction().execute((tx) => replace(tx, owner, rows));
+async function saveReferences(db: Kysely<Tables>, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
+  if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
+  await db.transaction().execute((tx) => replaceReferenceRows(tx, owner, rows));
 }
 
 /** The transaction holds the write lock from its beginning. */
-function decide(
+function decideReferences(
   db: Kysely<Tables>,
-  owner: Owner,
+  owner: IdentityKey,
   choose: Parameters<References['update']>[2],
 ): Promise<ReferenceRow[]> {
   return db.transaction().execute(async (tx) => {
-    const rows = await choose((id) => of(tx, { connection: owner.connection, id }));
-    if (!isDeepStrictEqual(await of(tx, owner), rows)) await replace(tx, owner, rows);
+    const rows = await choose((id) => readReferences(tx, { connection: owner.connection, id }));
+    if (!isDeepStrictEqual(await readReferences(tx, owner), rows))
+      await replaceReferenceRows(tx, owner, rows);
     return rows;
   });
 }
 
-async function replace(tx: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): Promise<void> {
+async function replaceReferenceRows(
+  tx: Kysely<Tables>,
+  owner: IdentityKey,
+  rows: ReferenceRow[],
+): Promise<void> {
   await tx
     .deleteFrom('identity_reference')
     .where('connection_id', '=', owner.connection)
     .where('identity_id', '=', owner.id)
     .execute();
   // Who was erased meanwhile refers to nobody.
-  if (rows.length === 0 || !(await isThere(tx, owner))) return;
+  if (rows.length === 0 || !(await identityExists(tx, owner))) return;
   await tx
     .insertInto('identity_reference')
     .values(
@@ -80,7 +87,7 @@ async function replace(tx: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): 
         identity_id: owner.id,
         position,
         raw,
-        raw_key: keyOf(raw),
+        raw_key: caseFoldedKey(raw),
         target: target ?? null,
         travel_id: travelId ?? null,
       })),
@@ -88,7 +95,7 @@ async function replace(tx: Kysely<Tables>, owner: Owner, rows: ReferenceRow[]): 
     .execute();
 }
 
-async function isThere(tx: Kysely<Tables>, { connection, id }: Owner): Promise<boolean> {
+async function identityExists(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
   const row = await tx
     .selectFrom('identity')
     .select('id')
@@ -98,7 +105,7 @@ async function isThere(tx: Kysely<Tables>, { connection, id }: Owner): Promise<b
   return row !== undefined;
 }
 
-async function referring(
+async function findReferrers(
   db: Kysely<Tables>,
   connection: string,
   { column, keys }: { column: 'target' | 'raw_key'; keys: string[] },

@@ -1,36 +1,38 @@
 import { type CompiledQuery, type DialectAdapter, type Kysely, type Selectable, sql } from 'kysely';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../travel/ports.ts';
 import type { Database } from './database.ts';
+import type { NameMatcher } from './erasure/matchers.ts';
+import { allocateNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
-import { takeNumbers } from './travel-turns.ts';
 
 /** So many rows are one statement; few sizes, so that each is built once. */
-const SIZES = [50, 10, 1];
+const BATCH_SIZES = [50, 10, 1];
 
 /** The request log in a database. A failure of power may take its last moments: nobody rests on them. */
-export function requestLog({ db, withRelaxedDurability: lightly }: Database): RequestLog {
+export function requestLog({ db, withRelaxedDurability }: Database): RequestLog {
   return {
     append: (requests) =>
-      lightly(db, (light) =>
-        light.transaction().execute(async (tx) => {
-          const last = await takeNumbers(tx, 'request', requests.length);
+      withRelaxedDurability(db, (relaxed) =>
+        relaxed.transaction().execute(async (tx) => {
+          const last = await allocateNumbers(tx, 'request', requests.length);
           const rows = requests.map((request, at) => toRow(request, last - requests.length + 1 + at));
-          for (const size of SIZES) while (rows.length >= size) await insert(tx, rows.splice(0, size));
+          for (const size of BATCH_SIZES)
+            while (rows.length >= size) await insertRows(tx, rows.splice(0, size));
         }),
       ),
     list: async (query) => {
-      const { found, next } = await requestPage(db, query);
-      return { requests: await read(db, found), next };
+      const { found, next } = await findRequestPage(db, query);
+      return { requests: await readRequests(db, found), next };
     },
     deleteOlderThan: (before, limit) =>
-      lightly(db, async (light) => {
-        const oldest = light
+      withRelaxedDurability(db, async (relaxed) => {
+        const oldest = relaxed
           .selectFrom('request_log')
           .select('seq')
           .where('time', '<', before)
           .orderBy('time')
           .limit(limit);
-        const { numDeletedRows } = await light
+        const { numDeletedRows } = await relaxed
           .deleteFrom('request_log')
           .where('seq', 'in', oldest)
           .executeTakeFirstOrThrow();
@@ -41,13 +43,13 @@ export function requestLog({ db, withRelaxedDurability: lightly }: Database): Re
 
 type Row = Selectable<Tables['request_log']>;
 
-const built = new WeakMap<DialectAdapter, Map<number, CompiledQuery>>();
+const compiledInserts = new WeakMap<DialectAdapter, Map<number, CompiledQuery>>();
 
 /** Inserts rows by a statement that is built once for each number of them: building it takes longer than carrying it out. */
-async function insert(tx: Kysely<Tables>, rows: Row[]): Promise<void> {
+async function insertRows(tx: Kysely<Tables>, rows: Row[]): Promise<void> {
   const { adapter } = tx.getExecutor();
-  const known = built.get(adapter) ?? new Map<number, CompiledQuery>();
-  built.set(adapter, known);
+  const known = compiledInserts.get(adapter) ?? new Map<number, CompiledQuery>();
+  compiledInserts.set(adapter, known);
   const compiled = known.get(rows.length) ?? tx.insertInto('request_log').values(rows).compile();
   known.set(rows.length, compiled);
   // All have the same columns in the same order, as `toRow` makes them.
@@ -62,7 +64,7 @@ function toRow(request: LoggedRequest, seq: number): Row {
     ms: request.ms,
     method: request.method,
     path: request.path,
-    place: placeOf(request.path),
+    place: searchablePath(request.path),
     status: request.status,
     user_id: request.userId ?? null,
     credential: request.credential ?? null,
@@ -74,7 +76,7 @@ function toRow(request: LoggedRequest, seq: number): Row {
   };
 }
 
-async function read(db: Kysely<Tables>, entries: { seq: number }[]): Promise<LoggedRequest[]> {
+async function readRequests(db: Kysely<Tables>, entries: { seq: number }[]): Promise<LoggedRequest[]> {
   if (entries.length === 0) return [];
   const seqs = entries.map(({ seq }) => seq);
   const rows = await db
@@ -104,9 +106,9 @@ function toRequest(row: Row): LoggedRequest {
 }
 
 /** So many entries of the index are looked at for one page, whatever is looked for: some milliseconds. */
-const LOOKED_AT = 20_000;
+const MAX_SCANNED_ROWS = 20_000;
 /** The longest path that is searched. */
-const PLACE = 200;
+const MAX_SEARCHED_PATH = 200;
 
 /** An entry of the log's index. Pages are made of places behind one. */
 interface Entry {
@@ -115,30 +117,30 @@ interface Entry {
 }
 
 /** A path as it is searched. The routes of the travel service are the same in any case. */
-export function placeOf(path: string): string {
+export function searchablePath(path: string): string {
   const [own = ''] = path.split('?', 1);
-  return own.toLowerCase().replace(/\/+$/, '').slice(0, PLACE);
+  return own.toLowerCase().replace(/\/+$/, '').slice(0, MAX_SEARCHED_PATH);
 }
 
 /** The requests of one page, and where the next page begins, if there may be more. */
-export async function requestPage(
+export async function findRequestPage(
   db: Kysely<Tables>,
   query: RequestLogQuery,
 ): Promise<{ found: Entry[]; next: string | undefined }> {
   const { limit } = query;
-  const found = await matching(db, query)
+  const found = await selectMatchingRows(db, query)
     .limit(limit + 1)
     .execute();
-  const last = found.length > limit ? found[limit - 1] : await lastLookedAt(db, query);
-  return { found: found.slice(0, limit), next: last && toText(last) };
+  const last = found.length > limit ? found[limit - 1] : await readLastScannedRow(db, query);
+  return { found: found.slice(0, limit), next: last && toCursor(last) };
 }
 
 /** Of the entries that are looked at, those that are looked for: the index holds all that has to be known of them. */
-function matching(db: Kysely<Tables>, query: RequestLogQuery) {
+function selectMatchingRows(db: Kysely<Tables>, query: RequestLogQuery) {
   const { statuses, userId, path } = query;
-  const place = path === undefined ? '' : placeOf(path);
+  const place = path === undefined ? '' : searchablePath(path);
   return db
-    .selectFrom((log) => lookedAt(log, query).as('looked_at'))
+    .selectFrom((log) => selectScannedRows(log, query).as('looked_at'))
     .select(['time', 'seq'])
     .$if(statuses !== undefined, (all) =>
       all.where('status', '>=', statuses?.from ?? 0).where('status', '<=', statuses?.to ?? 0),
@@ -156,8 +158,8 @@ function matching(db: Kysely<Tables>, query: RequestLogQuery) {
     .orderBy('seq', 'desc');
 }
 
-function lookedAt(db: Pick<Kysely<Tables>, 'selectFrom'>, { since, until, after }: RequestLogQuery) {
-  const behind = after === undefined ? undefined : fromText(after);
+function selectScannedRows(db: Pick<Kysely<Tables>, 'selectFrom'>, { since, until, after }: RequestLogQuery) {
+  const behind = after === undefined ? undefined : parseCursor(after);
   return db
     .selectFrom('request_log')
     .select(['time', 'seq', 'status', 'user_id', 'place'])
@@ -170,23 +172,129 @@ function lookedAt(db: Pick<Kysely<Tables>, 'selectFrom'>, { since, until, after 
     )
     .orderBy('time', 'desc')
     .orderBy('seq', 'desc')
-    .limit(LOOKED_AT);
+    .limit(MAX_SCANNED_ROWS);
 }
 
 /** The last entry that was looked at; undefined when there is none behind it. */
-function lastLookedAt(db: Kysely<Tables>, query: RequestLogQuery): Promise<Entry | undefined> {
-  return lookedAt(db, query)
-    .offset(LOOKED_AT - 1)
+function readLastScannedRow(db: Kysely<Tables>, query: RequestLogQuery): Promise<Entry | undefined> {
+  return selectScannedRows(db, query)
+    .offset(MAX_SCANNED_ROWS - 1)
     .clearLimit()
     .limit(1)
     .executeTakeFirst();
 }
 
-function toText({ time, seq }: Entry): string {
+function toCursor({ time, seq }: Entry): string {
   return `${time.toString(36)}-${seq.toString(36)}`;
 }
 
-function fromText(text: string): Entry {
+function parseCursor(text: string): Entry {
   const [time = '', seq = ''] = text.split('-');
   return { time: Number.parseInt(time, 36), seq: Number.parseInt(seq, 36) };
+}
+
+/** Entries that are looked at together: with long bodies that is some megabytes. */
+const ROWS_AT_ONCE = 200;
+
+/** Whom entries of the request log are about. */
+export interface LoggedPerson {
+  mentions: NameMatcher;
+  travelIds: readonly string[];
+}
+
+/** How many entries name the person; nothing is changed. */
+export async function countLoggedRequests({ db }: Database, person: LoggedPerson): Promise<number> {
+  let count = 0;
+  for await (const { rows } of readRowsAbout(db, person, BEGINNING)) count += rows.length;
+  return count;
+}
+
+/**
+ * Reduces the entries behind a place that name the person to what every entry must have: when, how long, method, path without
+ * what names the person, status and request id. Answers how many, and the place of the last entry.
+ */
+export async function redactLoggedRequests(
+  { db }: Database,
+  person: LoggedPerson,
+  after = BEGINNING,
+): Promise<{ count: number; last: number }> {
+  let count = 0;
+  let place = after;
+  for await (const { rows, last } of readRowsAbout(db, person, after)) {
+    place = last;
+    if (rows.length === 0) continue;
+    await db.transaction().execute(async (tx) => {
+      for (const { seq, path: before } of rows) {
+        const path = redactPath(before, person);
+        await tx
+          .updateTable('request_log')
+          .set({ path, place: searchablePath(path), ...redactedColumns })
+          .where('seq', '=', seq)
+          .execute();
+      }
+    });
+    count += rows.length;
+  }
+  return { count, last: place };
+}
+
+const BEGINNING = Number.MIN_SAFE_INTEGER;
+
+const redactedColumns = {
+  user_id: null,
+  credential: null,
+  request_body: null,
+  request_cut: 0,
+  response_body: null,
+  response_cut: 0,
+} as const;
+
+async function* readRowsAbout(
+  db: Kysely<Tables>,
+  person: LoggedPerson,
+  after: number,
+): AsyncGenerator<{ rows: Row[]; last: number }> {
+  let last = after;
+  for (;;) {
+    const rows: Row[] = await db
+      .selectFrom('request_log')
+      .selectAll()
+      .where('seq', '>', last)
+      .orderBy('seq')
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    const end = rows.at(-1);
+    if (!end) return;
+    last = end.seq;
+    yield { rows: rows.filter((row) => isAbout(row, person)), last };
+  }
+}
+
+function isAbout({ path, user_id, request_body, response_body }: Row, person: LoggedPerson): boolean {
+  if (user_id !== null && person.travelIds.includes(user_id)) return true;
+  if (redactPath(path, person) !== path) return true;
+  return [request_body, response_body].some((body) => body !== null && person.mentions.matchesJson(body));
+}
+
+/** The path without the segments that name the person, and without a query that does. */
+function redactPath(path: string, { mentions }: LoggedPerson): string {
+  const [own = '', ...queries] = path.split('?');
+  const segments = own
+    .split('/')
+    .map((one) => (mentions.matchesValue(decodePart(one)) ? ERASED_SEGMENT : one));
+  const query = queries.join('?');
+  const isKept = query !== '' && !mentions.matchesSentence(decodePart(query));
+  return isKept
+    ? `${segments.join('/')}?${query}`
+    : `${segments.join('/')}${query === '' && queries.length > 0 ? '?' : ''}`;
+}
+
+const ERASED_SEGMENT = ':erased';
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
 }

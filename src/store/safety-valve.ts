@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../provisioning/store-ports.ts';
-import { counted } from './counters.ts';
+import { readCounter } from './counters.ts';
 import type { Tables } from './tables.ts';
 
 /** Rounding must not take a person away from a share. */
@@ -23,11 +23,11 @@ export function admitDeparture(
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
-    await prune(tx, connection, { now, windowMs });
+    await deleteExpiredDepartures(tx, connection, { now, windowMs });
     if (await isCounted(tx, connection, id)) return true;
-    const departed = await departures(tx, connection);
-    const { active } = await counted(tx, connection, 'live');
-    const people = active + departed + (await heldBesides(tx, connection, id)) + 1;
+    const departed = await countDepartures(tx, connection);
+    const { active } = await readCounter(tx, connection, 'live');
+    const people = active + departed + (await countOtherHeld(tx, connection, id)) + 1;
     if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
     await tx
       .insertInto('departure')
@@ -38,7 +38,7 @@ export function admitDeparture(
 }
 
 /** A departure in the future was counted before the clock was set back: its window begins now. */
-async function prune(
+async function deleteExpiredDepartures(
   tx: Kysely<Tables>,
   connection: string,
   { now, windowMs }: { now: number; windowMs: number },
@@ -66,7 +66,7 @@ async function isCounted(tx: Kysely<Tables>, connection: string, id: string): Pr
   return row !== undefined;
 }
 
-async function departures(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function countDepartures(tx: Kysely<Tables>, connection: string): Promise<number> {
   const { count } = await tx
     .selectFrom('departure')
     .select((row) => row.fn.countAll<number>().as('count'))
@@ -76,7 +76,7 @@ async function departures(tx: Kysely<Tables>, connection: string): Promise<numbe
 }
 
 /** People who are inactive for the IdP, but not yet in the travel service. */
-async function heldBesides(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
+async function countOtherHeld(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
   const { count } = await tx
     .selectFrom('identity')
     .select((row) => row.fn.countAll<number>().as('count'))

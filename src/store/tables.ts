@@ -192,6 +192,9 @@ interface TravelResourceTable {
   doc: string;
 }
 
+/** The columns of a resource without its document: what index, counters and references of the resource need. */
+export type TravelRow = Omit<TravelResourceTable, 'doc'>;
+
 /** A value that a resource is found or sorted by, with what its pages need, so that one index answers them. */
 interface TravelIndexTable {
   type: string;

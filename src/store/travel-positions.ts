@@ -1,11 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Position } from '../travel/ports.ts';
-import { compiledQuery, variants } from './statements.ts';
-import type { Tables } from './tables.ts';
-import type { Row } from './travel-rows.ts';
+import { compiledQuery, compiledQueryVariants } from './queries.ts';
+import type { Tables, TravelRow } from './tables.ts';
 
 /** A list that is long, is cut into blocks; below that nobody minds passing by all. */
-export const LONG = 2048;
+export const LONG_LIST = 2048;
 /** A block that has become larger is cut in two. */
 const LARGE = 1024;
 /** So many are in a block when it is made. */
@@ -14,14 +13,18 @@ const MADE = 512;
 const LOOK_EVERY = 256;
 
 /** Keeps the blocks of a list right when something comes into it. */
-export async function enterBlock(tx: Kysely<Tables>, list: List, place: Place): Promise<void> {
+export async function addToBlocks(tx: Kysely<Tables>, list: TravelList, place: ListEntry): Promise<void> {
   const [block] = (await addToBlock(tx, { ...list, ...place, ...delta(place, 1) })).rows;
   if (block && block.others + block.archived > LARGE) await split(tx, list, block);
   if (!block && place.seq % LOOK_EVERY === 0) await cut(tx, list);
 }
 
 /** Keeps the blocks of a list right when something leaves it. */
-export async function leaveBlock(tx: Kysely<Tables>, list: List, place: Place): Promise<void> {
+export async function removeFromBlocks(
+  tx: Kysely<Tables>,
+  list: TravelList,
+  place: ListEntry,
+): Promise<void> {
   const [block] = (await addToBlock(tx, { ...list, ...place, ...delta(place, -1) })).rows;
   const isFirst = block?.value === '';
   if (!block || isFirst) return;
@@ -30,8 +33,8 @@ export async function leaveBlock(tx: Kysely<Tables>, list: List, place: Place): 
 }
 
 /** A block does not keep the value of what has left it, which may be the address of somebody who is erased. */
-async function beginLater(tx: Kysely<Tables>, list: List, { value, seq }: Block): Promise<void> {
-  const [next] = await placesAfter(tx, list, { from: { value, seq }, inclusive: false, limit: 1 });
+async function beginLater(tx: Kysely<Tables>, list: TravelList, { value, seq }: Block): Promise<void> {
+  const [next] = await entriesFrom(tx, list, { from: { value, seq }, inclusive: false, limit: 1 });
   if (!next) return;
   await tx
     .updateTable('travel_block')
@@ -50,9 +53,9 @@ interface Block extends Position {
 }
 
 /** The block that a place far into a list is in, and how many of it come before: in the given order. */
-export async function blockAt(
+export async function findBlockAt(
   db: Kysely<Tables>,
-  list: List,
+  list: TravelList,
   { order, offset, archived }: { order: 'asc' | 'desc'; offset: number; archived: boolean | undefined },
 ): Promise<{ from: { place: Position; inclusive: boolean } | undefined; skip: number } | undefined> {
   let passed = 0;
@@ -88,15 +91,15 @@ async function blocksFrom(
     order,
     last,
     limit,
-  }: List & { order: 'asc' | 'desc'; last: Block | undefined; limit: number },
+  }: TravelList & { order: 'asc' | 'desc'; last: Block | undefined; limit: number },
 ): Promise<Block[]> {
   const run = blocksBeyond({ order, isFirst: last === undefined });
   return (await run(db, { type, list, value: last?.value ?? '', seq: last?.seq ?? 0, limit })).rows;
 }
 
-const blocksBeyond = variants<
+const blocksBeyond = compiledQueryVariants<
   { order: 'asc' | 'desc'; isFirst: boolean },
-  List & Pick<Block, 'value' | 'seq'> & { limit: number },
+  TravelList & Pick<Block, 'value' | 'seq'> & { limit: number },
   Block
 >(
   ({ order, isFirst }) =>
@@ -114,12 +117,12 @@ const blocksBeyond = variants<
         .limit(limit),
 );
 
-function delta({ archived }: Place, by: number): { addArchived: number; addOthers: number } {
+function delta({ archived }: ListEntry, by: number): { addArchived: number; addOthers: number } {
   return archived === 1 ? { addArchived: by, addOthers: 0 } : { addArchived: 0, addOthers: by };
 }
 
 /** The block of a place is the last that begins at it or before. */
-const addToBlock = compiledQuery<List & Place & { addArchived: number; addOthers: number }, Block>(
+const addToBlock = compiledQuery<TravelList & ListEntry & { addArchived: number; addOthers: number }, Block>(
   (db, { type, list, value, seq, addArchived, addOthers }) =>
     db
       .updateTable('travel_block')
@@ -146,7 +149,11 @@ const addToBlock = compiledQuery<List & Place & { addArchived: number; addOthers
       .returning(['value', 'seq', 'others', 'archived']),
 );
 
-async function removeBlock(tx: Kysely<Tables>, { type, list }: List, { value, seq }: Block): Promise<void> {
+async function removeBlock(
+  tx: Kysely<Tables>,
+  { type, list }: TravelList,
+  { value, seq }: Block,
+): Promise<void> {
   await tx
     .deleteFrom('travel_block')
     .where('type', '=', type)
@@ -157,8 +164,8 @@ async function removeBlock(tx: Kysely<Tables>, { type, list }: List, { value, se
 }
 
 /** The first half stays, the second becomes a block of its own. */
-async function split(tx: Kysely<Tables>, list: List, block: Block): Promise<void> {
-  const places = await placesAfter(tx, list, { from: block, inclusive: true, limit: MADE + 1 });
+async function split(tx: Kysely<Tables>, list: TravelList, block: Block): Promise<void> {
+  const places = await entriesFrom(tx, list, { from: block, inclusive: true, limit: MADE + 1 });
   const next = places[MADE];
   if (!next) return;
   const first = sizes(places.slice(0, MADE));
@@ -175,41 +182,41 @@ async function split(tx: Kysely<Tables>, list: List, block: Block): Promise<void
 }
 
 /** Makes the blocks of a list that has become long, from its beginning to its end. */
-async function cut(tx: Kysely<Tables>, list: List): Promise<void> {
-  let places = await placesAfter(tx, list, { limit: LONG });
-  if (places.length < LONG) return;
+async function cut(tx: Kysely<Tables>, list: TravelList): Promise<void> {
+  let places = await entriesFrom(tx, list, { limit: LONG_LIST });
+  if (places.length < LONG_LIST) return;
   let begin = { value: '', seq: 0 };
   while (places.length > 0) {
     const block = places.slice(0, MADE);
     await addBlock(tx, list, { ...begin, ...sizes(block) });
     const last = block[block.length - 1];
     if (!last) return;
-    places = await placesAfter(tx, list, { from: last, inclusive: false, limit: MADE });
+    places = await entriesFrom(tx, list, { from: last, inclusive: false, limit: MADE });
     begin = places[0] ?? begin;
   }
 }
 
-function sizes(places: Place[]): { others: number; archived: number } {
+function sizes(places: ListEntry[]): { others: number; archived: number } {
   const archived = places.filter((place) => place.archived === 1).length;
   return { others: places.length - archived, archived };
 }
 
 async function addBlock(
   tx: Kysely<Tables>,
-  { type, list }: List,
+  { type, list }: TravelList,
   { value, seq, others, archived }: Block,
 ): Promise<void> {
   await tx.insertInto('travel_block').values({ type, list, value, seq, others, archived }).execute();
 }
 
 /** A list of one type: an index, or those of a parent in order of creation. */
-export interface List {
+export interface TravelList {
   type: string;
   list: string;
 }
 
 /** Where a resource stands in a list. */
-export interface Place {
+export interface ListEntry {
   value: string;
   seq: number;
   archived: number;
@@ -228,11 +235,11 @@ export function creationValue(createdAt: number): string {
 }
 
 /** The places of a list from one of them on, in order. */
-export async function placesAfter(
+export async function entriesFrom(
   db: Kysely<Tables>,
-  { type, list }: List,
+  { type, list }: TravelList,
   { from, inclusive = true, limit }: { from?: Position; inclusive?: boolean; limit: number },
-): Promise<Place[]> {
+): Promise<ListEntry[]> {
   const { value, seq } = from ?? { value: '', seq: 0 };
   const sign = sql.raw(inclusive ? '>=' : '>');
   if (!list.startsWith(CREATION)) {
@@ -261,7 +268,7 @@ export async function placesAfter(
 }
 
 /** Counts a list up or down, which is a collection under its parent ('': none) or a counted index. */
-export async function count(
+export async function addToListCount(
   tx: Kysely<Tables>,
   change: { type: string; list: string; archived: number; by: number },
 ): Promise<void> {
@@ -281,19 +288,19 @@ const addToCount = compiledQuery<{ type: string; list: string; archived: number;
 );
 
 /** Counts a resource into its collection, and into the blocks of that. */
-export async function enterCollection(tx: Transaction<Tables>, row: Row): Promise<void> {
+export async function countIntoCollection(tx: Transaction<Tables>, row: TravelRow): Promise<void> {
   const { type, parent_id, archived } = row;
-  await count(tx, { type, list: parent_id, archived, by: 1 });
-  await enterBlock(tx, { type, list: creationList(parent_id) }, placeOf(row));
+  await addToListCount(tx, { type, list: parent_id, archived, by: 1 });
+  await addToBlocks(tx, { type, list: creationList(parent_id) }, entryOf(row));
 }
 
 /** Counts a resource out of its collection, and out of the blocks of that. */
-export async function leaveCollection(tx: Transaction<Tables>, row: Row): Promise<void> {
+export async function countOutOfCollection(tx: Transaction<Tables>, row: TravelRow): Promise<void> {
   const { type, parent_id, archived } = row;
-  await count(tx, { type, list: parent_id, archived, by: -1 });
-  await leaveBlock(tx, { type, list: creationList(parent_id) }, placeOf(row));
+  await addToListCount(tx, { type, list: parent_id, archived, by: -1 });
+  await removeFromBlocks(tx, { type, list: creationList(parent_id) }, entryOf(row));
 }
 
-function placeOf({ created_at, seq, archived }: Row) {
+function entryOf({ created_at, seq, archived }: TravelRow) {
   return { value: creationValue(created_at), seq, archived };
 }

@@ -1,29 +1,42 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource } from '../travel/ports.ts';
-import { compiledQuery, pageAround, variants } from './statements.ts';
+import type {
+  CursorPage,
+  Edge,
+  ListQuery,
+  Match,
+  PageQuery,
+  Position,
+  ResourceRef,
+  StoredResource,
+  TravelReader,
+} from '../travel/ports.ts';
+import { batches, compiledQuery, compiledQueryVariants, pageAround, parseJson } from './queries.ts';
 import type { Tables } from './tables.ts';
-import { blockAt, creationList, LONG } from './travel-positions.ts';
-import { toResource } from './travel-rows.ts';
+import { creationList, findBlockAt, LONG_LIST } from './travel-positions.ts';
+import { DELIVERY_TYPE, readDeliveries } from './webhook-deliveries.ts';
 
 /** A page of a collection, and how many there are in all. */
-export async function travelPage(
+export async function readTravelPage(
   db: Kysely<Tables>,
   query: PageQuery,
 ): Promise<{ total: number; resources: StoredResource[] }> {
   const { match } = query;
-  if (match) return matching(db, query, match);
+  if (match) return readMatching(db, query, match);
   const { archived, order, limit } = query;
-  const rows = await walk(db, query, { order, limit, archived, ...(await startOf(db, query)) });
-  return { total: await total(db, query), resources: rows.map(toResource) };
+  const rows = await readRange(db, query, { order, limit, archived, ...(await findPageStart(db, query)) });
+  return { total: await countListed(db, query), resources: rows.map(toStoredResource) };
 }
 
 /** Where the walk to a page begins: far into a list at the block that it is in. */
-async function startOf(db: Kysely<Tables>, query: PageQuery): Promise<Pick<Walk, 'offset' | 'from'>> {
+async function findPageStart(
+  db: Kysely<Tables>,
+  query: PageQuery,
+): Promise<Pick<PageRange, 'offset' | 'from'>> {
   const { type, parentId, order, offset, archived } = query;
-  if (offset < LONG) return { offset };
+  if (offset < LONG_LIST) return { offset };
   const index = query.sortBy ?? query.within;
   const list = { type, list: index ?? creationList(parentId) };
-  const block = await blockAt(db, list, { order, offset, archived });
+  const block = await findBlockAt(db, list, { order, offset, archived });
   if (!block?.from) return { offset: block?.skip ?? offset };
   const { place, inclusive } = block.from;
   const value = index === undefined ? Number(place.value) : place.value;
@@ -31,34 +44,38 @@ async function startOf(db: Kysely<Tables>, query: PageQuery): Promise<Pick<Walk,
 }
 
 /** A page next to a place, and the places next to the page. */
-export async function travelPageFrom(
+export async function readTravelPageFrom(
   db: Kysely<Tables>,
   query: ListQuery,
   edge: Edge | undefined,
 ): Promise<CursorPage> {
-  return pageOf(
-    await pageAround<Placed>(query, edge, (order, limit, from) =>
-      walk(db, query, { order, limit, ...(from ? { from } : {}) }),
+  return toCursorPage(
+    await pageAround<SortedRow>(query, edge, (order, limit, from) =>
+      readRange(db, query, { order, limit, ...(from ? { from } : {}) }),
     ),
   );
 }
 
-function pageOf({ rows, next, previous }: Awaited<ReturnType<typeof pageAround<Placed>>>): CursorPage {
+function toCursorPage({
+  rows,
+  next,
+  previous,
+}: Awaited<ReturnType<typeof pageAround<SortedRow>>>): CursorPage {
   return {
-    resources: rows.map(toResource),
-    next: next && placeOf(next),
-    previous: previous && placeOf(previous),
+    resources: rows.map(toStoredResource),
+    next: next && toPosition(next),
+    previous: previous && toPosition(previous),
   };
 }
 
-function placeOf({ place, seq }: Placed): Position {
+function toPosition({ place, seq }: SortedRow): Position {
   return { value: place, seq };
 }
 
 /** A row, with what it is sorted by. */
-type Placed = Selectable<Tables['travel_resource']> & { place: string | number };
+type SortedRow = Selectable<Tables['travel_resource']> & { place: string | number };
 
-interface Walk {
+interface PageRange {
   order: 'asc' | 'desc';
   limit: number;
   offset?: number;
@@ -66,19 +83,21 @@ interface Walk {
   from?: { place: Position; inclusive: boolean };
 }
 
-function walk(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
+function readRange(db: Kysely<Tables>, query: ListQuery, way: PageRange): Promise<SortedRow[]> {
   const index = query.sortBy ?? query.within;
-  return index === undefined ? byCreation(db, query, way) : byIndex(db, { type: query.type, index }, way);
+  return index === undefined
+    ? readByCreation(db, query, way)
+    : readByIndex(db, { type: query.type, index }, way);
 }
 
-async function total(db: Kysely<Tables>, query: PageQuery): Promise<number> {
+async function countListed(db: Kysely<Tables>, query: PageQuery): Promise<number> {
   const { type, parentId, within, archived } = query;
-  const { rows } = await countsOf(db, { type, list: within ?? parentId });
+  const { rows } = await selectCounts(db, { type, list: within ?? parentId });
   const counted = rows.filter((row) => archived === undefined || row.archived === Number(archived));
   return counted.reduce((sum, { count }) => sum + count, 0);
 }
 
-const countsOf = compiledQuery<{ type: string; list: string }, { archived: number; count: number }>(
+const selectCounts = compiledQuery<{ type: string; list: string }, { archived: number; count: number }>(
   (db, { type, list }) =>
     db
       .selectFrom('travel_count')
@@ -88,13 +107,13 @@ const countsOf = compiledQuery<{ type: string; list: string }, { archived: numbe
 );
 
 /** What may differ between two walks but for values: each combination is a query of its own. */
-interface Shape {
+interface RangeQueryShape {
   order: 'asc' | 'desc';
   narrowed: boolean;
   sign: '>' | '>=' | '<' | '<=' | undefined;
 }
 
-interface Values {
+interface RangeQueryValues {
   type: string;
   list: string;
   archived: number;
@@ -104,23 +123,23 @@ interface Values {
   offset: number;
 }
 
-function byCreation(db: Kysely<Tables>, query: ListQuery, way: Walk): Promise<Placed[]> {
-  return asked(db, creationWalk, { type: query.type, list: query.parentId, way });
+function readByCreation(db: Kysely<Tables>, query: ListQuery, way: PageRange): Promise<SortedRow[]> {
+  return runRangeQuery(db, selectByCreation, { type: query.type, list: query.parentId, way });
 }
 
-function byIndex(
+function readByIndex(
   db: Kysely<Tables>,
   { type, index }: { type: string; index: string },
-  way: Walk,
-): Promise<Placed[]> {
-  return asked(db, indexWalk, { type, list: index, way });
+  way: PageRange,
+): Promise<SortedRow[]> {
+  return runRangeQuery(db, selectByIndex, { type, list: index, way });
 }
 
-async function asked(
+async function runRangeQuery(
   db: Kysely<Tables>,
-  walks: (shape: Shape) => ReturnType<typeof compiledQuery<Values, Placed>>,
-  { type, list, way }: { type: string; list: string; way: Walk },
-): Promise<Placed[]> {
+  walks: (shape: RangeQueryShape) => ReturnType<typeof compiledQuery<RangeQueryValues, SortedRow>>,
+  { type, list, way }: { type: string; list: string; way: PageRange },
+): Promise<SortedRow[]> {
   const { order, limit, offset = 0, archived, from } = way;
   const sign = from && (`${order === 'asc' ? '>' : '<'}${from.inclusive ? '=' : ''}` as const);
   const run = walks({ order, narrowed: archived !== undefined, sign });
@@ -128,7 +147,7 @@ async function asked(
   return (await run(db, { type, list, archived: Number(archived), place: value, seq, limit, offset })).rows;
 }
 
-const creationWalk = variants<Shape, Values, Placed>(
+const selectByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
   ({ order, narrowed, sign }) =>
     (db, values) =>
       db
@@ -138,7 +157,7 @@ const creationWalk = variants<Shape, Values, Placed>(
         .where('type', '=', values.type)
         .where('parent_id', '=', values.list)
         .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-        .$if(sign !== undefined, (all) => all.where(beyond('created_at', sign, values)))
+        .$if(sign !== undefined, (all) => all.where(isBeyond('created_at', sign, values)))
         .orderBy('created_at', order)
         .orderBy('seq', order)
         .limit(values.limit)
@@ -146,7 +165,7 @@ const creationWalk = variants<Shape, Values, Placed>(
 );
 
 /** The index alone finds the page, so that what is skipped costs no look-up of its row. */
-const indexWalk = variants<Shape, Values, Placed>(
+const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
   ({ order, narrowed, sign }) =>
     (db, values) =>
       db
@@ -157,7 +176,7 @@ const indexWalk = variants<Shape, Values, Placed>(
             .where('type', '=', values.type)
             .where('name', '=', values.list)
             .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-            .$if(sign !== undefined, (all) => all.where(beyond('value', sign, values)))
+            .$if(sign !== undefined, (all) => all.where(isBeyond('value', sign, values)))
             .orderBy('value', order)
             .orderBy('seq', order)
             .limit(values.limit)
@@ -174,12 +193,16 @@ const indexWalk = variants<Shape, Values, Placed>(
 );
 
 /** Compared as a row, so that the index of both columns is entered at the place. */
-function beyond(column: 'created_at' | 'value', sign: Shape['sign'], { place, seq }: Values) {
+function isBeyond(
+  column: 'created_at' | 'value',
+  sign: RangeQueryShape['sign'],
+  { place, seq }: RangeQueryValues,
+) {
   return sql<boolean>`(${sql.ref(column)}, seq) ${sql.raw(sign ?? '=')} (${place}, ${seq})`;
 }
 
 /** Few are found, so they are read in whole and put in order here: no plan can make it a walk through the collection. */
-async function matching(
+async function readMatching(
   db: Kysely<Tables>,
   query: PageQuery,
   match: { name: string; values: string[] },
@@ -203,9 +226,87 @@ async function matching(
   const key = (row: (typeof rows)[number]) => (sortBy === undefined ? row.created_at : row.value);
   rows.sort((one, other) => compare(key(one), key(other)) || one.seq - other.seq);
   if (order === 'desc') rows.reverse();
-  return { total: rows.length, resources: rows.slice(offset, offset + limit).map(toResource) };
+  return { total: rows.length, resources: rows.slice(offset, offset + limit).map(toStoredResource) };
 }
 
 function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Reads the travel service's resources, inside of a transaction or outside. */
+export function travelReads(db: Kysely<Tables>): TravelReader {
+  return {
+    read: (refs) => readResources(db, refs),
+    find: (match) => findResources(db, match),
+  };
+}
+
+/** A row as the resource it keeps. */
+export function toStoredResource(row: Selectable<Tables['travel_resource']>): StoredResource {
+  return {
+    type: row.type,
+    id: row.id,
+    parentId: row.parent_id,
+    createdAt: row.created_at,
+    doc: parseJson(row.doc),
+  };
+}
+
+async function readResources(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredResource[]> {
+  const [first, second] = refs;
+  if (first && !second && first.type !== DELIVERY_TYPE)
+    return (await selectResource(db, { type: first.type, id: first.id })).rows.map(toStoredResource);
+  const found: StoredResource[] = [];
+  for (const [type, ids] of groupIdsByType(refs)) {
+    for (const some of batches([...ids])) {
+      if (type === DELIVERY_TYPE) {
+        found.push(...(await readDeliveries(db, some)));
+        continue;
+      }
+      const rows = await db
+        .selectFrom('travel_resource')
+        .selectAll()
+        .where('type', '=', type)
+        .where('id', 'in', some)
+        .execute();
+      found.push(...rows.map(toStoredResource));
+    }
+  }
+  return found;
+}
+
+/** Most reads are of one: whose credential it is, what is asked for, what it refers to. */
+const selectResource = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
+  db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
+);
+
+function groupIdsByType(refs: ResourceRef[]): Map<string, Set<string>> {
+  const types = new Map<string, Set<string>>();
+  for (const { type, id } of refs) types.set(type, (types.get(type) ?? new Set()).add(id));
+  return types;
+}
+
+async function findResources(
+  db: Kysely<Tables>,
+  { type, name, values, limit }: Match,
+): Promise<StoredResource[]> {
+  const found: StoredResource[] = [];
+  for (const some of batches([...new Set(values)])) {
+    const rows = await db
+      .selectFrom('travel_index')
+      .innerJoin('travel_resource', (join) =>
+        join
+          .onRef('travel_resource.type', '=', 'travel_index.type')
+          .onRef('travel_resource.id', '=', 'travel_index.id'),
+      )
+      .selectAll('travel_resource')
+      .where('travel_index.type', '=', type)
+      .where('travel_index.name', '=', name)
+      .where('travel_index.value', 'in', some)
+      .orderBy('travel_index.seq')
+      .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+      .execute();
+    found.push(...rows.map(toStoredResource));
+  }
+  return found;
 }

@@ -4,7 +4,7 @@ import type { Encryption } from './encryption.ts';
 import type { Tables } from './tables.ts';
 
 /** Keeps a secret of a resource; of those before, each ends at its time. */
-export async function keepSecret(
+export async function saveSecret(
   tx: Kysely<Tables>,
   sealed: Encryption,
   { ref: { type, id }, secret, othersEnd }: { ref: ResourceRef; secret: string; othersEnd: number },
@@ -18,12 +18,12 @@ export async function keepSecret(
     .execute();
   await tx
     .insertInto('travel_secret')
-    .values({ type, id, sealed: sealed.seal(secret, placeOf({ type, id })), until: null })
+    .values({ type, id, sealed: sealed.encrypt(secret, encryptionContext({ type, id })), until: null })
     .execute();
 }
 
 /** The secrets of a resource that hold at a time, the newest first; those that cannot be opened are left out. */
-export async function secretsOf(
+export async function readSecrets(
   db: Kysely<Tables>,
   sealed: Encryption,
   { ref: { type, id }, now }: { ref: ResourceRef; now: number },
@@ -38,7 +38,7 @@ export async function secretsOf(
   const endOf = ({ until }: { until: number | null }) => until ?? Number.MAX_SAFE_INTEGER;
   return rows
     .sort((one, other) => endOf(other) - endOf(one))
-    .flatMap((row) => sealed.open(row.sealed, placeOf({ type, id })) ?? []);
+    .flatMap((row) => sealed.decrypt(row.sealed, encryptionContext({ type, id })) ?? []);
 }
 
 /** Whether any secret is kept. */
@@ -50,15 +50,15 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
  * Encrypts with the current key what only the previous one opens, all of it or nothing. Answers how many secrets that
  * was, and how many that still hold neither key opens; with any of these nothing is written.
  */
-export async function resealSecrets(
+export async function reencryptStoredSecrets(
   db: Kysely<Tables>,
   { current, previous }: { current: Encryption; previous: Encryption | undefined },
   now: number,
 ): Promise<{ resealed: number; unreadable: number }> {
   return db.transaction().execute(async (tx) => {
     const rows = await tx.selectFrom('travel_secret').selectAll().execute();
-    const old = rows.filter((row) => current.open(row.sealed, placeOf(row)) === undefined);
-    const opened = old.map((row) => ({ row, text: previous?.open(row.sealed, placeOf(row)) }));
+    const old = rows.filter((row) => current.decrypt(row.sealed, encryptionContext(row)) === undefined);
+    const opened = old.map((row) => ({ row, text: previous?.decrypt(row.sealed, encryptionContext(row)) }));
     const unreadable = opened.filter(({ row, text }) => text === undefined && (row.until ?? now + 1) > now);
     if (unreadable.length > 0) return { resealed: 0, unreadable: unreadable.length };
     let resealed = 0;
@@ -66,7 +66,7 @@ export async function resealSecrets(
       if (text === undefined) continue;
       await tx
         .updateTable('travel_secret')
-        .set({ sealed: current.seal(text, placeOf(row)) })
+        .set({ sealed: current.encrypt(text, encryptionContext(row)) })
         .where('type', '=', row.type)
         .where('id', '=', row.id)
         .where('sealed', '=', row.sealed)
@@ -78,7 +78,11 @@ export async function resealSecrets(
 }
 
 /** Removes at most so many secrets that ended before a time. */
-export async function expireSecrets(db: Kysely<Tables>, before: number, limit: number): Promise<number> {
+export async function deleteExpiredSecrets(
+  db: Kysely<Tables>,
+  before: number,
+  limit: number,
+): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('travel_secret')
     .where('sealed', 'in', (ended) =>
@@ -89,6 +93,6 @@ export async function expireSecrets(db: Kysely<Tables>, before: number, limit: n
   return Number(numDeletedRows);
 }
 
-function placeOf({ type, id }: ResourceRef): string {
+function encryptionContext({ type, id }: ResourceRef): string {
   return `${type}/${id}`;
 }

@@ -1,270 +1,250 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import type {
-  Delivery,
-  DeliveryLease,
-  DeliveryOutcome,
-  DeliveryQueue,
-  DeliveryStatus,
-  DueQuery,
-} from '../travel/webhooks/ports.ts';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { CursorPage, Edge, ListQuery, PageQuery, StoredResource, Topic } from '../travel/ports.ts';
+import type { RedeliveryRequest, WebhookRecords } from '../travel/webhooks/ports.ts';
 import type { Database } from './database.ts';
-import { compiledQuery, fromText, toText } from './statements.ts';
+import { countDeliveries, lockQueue } from './delivery-queue.ts';
+import type { Encryption } from './encryption.ts';
+import { compiledQuery, pageAround, parseJson } from './queries.ts';
+import { TypeSequences } from './sequences.ts';
 import type { Tables } from './tables.ts';
+import { deleteExpiredSecrets, readSecrets } from './travel-secrets.ts';
 
-/** The queues in a database. What an attempt made is a note: if a failure of power takes it, the event is sent again. */
-export function deliveryQueue({ db, withRelaxedDurability: lightly }: Database): DeliveryQueue {
+/** What is kept for webhooks beside them. */
+export function webhookRecords(database: Database, sealed: Encryption): WebhookRecords {
+  const { db } = database;
   return {
-    dueWebhooks: (query) => due(db, query),
-    acquireLease: (lease, now) => lightly(db, (light) => take(light, lease, now)),
-    nextDelivery: (webhookId, now) => next(db, webhookId, now),
-    saveOutcome: (lease, id, outcome) =>
-      lightly(db, (light) => light.transaction().execute((tx) => keepOutcome(tx, lease, { id, outcome }))),
-    releaseLeases: (lease, now) => release(db, lease, now),
-    applyWebhookChange: (webhookId, now, limit) =>
-      db.transaction().execute(async (tx) => {
-        await holdQueue(tx, webhookId);
-        if (!(await isEnabled(tx, webhookId))) return cancel(tx, webhookId, limit);
-        await hurry(tx, webhookId, now);
-        return 0;
-      }),
+    activeSecrets: (id, now) => readSecrets(db, sealed, { ref: { type: 'webhook', id }, now }),
+    redeliver: (asked) => redeliver(database, asked),
+    deleteEndedSecrets: (before, limit) => deleteExpiredSecrets(db, before, limit),
+    deleteOldDeliveries: (before, limit) => deleteExpiredDeliveries(db, before, limit),
   };
 }
 
-/** The most that were asked for and are tried at once when a webhook was mended. */
-const HURRIED = 100;
+/** It takes a number of the events, which none of them gets, and so its place among all deliveries. */
+async function redeliver({ db }: Database, { id, webhookId, ...asked }: RedeliveryRequest): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const seq = await new TypeSequences(tx).nextNumber('event');
+    await addDelivery(tx, { ...asked, id, webhookId, seq, redelivery: 1 });
+  });
+}
 
-type Queues = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
+/** Removes at most so many deliveries that are too old, or whose webhook is gone. */
+export async function deleteExpiredDeliveries(
+  db: Kysely<Tables>,
+  before: number,
+  limit: number,
+): Promise<number> {
+  let removed = 0;
+  for (const { webhook_id, gone } of await readQueues(db)) {
+    if (removed >= limit) break;
+    const some = { webhookId: webhook_id, before: gone ? undefined : before, limit: limit - removed };
+    removed += await db.transaction().execute(async (tx) => {
+      await lockQueue(tx, webhook_id);
+      const count = await deleteOldest(tx, some);
+      if (gone && count < some.limit)
+        await tx.deleteFrom('travel_delivery_queue').where('webhook_id', '=', webhook_id).execute();
+      return count;
+    });
+  }
+  return removed;
+}
 
-async function due(db: Kysely<Tables>, { now, failing, limit }: DueQuery): Promise<string[]> {
+async function readQueues(db: Kysely<Tables>): Promise<{ webhook_id: string; gone: boolean }[]> {
   const rows = await db
     .selectFrom('travel_delivery_queue')
-    .select('webhook_id')
-    .where('pending', '>', 0)
-    .where((queue) => isFree(queue, now))
-    .where('failing_since', failing ? 'is not' : 'is', null)
-    .where((queue) =>
-      queue.or([
-        queue(first(queue).select('next_attempt_at').orderBy('seq').limit(1), '<=', now),
-        queue.exists(asked(queue, now).select('id')),
-      ]),
+    .leftJoin('travel_resource', (join) =>
+      join.onRef('travel_resource.id', '=', 'webhook_id').on('travel_resource.type', '=', 'webhook'),
     )
-    // Who was served last comes last, and who never was comes first.
-    .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)))
+    .select(['webhook_id', 'travel_resource.id'])
+    .execute();
+  return rows.map(({ webhook_id, id }) => ({ webhook_id, gone: id === null }));
+}
+
+/** From the beginning of the list, which is the oldest: no index of its own is needed for the age. */
+async function deleteOldest(
+  tx: Transaction<Tables>,
+  { webhookId, before, limit }: { webhookId: string; before: number | undefined; limit: number },
+): Promise<number> {
+  const oldest = await tx
+    .selectFrom('travel_delivery')
+    .select(['id', 'status', 'created_at'])
+    .where('webhook_id', '=', webhookId)
+    .orderBy('seq')
     .limit(limit)
     .execute();
-  return rows.map(({ webhook_id }) => webhook_id);
+  const old = oldest.filter(({ created_at }) => before === undefined || created_at < before);
+  if (old.length === 0) return 0;
+  await tx
+    .deleteFrom('travel_delivery')
+    .where(
+      'id',
+      'in',
+      old.map(({ id }) => id),
+    )
+    .execute();
+  const counted = (status: string) => -old.filter((one) => one.status === status).length;
+  await countDeliveries(tx, webhookId, {
+    pending: counted('pending'),
+    succeeded: counted('succeeded'),
+    failed: counted('failed'),
+    canceled: counted('canceled'),
+  });
+  return old.length;
 }
 
-function isFree(queue: Queues, now: number) {
-  return queue.or([queue('lease_until', 'is', null), queue('lease_until', '<=', now)]);
+/** What is to be delivered. */
+export interface DeliverableEvent {
+  seq: number;
+  eventId: string;
+  createdAt: number;
 }
 
-function waiting(queue: Queues, redelivery: 0 | 1) {
-  return queue
-    .selectFrom('travel_delivery')
-    .whereRef('travel_delivery.webhook_id', '=', 'travel_delivery_queue.webhook_id')
-    .where('status', '=', sql.lit('pending'))
-    .where('redelivery', '=', redelivery);
-}
-
-function first(queue: Queues) {
-  return waiting(queue, 0);
-}
-
-function asked(queue: Queues, now: number) {
-  return waiting(queue, 1).where('next_attempt_at', '<=', now);
-}
-
-async function take(db: Kysely<Tables>, lease: DeliveryLease, now: number): Promise<boolean> {
-  const taken = await db
-    .updateTable('travel_delivery_queue')
-    .set({ lease_token: lease.token, lease_until: lease.until })
-    .where('webhook_id', '=', lease.webhookId)
-    .where((queue) => isFree(queue, now))
-    .returning('webhook_id')
-    .executeTakeFirst();
-  return taken !== undefined;
-}
-
-async function next(db: Kysely<Tables>, webhookId: string, now: number): Promise<Delivery | undefined> {
-  const one = (redelivery: 0 | 1) =>
-    db
-      .selectFrom('travel_delivery')
-      .selectAll()
-      .where('webhook_id', '=', webhookId)
-      .where('status', '=', sql.lit('pending'))
-      .where('redelivery', '=', redelivery)
-      .orderBy('seq')
-      .limit(1);
-  const askedFor = await one(1).where('next_attempt_at', '<=', now).executeTakeFirst();
-  const row = askedFor ?? (await one(0).executeTakeFirst());
-  return row && (row.next_attempt_at ?? now) <= now ? toDelivery(row) : undefined;
-}
-
-function toDelivery(row: Selectable<Tables['travel_delivery']>): Delivery {
-  const { id, webhook_id, event_id, attempts } = row;
-  return { id, webhookId: webhook_id, eventId: event_id, attempts: fromText(attempts) };
-}
-
-async function release(
-  db: Kysely<Tables>,
-  lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all',
-  now: number,
+/** Puts a delivery on its way for each webhook that is found by the topic; where there is none, that is a look at an index. */
+export async function enqueueDeliveries(
+  tx: Kysely<Tables>,
+  posted: DeliverableEvent,
+  { kind, newId }: Topic,
 ): Promise<void> {
-  const given = db.updateTable('travel_delivery_queue').set({ lease_token: null, lease_until: now });
-  const held =
-    lease === 'all'
-      ? given.where('lease_token', 'is not', null)
-      : given.where('webhook_id', '=', lease.webhookId).where('lease_token', '=', lease.token);
-  await held.execute();
-}
-
-/** A webhook that is enabled is found by what it selects: asked in the transaction, so that nothing of a new beginning is lost. */
-async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean> {
-  const found = await tx
-    .selectFrom('travel_index')
-    .select('id')
-    .where('type', '=', 'webhook')
-    .where('id', '=', webhookId)
-    .where('name', '=', 'kind')
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-}
-
-/** Only the first in order waits for its time, and what was asked for. */
-async function hurry(tx: Kysely<Tables>, webhookId: string, now: number): Promise<void> {
-  for (const redelivery of [0, 1]) {
-    await tx
-      .updateTable('travel_delivery')
-      .set({ next_attempt_at: now })
-      .where('id', 'in', (some) =>
-        some
-          .selectFrom('travel_delivery')
-          .select('id')
-          .where('webhook_id', '=', webhookId)
-          .where('status', '=', sql.lit('pending'))
-          .where('redelivery', '=', redelivery)
-          .orderBy('seq')
-          .limit(redelivery === 0 ? 1 : HURRIED),
-      )
-      .where('next_attempt_at', '>', now)
-      .execute();
+  const { rows } = await selectSubscribers(tx, { kind });
+  for (const { id } of rows) {
+    await addDelivery(tx, { ...posted, id: newId(), webhookId: id, kind, redelivery: 0 });
   }
 }
 
-async function cancel(tx: Kysely<Tables>, webhookId: string, limit: number): Promise<number> {
-  const rows = await tx
-    .updateTable('travel_delivery')
-    .set({ status: 'canceled', next_attempt_at: null })
-    .where('id', 'in', (some) =>
-      some
-        .selectFrom('travel_delivery')
-        .select('id')
-        .where('webhook_id', '=', webhookId)
-        .where('status', '=', sql.lit('pending'))
-        .limit(limit),
-    )
-    .returning('id')
-    .execute();
-  await countDeliveries(tx, webhookId, { pending: -rows.length, canceled: rows.length });
-  await setFailing(tx, webhookId, null);
-  return rows.length;
-}
-
-/** Keeps what an attempt made of a delivery, as far as the lease is still held. */
-export async function keepOutcome(
-  tx: Kysely<Tables>,
-  { webhookId, token, until }: DeliveryLease,
-  { id, outcome }: { id: string; outcome: DeliveryOutcome },
-): Promise<{ failingSince: number | undefined } | 'lost'> {
-  const queue = await tx
-    .updateTable('travel_delivery_queue')
-    .set({ lease_until: until })
-    .where('webhook_id', '=', webhookId)
-    .where('lease_token', '=', token)
-    .returning('failing_since')
-    .executeTakeFirst();
-  if (!queue) return 'lost';
-  const found = await tx
-    .selectFrom('travel_delivery')
-    .select('status')
-    .where('id', '=', id)
-    .executeTakeFirst();
-  const status = statusAfter(found?.status, outcome);
-  // Gone: it became too old while it was under way.
-  if (found) await change(tx, { webhookId, id, from: found.status, to: status }, outcome);
-  const failingSince =
-    status === outcome.status ? failingAfter(queue.failing_since, outcome) : queue.failing_since;
-  if (failingSince !== queue.failing_since) await setFailing(tx, webhookId, failingSince);
-  return { failingSince: failingSince ?? undefined };
-}
-
-/** What was canceled while it was under way is not tried again, but if it arrived, it arrived. */
-function statusAfter(found: string | undefined, { status }: DeliveryOutcome): string {
-  return found === undefined || found === 'pending' || status === 'succeeded' ? status : found;
-}
-
-async function change(
-  tx: Kysely<Tables>,
-  { webhookId, id, from, to }: { webhookId: string; id: string; from: string; to: string },
-  { attempts, nextAttemptAt }: DeliveryOutcome,
-): Promise<void> {
-  await tx
-    .updateTable('travel_delivery')
-    .set({
-      status: to,
-      attempts: toText(attempts),
-      next_attempt_at: to === 'pending' ? (nextAttemptAt ?? null) : null,
-    })
-    .where('id', '=', id)
-    .execute();
-  if (from !== to) await countDeliveries(tx, webhookId, { [from]: -1, [to]: 1 });
-}
-
-function failingAfter(since: number | null, { status, attempts }: DeliveryOutcome): number | null {
-  return status === 'succeeded' ? null : (since ?? attempts.at(-1)?.at ?? null);
-}
-
-/** Since when all attempts fail; null: the last one did not, or none was made since. */
-export async function setFailing(tx: Kysely<Tables>, webhookId: string, since: number | null): Promise<void> {
-  await tx
-    .updateTable('travel_delivery_queue')
-    .set({ failing_since: since })
-    .where('webhook_id', '=', webhookId)
-    .execute();
-}
-
-/** Counts deliveries of a webhook up or down; the first of all makes its queue. */
-export async function countDeliveries(
-  tx: Kysely<Tables>,
-  webhookId: string,
-  { pending = 0, succeeded = 0, failed = 0, canceled = 0 }: Partial<Record<DeliveryStatus, number>>,
-): Promise<void> {
-  await addToCounts(tx, { webhookId, pending, succeeded, failed, canceled });
-}
-
-/** Taken before anything of a queue is changed: whoever else changes it waits here, and nobody counts what another has counted. */
-export async function holdQueue(tx: Kysely<Tables>, webhookId: string): Promise<void> {
-  await tx
-    .updateTable('travel_delivery_queue')
-    .set(({ ref }) => ({ pending: ref('pending') }))
-    .where('webhook_id', '=', webhookId)
-    .execute();
-}
-
-const addToCounts = compiledQuery<Record<DeliveryStatus, number> & { webhookId: string }, unknown>(
-  (db, { webhookId, pending, succeeded, failed, canceled }) => {
-    return db
-      .insertInto('travel_delivery_queue')
-      .values({ webhook_id: webhookId, pending, succeeded, failed, canceled })
-      .onConflict((same) =>
-        same.column('webhook_id').doUpdateSet((row) => ({
-          pending: sql<number>`${row.ref('travel_delivery_queue.pending')} + ${pending}`,
-          succeeded: sql<number>`${row.ref('travel_delivery_queue.succeeded')} + ${succeeded}`,
-          failed: sql<number>`${row.ref('travel_delivery_queue.failed')} + ${failed}`,
-          canceled: sql<number>`${row.ref('travel_delivery_queue.canceled')} + ${canceled}`,
-        })),
-      );
-  },
+/** An enabled webhook is found by each kind that it selects, or by "*". */
+const selectSubscribers = compiledQuery<{ kind: string }, { id: string }>((db, { kind }) =>
+  db
+    .selectFrom('travel_index')
+    .select('id')
+    .where('type', '=', 'webhook')
+    .where('name', '=', 'kind')
+    .where('value', 'in', [kind, '*']),
 );
+
+/** Adds a delivery to the queue of its webhook. */
+export async function addDelivery(
+  tx: Kysely<Tables>,
+  delivery: DeliverableEvent & { id: string; webhookId: string; kind: string; redelivery: 0 | 1 },
+): Promise<void> {
+  await insertDelivery(tx, delivery);
+  await countDeliveries(tx, delivery.webhookId, { pending: 1 });
+}
+
+/** Not when the event was: a clock that is ahead, if only once, would keep all that comes after it waiting. */
+const AT_ONCE = 0;
+
+const insertDelivery = compiledQuery<
+  DeliverableEvent & { id: string; webhookId: string; kind: string; redelivery: number },
+  unknown
+>((db, { id, webhookId, seq, eventId, kind, createdAt, redelivery }) =>
+  db.insertInto('travel_delivery').values({
+    id,
+    webhook_id: webhookId,
+    seq,
+    event_id: eventId,
+    kind,
+    created_at: createdAt,
+    redelivery,
+    status: 'pending',
+    attempts: '[]',
+    next_attempt_at: AT_ONCE,
+  }),
+);
+
+/** As which type of resource deliveries are read; their parent is their webhook. */
+export const DELIVERY_TYPE = 'webhookDelivery';
+
+/** A page of the deliveries of a webhook, and how many there are in all. */
+export async function readDeliveryPage(
+  db: Kysely<Tables>,
+  query: PageQuery,
+): Promise<{ total: number; resources: StoredResource[] }> {
+  const { order, limit, offset } = query;
+  const rows = await selectDeliveries(db, query).orderBy('seq', order).limit(limit).offset(offset).execute();
+  return { total: await countListedDeliveries(db, query), resources: rows.map(toDeliveryResource) };
+}
+
+/** A page next to a place, and the places next to the page. */
+export async function readDeliveryPageFrom(
+  db: Kysely<Tables>,
+  query: ListQuery,
+  edge: Edge | undefined,
+): Promise<CursorPage> {
+  return toDeliveryPage(
+    await pageAround<DeliveryRow>(query, edge, (direction, limit, from) =>
+      selectDeliveries(db, query)
+        .$if(from !== undefined, (all) =>
+          all.where('seq', comparisonSign(direction, from?.inclusive), from?.place.seq ?? 0),
+        )
+        .orderBy('seq', direction)
+        .limit(limit)
+        .execute(),
+    ),
+  );
+}
+
+function comparisonSign(direction: 'asc' | 'desc', inclusive = false): '>' | '>=' | '<' | '<=' {
+  return `${direction === 'asc' ? '>' : '<'}${inclusive ? '=' : ''}`;
+}
+
+/** Those deliveries that exist. */
+export async function readDeliveries(db: Kysely<Tables>, ids: string[]): Promise<StoredResource[]> {
+  const rows = await db.selectFrom('travel_delivery').selectAll().where('id', 'in', ids).execute();
+  return rows.map(toDeliveryResource);
+}
+
+function selectDeliveries(db: Kysely<Tables>, { parentId, status }: ListQuery) {
+  return db
+    .selectFrom('travel_delivery')
+    .selectAll()
+    .where('webhook_id', '=', parentId)
+    .$if(status !== undefined, (all) => all.where('status', '=', status ?? ''));
+}
+
+async function countListedDeliveries(db: Kysely<Tables>, { parentId, status }: ListQuery): Promise<number> {
+  const queue = await db
+    .selectFrom('travel_delivery_queue')
+    .selectAll()
+    .where('webhook_id', '=', parentId)
+    .executeTakeFirst();
+  const counts = Object.entries(statusCounts(queue));
+  return counts.reduce(
+    (sum, [name, count]) => (status === undefined || status === name ? sum + count : sum),
+    0,
+  );
+}
+
+function statusCounts(queue: Selectable<Tables['travel_delivery_queue']> | undefined) {
+  if (!queue) return {};
+  const { pending, succeeded, failed, canceled } = queue;
+  return { pending, succeeded, failed, canceled };
+}
+
+type DeliveryRow = Selectable<Tables['travel_delivery']>;
+
+function toDeliveryPage({
+  rows,
+  next,
+  previous,
+}: Awaited<ReturnType<typeof pageAround<DeliveryRow>>>): CursorPage {
+  const placeOf = (row: DeliveryRow | undefined) => row && { value: row.created_at, seq: row.seq };
+  return { resources: rows.map(toDeliveryResource), next: placeOf(next), previous: placeOf(previous) };
+}
+
+function toDeliveryResource(row: DeliveryRow): StoredResource {
+  return {
+    type: DELIVERY_TYPE,
+    id: row.id,
+    parentId: row.webhook_id,
+    createdAt: row.created_at,
+    doc: {
+      attempts: parseJson(row.attempts),
+      eventId: row.event_id,
+      kind: row.kind,
+      ...(row.next_attempt_at === null
+        ? {}
+        : { nextAttemptAt: Math.max(row.next_attempt_at, row.created_at) }),
+      status: row.status,
+    },
+  };
+}

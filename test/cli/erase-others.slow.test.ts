@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -279,7 +279,7 @@ test('an address anywhere in an event of a trip with several travelers goes with
     return `66b0c1d2e3f4a5b6c7d8${String(last).padStart(4, '0')}`;
   };
   const office = bookingTransactions({
-    store: travelResources(database),
+    store: travelStore(database),
     now: Date.now,
     newId,
     onChange: () => {},

@@ -2,7 +2,7 @@ import { hashSecret } from '../../src/http/authentication.ts';
 import { newLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { apiKeys, oauthTokens, tokens } from '../../src/store/credentials.ts';
+import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { linesTo } from '../fixtures/http.ts';
@@ -31,12 +31,12 @@ beforeAll(async () => {
   };
   await ensureConnection(database, { id: 'gone', account: 'gone' });
   for (const id of ['good', 'expired', 'revoked', 'orphan'])
-    await tokens(database).create({
+    await scimTokens(database).create({
       ...{ id, name: id, hash: hashSecret(`${id}-text`), createdAt: Date.now() },
       connection: id === 'orphan' ? 'gone' : 'default',
       expiresAt: id === 'expired' ? Date.now() - DAY_MS : undefined,
     });
-  await tokens(database).revoke('revoked', Date.now());
+  await scimTokens(database).revoke('revoked', Date.now());
   const admin = travelAdmin(service.url, TRAVEL_API_KEY);
   const active = await admin.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
   const manager = await admin.make('/users', { email: 'bob@corp.example', roles: ['manager'] });
@@ -44,7 +44,7 @@ beforeAll(async () => {
     await apiKeys(database).add({ id, name: id, hash: hashSecret(`${id}-text`), userId, createdAt: 1 });
   await apiKeys(database).revoke('k2', Date.now());
   const ended = { hash: hashSecret('ended-text'), clientId: clients.scim.id, expiresAt: Date.now() - 1_000 };
-  await oauthTokens(database).keep(ended, Date.now() - DAY_MS);
+  await oauthAccessTokens(database).save(ended, Date.now() - DAY_MS);
 });
 afterAll(async () => {
   await database.close();

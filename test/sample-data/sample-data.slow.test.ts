@@ -6,7 +6,7 @@ import { isPossiblePhoneNumber } from 'libphonenumber-js';
 import { cities } from '../../src/sample-data/reference-data.ts';
 import { createSampleData, type SampleCompany } from '../../src/sample-data/sample-data.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
 import { isJsonObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
@@ -52,7 +52,7 @@ async function withStore<T>(
   const directory = mkdtempSync(join(tmpdir(), 'sample-data-'));
   const database = await openEmbedded(directory, false);
   try {
-    return await work(travelResources(database), () => dumpOf(database));
+    return await work(travelStore(database), () => dumpOf(database));
   } finally {
     await database.close();
     rmSync(directory, { recursive: true, force: true });

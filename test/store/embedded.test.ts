@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { tokens } from '../../src/store/credentials.ts';
+import { scimTokens } from '../../src/store/credentials.ts';
 import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
 import { NOW } from '../fixtures/store.ts';
 import { describeCommit } from './conformance/commit.ts';
@@ -81,8 +81,8 @@ describe('the embedded database', () => {
     await ensureConnection(serving, { id: 'okta', account: 'acme' });
     const command = await open(directory, false);
     const token = { id: '1', hash: 'h', name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
-    await tokens(command).create(token);
-    expect(await tokens(serving).active('h', NOW)).toMatchObject({ connection: 'okta' });
+    await scimTokens(command).create(token);
+    expect(await scimTokens(serving).findActive('h', NOW)).toMatchObject({ connection: 'okta' });
   });
 
   it('keeps everything from one opening to the next', async () => {

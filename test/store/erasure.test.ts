@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { openEmbedded } from '../../src/store/database.ts';
-import { mentions, struck, withoutReferences } from '../../src/store/erasure/mentions.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
+import { nameMatcher, redactNames, withoutReferences } from '../../src/store/erasure/matchers.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
-const ada = mentions({ unique: ['ada@corp.example', '7d4e7f0a-52b1'], whole: ['ada', 'Ada Lovelace', '42'] });
+const ada = nameMatcher({
+  unique: ['ada@corp.example', '7d4e7f0a-52b1'],
+  whole: ['ada', 'Ada Lovelace', '42'],
+});
 
 /** As if every value were a reference. */
-const everywhere = { isNamed: ada.isNamed, isUnique: ada.isNamed };
+const everywhere = { matchesValue: ada.matchesValue, matchesUnique: ada.matchesValue };
 
 describe('the mentions of a person', () => {
   test.each([
@@ -27,7 +30,7 @@ describe('the mentions of a person', () => {
     ['ada king', false],
     ['142', false],
   ])('%j names her: %p', (value, expected) => {
-    expect(ada.isNamed(value)).toBe(expected);
+    expect(ada.matchesValue(value)).toBe(expected);
   });
 
   test.each([
@@ -40,13 +43,13 @@ describe('the mentions of a person', () => {
     ['{"size":42,"name":"adam"}', false],
     ['', false],
   ])('the text %j names her: %p', (text, expected) => {
-    expect(ada.occursIn(text)).toBe(expected);
+    expect(ada.matchesJson(text)).toBe(expected);
   });
 
   test('a sentence names her by any of her names', () => {
-    expect(ada.isTold('The addresses of bob and ada are to be exchanged.')).toBe(true);
-    expect(ada.isTold('Another traveler has ada@corp.example.')).toBe(true);
-    expect(ada.isTold('The addresses of bob and adam are to be exchanged.')).toBe(false);
+    expect(ada.matchesSentence('The addresses of bob and ada are to be exchanged.')).toBe(true);
+    expect(ada.matchesSentence('Another traveler has ada@corp.example.')).toBe(true);
+    expect(ada.matchesSentence('The addresses of bob and adam are to be exchanged.')).toBe(false);
   });
 
   test('no text of a struck value names her any more, and nothing else is changed', () => {
@@ -56,9 +59,9 @@ describe('the mentions of a person', () => {
         fc.constantFrom('ada@corp.example', 'Ada', 'x ada@corp.example y'),
         (other, name) => {
           const value = JSON.parse(JSON.stringify({ other, name, list: [name, other] }));
-          const after = struck(value, everywhere);
-          expect(ada.occursIn(JSON.stringify(after))).toBe(false);
-          if (!ada.occursIn(JSON.stringify(other)))
+          const after = redactNames(value, everywhere);
+          expect(ada.matchesJson(JSON.stringify(after))).toBe(false);
+          if (!ada.matchesJson(JSON.stringify(other)))
             expect(after).toEqual({ other: value.other, name: 'erased', list: ['erased', value.other] });
         },
       ),
@@ -78,7 +81,7 @@ describe('the mentions of a person', () => {
 test('the address of whoever leaves a long list is not kept as the beginning of a block', async () => {
   const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
-  const store = travelResources(database);
+  const store = travelStore(database);
   const resource = (number: number) => ({
     type: 'user',
     id: `u${number}`,

@@ -10,9 +10,9 @@ import type {
   UserOrder,
   Where,
 } from '../../src/provisioning/list-ports.ts';
-import { repairTimes } from '../../src/store/clock-repair.ts';
+import { repairFutureTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { tokens } from '../../src/store/credentials.ts';
+import { scimTokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { alone, imported, linked, NOW, person, team, traveler } from '../fixtures/store.ts';
@@ -355,7 +355,7 @@ it('times that lie too far in the future are found by indexes', async () => {
   try {
     const queries: RootOperationNode[] = [];
     const watched = { ...database, db: database.db.withPlugin(spy(queries)) };
-    await repairTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
+    await repairFutureTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
     const plans = await plansOf(database, queries);
     // There are only so many webhooks.
     expect(plans.filter((plan) => isSlow(plan) && plan !== 'SCAN travel_delivery_queue')).toEqual([]);
@@ -370,7 +370,7 @@ it('a token is answered by an index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    await tokens({ ...database, db: database.db.withPlugin(spy(queries)) }).active('h', NOW);
+    await scimTokens({ ...database, db: database.db.withPlugin(spy(queries)) }).findActive('h', NOW);
     const plans = await plansOf(database, queries);
     expect(plans).toEqual([expect.stringMatching(/^SEARCH token USING INDEX \w+ \(hash=\?\)$/)]);
   } finally {

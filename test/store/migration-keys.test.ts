@@ -6,7 +6,7 @@ import { type Database, openEmbedded, openSqlite } from '../../src/store/databas
 import { migrations } from '../../src/store/migrations/index.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Tables } from '../../src/store/tables.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
 import { alone, has, NOW, part, person, traveler } from '../fixtures/store.ts';
 
 let directory: string;
@@ -191,7 +191,7 @@ test('users of the embedded travel service are found and unique by the form of t
       );
   });
   await opened(async (database) => {
-    const reading = travelResources(database);
+    const reading = travelStore(database);
     const found = async (value: string) =>
       (await reading.find({ type: 'user', name: 'email', values: [value] })).map(({ id }) => id);
     expect([await found('\ufb01ona@corp.example'), await found('fiona@corp.example')]).toEqual([['u2'], []]);
@@ -237,7 +237,7 @@ test('of two rows that come to have one key the elder has it, and both stay', as
       .where('value', '=', elder)
       .execute();
     expect(unique).toEqual([{ id: 'u1' }]);
-    const both = await travelResources(database).find({ type: 'user', name: 'email', values: [elder] });
+    const both = await travelStore(database).find({ type: 'user', name: 'email', values: [elder] });
     expect(both.map(({ id }) => id)).toEqual(['u1', 'u2']);
   });
 });

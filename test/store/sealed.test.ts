@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { encryption, keyInFolder, readKey } from '../../src/store/encryption.ts';
+import { encryption, parseEncryptionKey, readOrCreateKeyFile } from '../../src/store/encryption.ts';
 
 describe('what is sealed', () => {
-  const { seal, open } = encryption(randomBytes(32));
+  const { encrypt: seal, decrypt: open } = encryption(randomBytes(32));
 
   test('is opened as it was, in its place, with its key, and nowhere else', () => {
     fc.assert(
@@ -14,7 +14,7 @@ describe('what is sealed', () => {
         const sealed = seal(text, place);
         expect(open(sealed, place)).toBe(text);
         if (elsewhere !== place) expect(open(sealed, elsewhere)).toBeUndefined();
-        expect(encryption(randomBytes(32)).open(sealed, place)).toBeUndefined();
+        expect(encryption(randomBytes(32)).decrypt(sealed, place)).toBeUndefined();
       }),
     );
   });
@@ -52,25 +52,27 @@ describe('the key', () => {
     const key = randomBytes(32);
     const spellings = [key.toString('hex'), key.toString('hex').toUpperCase(), key.toString('base64')];
     for (const text of [...spellings, key.toString('base64url'), ` ${key.toString('hex')}\n`])
-      expect(readKey(text)).toEqual(key);
+      expect(parseEncryptionKey(text)).toEqual(key);
     for (const text of ['', 'secret', 'a'.repeat(63), randomBytes(31).toString('base64'), 'é'.repeat(43)])
-      expect(readKey(text)).toBeUndefined();
+      expect(parseEncryptionKey(text)).toBeUndefined();
   });
 
   test('is made once, in a file that nobody else can read', () => {
     const folder = join(directory, 'data');
-    const key = keyInFolder(folder);
+    const key = readOrCreateKeyFile(folder);
     expect(key).toHaveLength(32);
     expect(readdirSync(folder)).toEqual(['jetbridge.key']);
     expect(statSync(join(folder, 'jetbridge.key')).mode & 0o777).toBe(0o600);
-    expect(keyInFolder(folder)).toEqual(key);
-    expect(readKey(readFileSync(join(folder, 'jetbridge.key'), 'utf8'))).toEqual(key);
+    expect(readOrCreateKeyFile(folder)).toEqual(key);
+    expect(parseEncryptionKey(readFileSync(join(folder, 'jetbridge.key'), 'utf8'))).toEqual(key);
   });
 
   test('that was damaged is not replaced: what it sealed would be lost', () => {
     const file = join(directory, 'jetbridge.key');
     writeFileSync(file, 'nonsense');
-    expect(() => keyInFolder(directory)).toThrow(/jetbridge\.key holds no key\. Restore it from a backup/);
+    expect(() => readOrCreateKeyFile(directory)).toThrow(
+      /jetbridge\.key holds no key\. Restore it from a backup/,
+    );
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('nonsense');
   });
 });

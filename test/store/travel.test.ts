@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
+import { deliveryQueue } from '../../src/store/delivery-queue.ts';
 import { encryption } from '../../src/store/encryption.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
-import { deliveryQueue } from '../../src/store/webhook-deliveries.ts';
-import { webhookRecords } from '../../src/store/webhook-records.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
+import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { NOW } from '../fixtures/store.ts';
 import { describeDeliveries } from './conformance/deliveries.ts';
@@ -85,8 +85,8 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
   '$title is answered by an index',
   async ({ call, walk }) => {
     const database = await open();
-    await travelResources(database).write(['user'], (within) => within.insert(user, keys));
-    const plans = await plansOf(database, (spied) => call(travelResources(spied)));
+    await travelStore(database).write(['user'], (within) => within.insert(user, keys));
+    const plans = await plansOf(database, (spied) => call(travelStore(spied)));
     expect(plans.length).toBeGreaterThan(0);
     // A search that ends at the type goes through the whole collection, and a temporary tree sorts it.
     const slow = /^SCAN (?!page\b)|\(type=\?\)|travel_(?!count)\w+ \(type=\? AND (parent_id|name)=\?\)/;
@@ -118,20 +118,17 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
   ['release', (database) => deliveryQueue(database).releaseLeases(lease, NOW)],
   ['following a change', (database) => deliveryQueue(database).applyWebhookChange('w', NOW, 9)],
   ['canceling', (database) => deliveryQueue(database).applyWebhookChange('gone', NOW, 9)],
-  ['a page', (database) => travelResources(database).page(deliveries)],
-  ['a page by status', (database) => travelResources(database).page({ ...deliveries, status: 'failed' })],
+  ['a page', (database) => travelStore(database).page(deliveries)],
+  ['a page by status', (database) => travelStore(database).page({ ...deliveries, status: 'failed' })],
   [
     'a page from a place, by status',
     (database) =>
-      travelResources(database).pageFrom(
-        { ...deliveries, status: 'failed' },
-        { after: { value: NOW, seq: 1 } },
-      ),
+      travelStore(database).pageFrom({ ...deliveries, status: 'failed' }, { after: { value: NOW, seq: 1 } }),
   ],
   [
     'what is put on its way',
     (database) =>
-      travelResources(database).write([], (within) =>
+      travelStore(database).write([], (within) =>
         within.append({ ...user, type: 'event' }, { kind: 'a', newId: () => 'd' }),
       ),
   ],
@@ -144,7 +141,7 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
 
 it.each(deliveryCalls)('of deliveries, %s is answered by an index', async (_, call) => {
   const database = await open();
-  const store = travelResources(database);
+  const store = travelStore(database);
   const webhook = { ...user, type: 'webhook', id: 'w' };
   const found = { archived: false, unique: [], index: [{ name: 'kind', value: '*' }], references: [] };
   await store.write(['webhook'], (within) => within.insert(webhook, found));

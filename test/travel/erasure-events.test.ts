@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openEmbedded } from '../../src/store/database.ts';
-import { mentions, struck } from '../../src/store/erasure/mentions.ts';
-import { travelResources } from '../../src/store/travel-resources.ts';
+import { nameMatcher, redactNames } from '../../src/store/erasure/matchers.ts';
+import { travelStore } from '../../src/store/travel-writes.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../fixtures/jetbridge.ts';
 test('one look takes the name and an address elsewhere out of an event of a trip with several travelers', async () => {
   const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
-  const store = travelResources(database);
+  const store = travelStore(database);
   const data = {
     ...{ id: 'trip1', type: 'tripProject', createdAt: 1, travelerIds: ['u1', 'u2'] },
     carRentals: [{ renterName: 'Ann Smith' }, { renterName: 'Ben Smith' }],
@@ -19,11 +19,11 @@ test('one look takes the name and an address elsewhere out of an event of a trip
   const told = { type: event.type, id: 'e1', parentId: '', createdAt: 0 };
   const stored = { ...told, doc: { kind: 'tripProject.created', data } };
   await store.write([event.type], (within) => within.insert(stored, indexKeys(event, stored)));
-  const ann = mentions({ unique: ['ann@corp.example'], whole: ['Ann Smith'] });
+  const ann = nameMatcher({ unique: ['ann@corp.example'], whole: ['Ann Smith'] });
   const deps = {
     ...{ store, now: Date.now, newId: () => randomUUID(), domain: 'jetbridge.invalid' },
-    namesPerson: ann.isNamed,
-    redact: (doc: object) => struck(JSON.parse(JSON.stringify(doc)), ann) as typeof stored.doc, // An object stays one.
+    namesPerson: ann.matchesValue,
+    redact: (doc: object) => redactNames(JSON.parse(JSON.stringify(doc)), ann) as typeof stored.doc, // An object stays one.
     pause: async () => {},
   };
   expect(await reduceEvents(deps, 'u1')).toBe(1);

@@ -1,8 +1,8 @@
-import { exactKey, keyOf } from '../keys.ts';
+import { caseFoldedKey, exactKey } from '../search-keys.ts';
 
 /** The spelling of a value in a column that is searched without case. */
 export function folded(value: string | number | boolean): string {
-  return keyOf(String(value));
+  return caseFoldedKey(String(value));
 }
 
 /** The spelling of a value in a column that is searched exactly. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Comparison, ComparisonOperator, Where } from '../../provisioning/list-ports.ts';
-import type { Column, Owned, Shelf, Sql } from './shelf.ts';
+import type { Column, ListDefinition, OwnedColumn, Sql } from './list-definition.ts';
 
 /** How relations are written; a closed list, so that nothing of a client's gets into a statement. */
 const relations: Record<ComparisonOperator, Sql> = {
@@ -11,26 +11,26 @@ const relations: Record<ComparisonOperator, Sql> = {
   le: sql.raw('<='),
 };
 
-type Fields<Field extends string> = Pick<Shelf<Field, string, unknown>, 'fields'>;
+type Fields<Field extends string> = Pick<ListDefinition<Field, string, unknown>, 'fields'>;
 
 /** A condition as a part of a statement. */
 export function conditionOf<Field extends string>(
-  shelf: Fields<Field>,
+  definition: Fields<Field>,
   connection: string,
   where: Where<Field>,
 ): Sql {
   if ('all' in where) {
-    const conditions = where.all.map((part) => conditionOf(shelf, connection, part));
+    const conditions = where.all.map((part) => conditionOf(definition, connection, part));
     return joined(conditions, { by: ' and ', none: '1 = 1' });
   }
-  if ('any' in where) return alternatives(shelf, connection, where.any);
-  const column = shelf.fields[where.field];
+  if ('any' in where) return alternatives(definition, connection, where.any);
+  const column = definition.fields[where.field];
   const condition = compares(column, where);
   return isOwned(column) ? owns(column, connection, condition) : condition;
 }
 
 /** Whether a field's values stand in rows of their own. */
-export function isOwned(column: Column | Owned): column is Owned {
+export function isOwned(column: Column | OwnedColumn): column is OwnedColumn {
   return 'owned' in column;
 }
 
@@ -44,17 +44,17 @@ export function conjunctsOf<Field extends string>(where: Where<Field>): Comparis
 
 /** Values of one field are one list, as a client may name hundreds. */
 function alternatives<Field extends string>(
-  shelf: Fields<Field>,
+  definition: Fields<Field>,
   connection: string,
   parts: Where<Field>[],
 ): Sql {
   const lists = new Map<Field, Comparison<Field>['value'][]>();
   const others: Sql[] = [];
   for (const part of parts) {
-    if (!('field' in part) || part.operator !== 'eq') others.push(conditionOf(shelf, connection, part));
+    if (!('field' in part) || part.operator !== 'eq') others.push(conditionOf(definition, connection, part));
     else lists.set(part.field, [...(lists.get(part.field) ?? []), part.value]);
   }
-  const listed = [...lists].map(([field, values]) => hasOneOf(shelf.fields[field], connection, values));
+  const listed = [...lists].map(([field, values]) => hasOneOf(definition.fields[field], connection, values));
   return joined([...listed, ...others], { by: ' or ', none: '1 = 0' });
 }
 
@@ -63,7 +63,11 @@ function joined(conditions: Sql[], { by, none }: { by: string; none: string }): 
   return sql`(${sql.join(conditions, sql.raw(by))})`;
 }
 
-function hasOneOf(field: Column | Owned, connection: string, values: Comparison<string>['value'][]): Sql {
+function hasOneOf(
+  field: Column | OwnedColumn,
+  connection: string,
+  values: Comparison<string>['value'][],
+): Sql {
   const condition = sql`${sql.ref(field.column)} in (${sql.join(values.map((value) => field.key(value)))})`;
   return isOwned(field) ? owns(field, connection, condition) : condition;
 }
@@ -72,6 +76,6 @@ function compares<Field extends string>(column: Column, { operator: is, value }:
   return sql`${sql.ref(column.column)} ${relations[is]} ${column.key(value)}`;
 }
 
-function owns({ owned: { table, owner } }: Owned, connection: string, condition: Sql): Sql {
+function owns({ owned: { table, owner } }: OwnedColumn, connection: string, condition: Sql): Sql {
   return sql`id in (select ${sql.ref(owner)} from ${sql.table(table)} where connection_id = ${connection} and ${condition})`;
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
 import { conditionOf, isOwned } from './condition.ts';
-import { type Course, coursesOf, rowsIn, type Stretch, sortValue } from './course.ts';
+import { type IndexRange, indexRangesOf, type RangePart, rowsIn, sortValue } from './index-range.ts';
 import { type Lead, leadsOf } from './leads.ts';
+import type { ListDefinition, ListScope, OwnedColumn, Sql } from './list-definition.ts';
 import { comparing } from './order.ts';
-import type { Owned, Place, Shelf, Sql } from './shelf.ts';
 import { edge, readKeys, readRows, STEP } from './statements.ts';
-import type { Task } from './task.ts';
+import type { ListTask } from './task.ts';
 
 /** So few rows of a lead are read at once, keys and all. */
 const AT_ONCE = 50;
@@ -15,7 +15,7 @@ const AT_ONCE = 50;
 const MOST = 5000;
 
 /** A row that was found, read already or not. */
-export interface Found<Row> {
+export interface FoundRow<Row> {
   key: SortKey;
   row?: Row;
 }
@@ -25,12 +25,12 @@ export interface Found<Row> {
  * asked for an order, a planner would rather walk through all there are.
  */
 export async function findFew<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
-): Promise<Found<Row>[] | undefined> {
-  const { shelf, place, query } = task;
-  const leads = leadsOf(shelf.fields, query.where);
+  task: ListTask<Field, By, Row>,
+): Promise<FoundRow<Row>[] | undefined> {
+  const { definition, scope, query } = task;
+  const leads = leadsOf(definition.fields, query.where);
   if (!leads) return undefined;
-  const sources = () => leads.map((lead) => sourceOf(shelf, place, lead));
+  const sources = () => leads.map((lead) => sourceOf(definition, scope, lead));
   const found = (await readAtOnce(task, questionsOf(task, leads))) ?? (await readAllKeys(task, sources()));
   return found?.sort(byKey(query.order.descending));
 }
@@ -42,36 +42,36 @@ function byKey(descending: boolean) {
 
 /** The rows that a lead leads to: along the course of an index, here or in the table that has the values. */
 interface Source {
-  course: Course;
-  within(stretch: Stretch): Sql;
+  course: IndexRange;
+  within(stretch: RangePart): Sql;
   /** What the rows must meet besides. */
   fits: Sql;
 }
 
 function sourceOf<Field extends string, By extends string>(
-  shelf: Shelf<Field, By, unknown>,
-  place: Place,
+  definition: ListDefinition<Field, By, unknown>,
+  scope: ListScope,
   { field, comparisons, where }: Lead<Field>,
 ): Source {
-  const column = shelf.fields[field];
-  const fits = conditionOf(shelf, place.connection, where);
+  const column = definition.fields[field];
+  const fits = conditionOf(definition, scope.connection, where);
   if (isOwned(column))
-    return { ...ownedSource(shelf, place, { column, value: comparisons[0]?.value ?? '' }), fits };
+    return { ...ownedSource(definition, scope, { column, value: comparisons[0]?.value ?? '' }), fits };
   const of = { ...column, nullable: false };
-  const [course] = coursesOf(shelf, place, { of, base: comparisons, descending: false });
+  const [course] = indexRangesOf(definition, scope, { of, base: comparisons, descending: false });
   if (!course) throw new Error('An order has no course.');
   return { course, within: (stretch) => rowsIn(course, stretch), fits };
 }
 
 /** In front of the rows stand those of the other table, as each of them tells which row is meant. */
 function ownedSource<Field extends string>(
-  { live }: Pick<Shelf<Field, string, unknown>, 'live'>,
-  { connection }: Place,
-  { column, value }: { column: Owned; value: string | number | boolean },
+  { live }: Pick<ListDefinition<Field, string, unknown>, 'live'>,
+  { connection }: ListScope,
+  { column, value }: { column: OwnedColumn; value: string | number | boolean },
 ): Omit<Source, 'fits'> {
   const { owned, key } = column;
   const owner = sql.ref(owned.owner);
-  const course: Course = {
+  const course: IndexRange = {
     table: sql.table(owned.table),
     base: sql`connection_id = ${connection} and ${sql.ref(column.column)} = ${key(value)}`,
     bounds: [],
@@ -96,7 +96,7 @@ interface Question {
 
 /** Leads that ask for nothing but values of one field are one statement, as a client may name hundreds of addresses. */
 function questionsOf<Field extends string, By extends string, Row>(
-  { shelf, place }: Task<Field, By, Row>,
+  { definition, scope }: ListTask<Field, By, Row>,
   leads: Lead<Field>[],
 ): Question[] {
   const lists = new Map<Field, Comparison<Field>[]>();
@@ -105,14 +105,14 @@ function questionsOf<Field extends string, By extends string, Row>(
     const { field, where } = lead;
     if ('field' in where && where.operator === 'eq') lists.set(field, [...(lists.get(field) ?? []), where]);
     else {
-      const { within, fits } = sourceOf(shelf, place, lead);
+      const { within, fits } = sourceOf(definition, scope, lead);
       others.push({ where: within({ after: undefined, until: undefined }), fits });
     }
   }
   const together = [...lists.values()].map((any) => {
-    const listed = conditionOf(shelf, place.connection, { any });
+    const listed = conditionOf(definition, scope.connection, { any });
     return {
-      where: sql`connection_id = ${place.connection} and ${shelf.live} and ${listed}`,
+      where: sql`connection_id = ${scope.connection} and ${definition.live} and ${listed}`,
       fits: undefined,
     };
   });
@@ -121,14 +121,14 @@ function questionsOf<Field extends string, By extends string, Row>(
 
 /** The rows themselves; undefined: there are more than a few. */
 async function readAtOnce<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
+  task: ListTask<Field, By, Row>,
   questions: Question[],
-): Promise<Found<Row>[] | undefined> {
-  const { shelf, place, scan } = task;
-  const found = new Map<number, Found<Row>>();
+): Promise<FoundRow<Row>[] | undefined> {
+  const { definition, scope, scan } = task;
+  const found = new Map<number, FoundRow<Row>>();
   for (const question of questions) {
     await scan.yieldBetweenSteps();
-    const rows = await readRows(place, shelf, { ...readingOf(task), ...question, take: AT_ONCE + 1 });
+    const rows = await readRows(scope, definition, { ...readingOf(task), ...question, take: AT_ONCE + 1 });
     if (rows.length > AT_ONCE) return undefined;
     for (const { row, key, fits } of rows) if (fits) found.set(key.position, { row, key });
     if (found.size > AT_ONCE) return undefined;
@@ -138,31 +138,34 @@ async function readAtOnce<Field extends string, By extends string, Row>(
 
 /** The keys alone; undefined: there are too many to be sorted here. */
 async function readAllKeys<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
+  task: ListTask<Field, By, Row>,
   sources: Source[],
-): Promise<Found<Row>[] | undefined> {
-  const { place, scan } = task;
-  const found = new Map<number, Found<Row>>();
+): Promise<FoundRow<Row>[] | undefined> {
+  const { scope, scan } = task;
+  const found = new Map<number, FoundRow<Row>>();
   let passed = 0;
   for (const { course, within, fits } of sources) {
     let after: SortKey | undefined;
     do {
       await scan.yieldBetweenSteps();
-      const until: SortKey | undefined = await edge(place, course, { after, until: undefined });
+      const until: SortKey | undefined = await edge(scope, course, { after, until: undefined });
       passed += until ? STEP : 0;
       if (Math.max(passed, found.size) > MOST) return undefined;
       const reading = { ...readingOf(task), where: within({ after, until }), fits, take: STEP };
-      for (const key of await readKeys(place, reading)) found.set(key.position, { key });
+      for (const key of await readKeys(scope, reading)) found.set(key.position, { key });
       after = until;
     } while (after);
   }
   return [...found.values()];
 }
 
-function readingOf<Field extends string, By extends string, Row>({ shelf, query }: Task<Field, By, Row>) {
-  const { column } = shelf.orders[query.order.by];
+function readingOf<Field extends string, By extends string, Row>({
+  definition,
+  query,
+}: ListTask<Field, By, Row>) {
+  const { column } = definition.orders[query.order.by];
   return {
-    table: sql.table(shelf.table),
+    table: sql.table(definition.table),
     value: sortValue({ value: column === 'position' ? undefined : column }),
   };
 }

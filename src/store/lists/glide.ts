@@ -1,13 +1,13 @@
-import { type Leg, orderOf, rowsIn, sortValue } from './course.ts';
 import { type Gather, isFull } from './gather.ts';
-import { count, edge, type Kept, readRows, STEP } from './statements.ts';
-import type { Task } from './task.ts';
+import { orderOf, rowsIn, type Segment, sortValue } from './index-range.ts';
+import { countRows, edge, type KeyedRow, readRows, STEP } from './statements.ts';
+import type { ListTask } from './task.ts';
 
 /** Takes a page from an index that answers everything: what is in front of it is passed over without a look at rows. */
 export async function glide<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
-  legs: Leg[],
-  into: Gather<Kept<Row>>,
+  task: ListTask<Field, By, Row>,
+  legs: Segment[],
+  into: Gather<KeyedRow<Row>>,
 ): Promise<void> {
   for (const leg of legs) {
     if (isFull(into)) return;
@@ -18,15 +18,15 @@ export async function glide<Field extends string, By extends string, Row>(
 
 /** Goes ahead until less than a step is left to pass over; undefined: the leg ends before. */
 async function pass<Field extends string, By extends string, Row>(
-  { place, scan }: Task<Field, By, Row>,
-  leg: Leg,
-  into: Gather<Kept<Row>>,
-): Promise<Leg | undefined> {
+  { scope, scan }: ListTask<Field, By, Row>,
+  leg: Segment,
+  into: Gather<KeyedRow<Row>>,
+): Promise<Segment | undefined> {
   let { after } = leg;
   while (into.skip >= STEP) {
     await scan.yieldBetweenSteps();
-    const end = await edge(place, leg.course, { ...leg, after });
-    into.skip -= end ? STEP : await count(place, leg.course, { ...leg, after, fits: undefined });
+    const end = await edge(scope, leg.course, { ...leg, after });
+    into.skip -= end ? STEP : await countRows(scope, leg.course, { ...leg, after, fits: undefined });
     if (!end) return undefined;
     after = end;
   }
@@ -34,12 +34,12 @@ async function pass<Field extends string, By extends string, Row>(
 }
 
 async function take<Field extends string, By extends string, Row>(
-  { shelf, place }: Task<Field, By, Row>,
-  leg: Leg,
-  into: Gather<Kept<Row>>,
+  { definition, scope }: ListTask<Field, By, Row>,
+  leg: Segment,
+  into: Gather<KeyedRow<Row>>,
 ): Promise<void> {
   const { course } = leg;
-  const rows = await readRows(place, shelf, {
+  const rows = await readRows(scope, definition, {
     table: course.table,
     where: rowsIn(course, leg),
     order: orderOf(course),
@@ -49,5 +49,5 @@ async function take<Field extends string, By extends string, Row>(
     take: into.wanted - into.found.length,
   });
   into.found.push(...rows);
-  into.skip = rows.length > 0 ? 0 : into.skip - (await count(place, course, { ...leg, fits: undefined }));
+  into.skip = rows.length > 0 ? 0 : into.skip - (await countRows(scope, course, { ...leg, fits: undefined }));
 }

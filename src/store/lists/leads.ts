@@ -1,5 +1,5 @@
 import type { Comparison, Where } from '../../provisioning/list-ports.ts';
-import type { Shelf } from './shelf.ts';
+import type { ListDefinition } from './list-definition.ts';
 
 /** Comparisons of one field that must all hold, and that an index answers by a few rows, as one hopes. */
 export interface Lead<Field extends string> {
@@ -16,7 +16,7 @@ export interface Lead<Field extends string> {
  * undefined: it has none.
  */
 export function leadsOf<Field extends string>(
-  fields: Shelf<Field, string, unknown>['fields'],
+  fields: ListDefinition<Field, string, unknown>['fields'],
   where: Where<Field>,
 ): Lead<Field>[] | undefined {
   if ('any' in where) {
@@ -40,7 +40,7 @@ export function leadsOf<Field extends string>(
 
 /** A range is one lead, whether it is told by one comparison or by two. */
 function merged<Field extends string>(
-  fields: Shelf<Field, string, unknown>['fields'],
+  fields: ListDefinition<Field, string, unknown>['fields'],
   parts: Where<Field>[],
 ): Omit<Lead<Field>, 'where'>[] {
   const found = new Map<string, Omit<Lead<Field>, 'where'>>();

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { ListPage, ListQuery, UserField, UserOrder } from '../../provisioning/list-ports.ts';
 import type { ListedIdentity } from '../../provisioning/store-ports.ts';
-import { compiledQuery } from '../statements.ts';
+import { compiledQuery } from '../queries.ts';
 import type { Tables } from '../tables.ts';
-import { type ShownColumns, shownColumns, toShown, userShelf } from './user-shelf.ts';
+import { type ShownColumns, shownColumns, toShownIdentity, userList } from './user-list.ts';
 
 interface Sought {
   connection: string;
@@ -35,7 +35,7 @@ function finder(before: string, after = '') {
  * What IdPs ask all day: who has this name, this id, this address. Answered by one query that is built once, when it is
  * asked for nobody or for one, whom no order and no place in a list concerns; undefined for anything else.
  */
-export async function listOne(
+export async function listByUniqueValue(
   db: Kysely<Tables>,
   connection: string,
   { where, start, limit }: ListQuery<UserField, UserOrder>,
@@ -44,9 +44,9 @@ export async function listOne(
   const { field } = where;
   if (!(field === 'id' || field === 'userName' || field === 'externalId' || field === 'email'))
     return undefined;
-  const key = String(userShelf.fields[field].key(where.value));
+  const key = String(userList.fields[field].key(where.value));
   const { rows } = await finders[field](db, { connection, key });
   if (rows.length > 1) return undefined;
   const isOnPage = start.offset === 0 && limit > 0;
-  return { total: rows.length, rows: isOnPage ? rows.map(toShown) : [], keys: [], next: undefined };
+  return { total: rows.length, rows: isOnPage ? rows.map(toShownIdentity) : [], keys: [], next: undefined };
 }

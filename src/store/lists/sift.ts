@@ -1,23 +1,23 @@
-import { batches } from '../statements.ts';
-import { type Leg, orderOf, rowsIn, sortValue } from './course.ts';
+import { batches } from '../queries.ts';
 import { type Gather, gather } from './gather.ts';
-import type { Route } from './route.ts';
-import { edge, type Kept, readKeys, rowsAt, STEP } from './statements.ts';
-import { BATCH, type Task } from './task.ts';
+import { orderOf, rowsIn, type Segment, sortValue } from './index-range.ts';
+import type { ScanPlan } from './scan-plan.ts';
+import { edge, type KeyedRow, readKeys, rowsAt, STEP } from './statements.ts';
+import { BATCH, type ListTask } from './task.ts';
 
 /** Goes along an index and looks into each row for what no column answers; a batch at a time is held. */
 export async function sift<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
-  { legs, fits }: { legs: Leg[]; fits: Route['fits'] },
-  into: Gather<Kept<Row>>,
+  task: ListTask<Field, By, Row>,
+  { legs, fits }: { legs: Segment[]; fits: ScanPlan['fits'] },
+  into: Gather<KeyedRow<Row>>,
 ): Promise<void> {
-  const { place, shelf, scan } = task;
+  const { scope, definition, scan } = task;
   for (const { course, ...whole } of legs) {
     let { after } = whole;
     do {
       await scan.yieldBetweenSteps();
-      const end = await edge(place, course, { ...whole, after });
-      const candidates = await readKeys(place, {
+      const end = await edge(scope, course, { ...whole, after });
+      const candidates = await readKeys(scope, {
         table: course.table,
         where: rowsIn(course, { after, until: end ?? whole.until }),
         order: orderOf(course),
@@ -28,7 +28,7 @@ export async function sift<Field extends string, By extends string, Row>(
       });
       for (const batch of batches(candidates, BATCH)) {
         await scan.yieldBetweenSteps();
-        await look(task, await rowsAt(place, shelf, batch), into);
+        await look(task, await rowsAt(scope, definition, batch), into);
       }
       after = end;
     } while (after);
@@ -36,9 +36,9 @@ export async function sift<Field extends string, By extends string, Row>(
 }
 
 async function look<Field extends string, By extends string, Row>(
-  { scan }: Task<Field, By, Row>,
-  candidates: Kept<Row>[],
-  into: Gather<Kept<Row>>,
+  { scan }: ListTask<Field, By, Row>,
+  candidates: KeyedRow<Row>[],
+  into: Gather<KeyedRow<Row>>,
 ): Promise<void> {
   const flags = (await scan.residual?.(candidates.map(({ row }) => row))) ?? [];
   for (const [index, row] of candidates.entries()) if (flags[index]) gather(into, row);

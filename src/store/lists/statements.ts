@@ -1,24 +1,28 @@
 import { sql } from 'kysely';
 import type { SortKey } from '../../provisioning/list-ports.ts';
-import { type Course, orderOf, rowsIn, type Stretch, sortValue } from './course.ts';
-import type { Place, Shelf, Sql } from './shelf.ts';
+import { type IndexRange, orderOf, type RangePart, rowsIn, sortValue } from './index-range.ts';
+import type { ListDefinition, ListScope, Sql } from './list-definition.ts';
 
 /** How many rows one statement goes through at most. */
 export const STEP = 1000;
 
 /** A row that was read, and where it stands. */
-export interface Kept<Row> {
+export interface KeyedRow<Row> {
   row: Row;
   key: SortKey;
 }
 
 /** The rows, and their keys, in the same order. */
-export function split<Row>(kept: Kept<Row>[]): { rows: Row[]; keys: SortKey[] } {
+export function splitRowsAndKeys<Row>(kept: KeyedRow<Row>[]): { rows: Row[]; keys: SortKey[] } {
   return { rows: kept.map(({ row }) => row), keys: kept.map(({ key }) => key) };
 }
 
 /** The key of the last row of the next `STEP`; undefined: there are fewer. */
-export async function edge({ db }: Place, course: Course, stretch: Stretch): Promise<SortKey | undefined> {
+export async function edge(
+  { db }: ListScope,
+  course: IndexRange,
+  stretch: RangePart,
+): Promise<SortKey | undefined> {
   const position = course.hasTies || course.value === undefined ? sql`position` : sql`0`;
   const { rows } = await sql<RawKey>`
     select ${sortValue(course)} as key_value, ${position} as key_position
@@ -28,10 +32,10 @@ export async function edge({ db }: Place, course: Course, stretch: Stretch): Pro
 }
 
 /** How many rows of a stretch fit. */
-export async function count(
-  { db }: Place,
-  course: Course,
-  { fits, ...stretch }: Stretch & { fits: Sql | undefined },
+export async function countRows(
+  { db }: ListScope,
+  course: IndexRange,
+  { fits, ...stretch }: RangePart & { fits: Sql | undefined },
 ): Promise<number> {
   // Outside of the condition, lest a planner go by another index than that of the course.
   const fitting = fits ? sql`case when ${fits} then 1 end` : sql`*`;
@@ -55,17 +59,17 @@ interface Reading {
 
 /** Rows, and for each whether it fits. */
 export async function readRows<Row>(
-  { db }: Place,
-  { columns, toRow }: Pick<Shelf<string, string, Row>, 'columns' | 'toRow'>,
+  { db }: ListScope,
+  { columns, toRow }: Pick<ListDefinition<string, string, Row>, 'columns' | 'toRow'>,
   reading: Reading,
-): Promise<(Kept<Row> & { fits: boolean })[]> {
+): Promise<(KeyedRow<Row> & { fits: boolean })[]> {
   const { rows } = await sql<RawKey & { fits: number }>`${reads(reading, sql`${columns}, `)}`.execute(db);
   return rows.map((raw) => ({ row: toRow(raw), key: keyOf(raw), fits: raw.fits === 1 }));
 }
 
 /** The keys of those rows that fit; `skip` and `take` count these, among the next `STEP`. */
 export async function readKeys(
-  { db }: Place,
+  { db }: ListScope,
   { skip = 0, take, ...reading }: Reading & { descending?: boolean },
 ): Promise<SortKey[]> {
   const direction = sql.raw(reading.descending ? 'desc' : 'asc');
@@ -79,10 +83,15 @@ export async function readKeys(
 
 /** The rows at these keys, in their order; who is gone meanwhile is left out. */
 export async function rowsAt<Row>(
-  { db, connection }: Place,
-  { table, live, columns, toRow }: Pick<Shelf<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>,
+  { db, connection }: ListScope,
+  {
+    table,
+    live,
+    columns,
+    toRow,
+  }: Pick<ListDefinition<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>,
   at: SortKey[],
-): Promise<Kept<Row>[]> {
+): Promise<KeyedRow<Row>[]> {
   if (at.length === 0) return [];
   const positions = sql.join(at.map(({ position }) => position));
   const { rows } = await sql<RawKey>`

@@ -1,10 +1,10 @@
 import type { ListQuery, ListScan } from '../../provisioning/list-ports.ts';
-import type { Place, Shelf } from './shelf.ts';
+import type { ListDefinition, ListScope } from './list-definition.ts';
 
 /** What is listed, for whom, and how those who wait for it are thought of. */
-export interface Task<Field extends string, By extends string, Row> {
-  shelf: Shelf<Field, By, Row>;
-  place: Place;
+export interface ListTask<Field extends string, By extends string, Row> {
+  definition: ListDefinition<Field, By, Row>;
+  scope: ListScope;
   query: ListQuery<Field, By>;
   scan: ListScan<Row>;
 }

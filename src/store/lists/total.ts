@@ -1,41 +1,41 @@
 import type { Comparison } from '../../provisioning/list-ports.ts';
 import { conjunctsOf } from './condition.ts';
-import { type Course, coursesOf } from './course.ts';
-import type { OrderColumn } from './shelf.ts';
-import { count, edge, STEP } from './statements.ts';
-import type { Task } from './task.ts';
+import { type IndexRange, indexRangesOf } from './index-range.ts';
+import type { OrderColumn } from './list-definition.ts';
+import { countRows, edge, STEP } from './statements.ts';
+import type { ListTask } from './task.ts';
 
 /** How many match, where that takes no look at the rows: by tallies, or along the one index that answers it all. */
 export async function quickTotal<Field extends string, By extends string, Row>(
-  task: Task<Field, By, Row>,
+  task: ListTask<Field, By, Row>,
 ): Promise<number | undefined> {
-  const { shelf, place, query } = task;
-  const known = await shelf.total(place, query.where);
+  const { definition, scope, query } = task;
+  const known = await definition.total(scope, query.where);
   if (known !== undefined) return known;
   const course = courseOf(task, conjunctsOf(query.where) ?? []);
   return course && countAlong(task, course);
 }
 
 function courseOf<Field extends string, By extends string, Row>(
-  { shelf, place }: Task<Field, By, Row>,
+  { definition, scope }: ListTask<Field, By, Row>,
   comparisons: Comparison<Field>[],
-): Course | undefined {
+): IndexRange | undefined {
   const [first] = comparisons;
   if (!first || comparisons.some(({ field }) => field !== first.field)) return undefined;
-  const order = Object.values<OrderColumn>(shelf.orders).find((one) => one.field === first.field);
-  return order && coursesOf(shelf, place, { of: order, base: comparisons, descending: false })[0];
+  const order = Object.values<OrderColumn>(definition.orders).find((one) => one.field === first.field);
+  return order && indexRangesOf(definition, scope, { of: order, base: comparisons, descending: false })[0];
 }
 
 async function countAlong<Field extends string, By extends string, Row>(
-  { place, scan }: Task<Field, By, Row>,
-  course: Course,
+  { scope, scan }: ListTask<Field, By, Row>,
+  course: IndexRange,
 ): Promise<number> {
   let total = 0;
   let stretch: Parameters<typeof edge>[2] = { after: undefined, until: undefined };
   for (;;) {
     await scan.yieldBetweenSteps();
-    const end = await edge(place, course, stretch);
-    if (!end) return total + (await count(place, course, { ...stretch, fits: undefined }));
+    const end = await edge(scope, course, stretch);
+    if (!end) return total + (await countRows(scope, course, { ...stretch, fits: undefined }));
     total += STEP;
     stretch = { after: end, until: undefined };
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { desiredColumns } from '../identity-row.ts';
-import { fromText } from '../statements.ts';
+import { parseJson } from '../queries.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCH = 500;
@@ -19,7 +19,7 @@ export async function fillIdentities(any: Kysely<unknown>): Promise<void> {
       .limit(BATCH)
       .execute();
     for (const { connection_id, id, desired } of rows) {
-      const { active, display_name_key, extensions } = desiredColumns(fromText(desired));
+      const { active, display_name_key, extensions } = desiredColumns(parseJson(desired));
       await db
         .updateTable('identity')
         .set({ active, display_name_key, extensions })

@@ -5,7 +5,7 @@ import type { ColumnTypes } from './column-types.ts';
  * The request log; see `RequestLogTable` for what it means. One index, with all that is searched: each more would cost
  * every request something, and what is appended to this one stands in its order.
  */
-export function requestLog(types: ColumnTypes): Migration {
+export function requestLogTable(types: ColumnTypes): Migration {
   return {
     up: async (db: Kysely<unknown>) => {
       await db.schema

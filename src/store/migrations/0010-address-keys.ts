@@ -1,12 +1,12 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 import type { JsonObject } from '../../schema/resource.ts';
-import { addEmails } from '../identity-changes.ts';
+import { insertEmailKeys } from '../identity-changes.ts';
 import { observedColumns } from '../identity-row.ts';
-import { keyOf, keyOfAttribute } from '../keys.ts';
-import { fromText } from '../statements.ts';
+import { parseJson } from '../queries.ts';
+import { attributeKey, caseFoldedKey } from '../search-keys.ts';
 import type { Tables } from '../tables.ts';
 import { recomputeTravelKeys } from './0010-travel-keys.ts';
-import { assignUniqueKeys, former, type Rekeyed } from './0010-unique-keys.ts';
+import { assignUniqueKeys, former, type RowWithNewKey } from './0010-unique-keys.ts';
 
 /**
  * Recomputes every stored key: texts are compared as NFC in lower case from here on, and were compared as NFKC before.
@@ -26,7 +26,7 @@ export function addressKeys(): Migration {
 
 const BATCH = 500;
 
-interface Person extends Rekeyed {
+interface Person extends RowWithNewKey {
   connection_id: string;
   id: string;
   account: string;
@@ -38,17 +38,17 @@ async function recomputeIdentities(db: Kysely<Tables>): Promise<void> {
   for await (const row of identities(db)) {
     const texts = [row.desired, row.observed, row.creating, row.findings, row.waiting_for];
     if (texts.every((text) => text === null || isAscii(text))) continue;
-    const desired: JsonObject = fromText(row.desired);
+    const desired: JsonObject = parseJson(row.desired);
     const { connection_id, id, account } = row;
     const person = { connection_id, id, account, name: `${connection_id}/${id}`, createdAt: row.created_at };
-    const userName = keyOfAttribute(desired['userName'], keyOf);
+    const userName = attributeKey(desired['userName'], caseFoldedKey);
     // Tombstones of one userName are in nobody's way.
     const isUnique = row.deleted_at === null && userName !== null;
     if (isUnique && userName !== row.user_name_key) userNames.push({ ...person, key: userName });
-    const creating = row.creating === null ? null : keyOf(row.creating);
+    const creating = row.creating === null ? null : caseFoldedKey(row.creating);
     if (creating !== null && creating !== row.creating_key) creates.push({ ...person, key: creating });
-    const { travel_email_key } = observedColumns(row.observed === null ? undefined : fromText(row.observed));
-    const display_name_key = keyOfAttribute(desired['displayName'], keyOf);
+    const { travel_email_key } = observedColumns(row.observed === null ? undefined : parseJson(row.observed));
+    const display_name_key = attributeKey(desired['displayName'], caseFoldedKey);
     const keys = { display_name_key, travel_email_key, ...(isUnique ? {} : { user_name_key: userName }) };
     if (Object.entries(keys).some(([name, key]) => key !== row[name as keyof typeof keys]))
       await identity(db, row).set(keys).execute();
@@ -100,7 +100,7 @@ async function recomputeEmails(
     .where('connection_id', '=', owner.connection)
     .where('identity_id', '=', owner.id)
     .execute();
-  await addEmails(db, [owner]);
+  await insertEmailKeys(db, [owner]);
 }
 
 /**
@@ -108,11 +108,11 @@ async function recomputeEmails(
  * identity is reconciled again: the one who had the address may now have another.
  */
 async function recomputeWaiting(db: Kysely<Tables>, row: Row, waitingFor: string): Promise<void> {
-  const findings: { code: string; value?: unknown }[] = fromText(row.findings);
+  const findings: { code: string; value?: unknown }[] = parseJson(row.findings);
   const keys = findings
     .flatMap(({ code, value }) => (code === 'emailTaken' && typeof value === 'string' ? [value] : []))
     .filter((address) => [former(address), former(former(address))].includes(waitingFor))
-    .map(keyOf);
+    .map(caseFoldedKey);
   const waiting_for = keys[0] ?? waitingFor;
   if (keys.length > 0 && waiting_for === waitingFor) return;
   await identity(db, row)
@@ -174,10 +174,10 @@ async function recomputeReferences(db: Kysely<Tables>): Promise<void> {
       .limit(BATCH)
       .execute();
     for (const { connection_id, identity_id, position, raw, raw_key } of rows) {
-      if (keyOf(raw) === raw_key) continue;
+      if (caseFoldedKey(raw) === raw_key) continue;
       await db
         .updateTable('identity_reference')
-        .set({ raw_key: keyOf(raw) })
+        .set({ raw_key: caseFoldedKey(raw) })
         .where('connection_id', '=', connection_id)
         .where('identity_id', '=', identity_id)
         .where('position', '=', position)
@@ -189,7 +189,7 @@ async function recomputeReferences(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-interface Group extends Rekeyed {
+interface Group extends RowWithNewKey {
   connection_id: string;
   id: string;
 }
@@ -201,7 +201,7 @@ async function recomputeGroups(db: Kysely<Tables>): Promise<void> {
     .select(['connection_id', 'id', 'attributes', 'display_name_key', 'created_at'])
     .execute();
   const groups = rows.flatMap(({ connection_id, id, attributes, display_name_key, created_at }): Group[] => {
-    const key = keyOfAttribute(fromText<JsonObject>(attributes)['displayName'], keyOf);
+    const key = attributeKey(parseJson<JsonObject>(attributes)['displayName'], caseFoldedKey);
     if (key === null || key === display_name_key) return [];
     return [{ connection_id, id, name: `${connection_id}/${id}`, createdAt: created_at, key }];
   });

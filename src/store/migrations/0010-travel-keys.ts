@@ -1,11 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import { fromText } from '../statements.ts';
-import type { Tables } from '../tables.ts';
-import { addIndex, indexOf, leaveLists } from '../travel-index.ts';
-import type { Row } from '../travel-rows.ts';
-import { assignUniqueKeys, former, type Rekeyed } from './0010-unique-keys.ts';
+import { parseJson } from '../queries.ts';
+import type { Tables, TravelRow } from '../tables.ts';
+import { addIndexRows, readIndexRows, removeFromLists } from '../travel-keys.ts';
+import { assignUniqueKeys, former, type RowWithNewKey } from './0010-unique-keys.ts';
 
 const BATCH = 500;
 
@@ -17,7 +16,7 @@ export async function recomputeTravelKeys(db: Kysely<Tables>): Promise<void> {
   for (const { type } of types) {
     for await (const { doc: text, ...row } of resources(db, type)) {
       if (!/[^ -~]/.test(text)) continue;
-      const doc: JsonObject = fromText(text);
+      const doc: JsonObject = parseJson(text);
       await recomputeIndex(tx, row, doc);
       const { email } = doc;
       if (type === USER && typeof email === 'string' && former(email) !== foldCase(email))
@@ -29,11 +28,11 @@ export async function recomputeTravelKeys(db: Kysely<Tables>): Promise<void> {
 
 const USER = 'user';
 
-interface User extends Rekeyed {
+interface User extends RowWithNewKey {
   id: string;
 }
 
-async function* resources(db: Kysely<Tables>, type: string): AsyncGenerator<Row & { doc: string }> {
+async function* resources(db: Kysely<Tables>, type: string): AsyncGenerator<TravelRow & { doc: string }> {
   let last = '';
   for (;;) {
     const rows = await db
@@ -52,8 +51,8 @@ async function* resources(db: Kysely<Tables>, type: string): AsyncGenerator<Row 
 }
 
 /** What is sorted by a field is named after it, or ends with its name; the value is the field's as it was compared. */
-async function recomputeIndex(tx: Transaction<Tables>, row: Row, doc: JsonObject): Promise<void> {
-  const before = await indexOf(tx, row);
+async function recomputeIndex(tx: Transaction<Tables>, row: TravelRow, doc: JsonObject): Promise<void> {
+  const before = await readIndexRows(tx, row);
   const changed = before.flatMap((one) => {
     const text = doc[one.name.split('/').at(-1) ?? ''];
     if (typeof text !== 'string' || one.value !== former(text)) return [];
@@ -69,12 +68,12 @@ async function recomputeIndex(tx: Transaction<Tables>, row: Row, doc: JsonObject
       .where('seq', '=', row.seq)
       .execute();
   }
-  await leaveLists(
+  await removeFromLists(
     tx,
     row,
     changed.map((one) => one.before),
   );
-  await addIndex(
+  await addIndexRows(
     tx,
     row,
     changed.map(({ now }) => now),

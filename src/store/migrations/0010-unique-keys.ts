@@ -1,7 +1,7 @@
-import { HASHED } from '../keys.ts';
+import { HASH_PREFIX } from '../search-keys.ts';
 
 /** A row whose unique key changes. */
-export interface Rekeyed {
+export interface RowWithNewKey {
   /** Tells the row from all others of its table. */
   name: string;
   createdAt: number;
@@ -9,7 +9,7 @@ export interface Rekeyed {
 }
 
 /** How the unique keys of one table are read and written. */
-interface KeyColumn<Row extends Rekeyed> {
+interface KeyColumn<Row extends RowWithNewKey> {
   write(row: Row, key: string): Promise<void>;
   /** Whether another row within the same bounds has the key of this one. */
   isTaken(row: Row): Promise<boolean>;
@@ -23,11 +23,11 @@ interface KeyColumn<Row extends Rekeyed> {
  * key, and the others keep the one that no text has: they stay readable by their ids, and the next write that repeats the
  * name is refused as a duplicate.
  */
-export async function assignUniqueKeys<Row extends Rekeyed>(
+export async function assignUniqueKeys<Row extends RowWithNewKey>(
   rows: Row[],
   { write, isTaken }: KeyColumn<Row>,
 ): Promise<void> {
-  for (const row of rows) await write(row, `${HASHED}${row.name}`);
+  for (const row of rows) await write(row, `${HASH_PREFIX}${row.name}`);
   for (const row of rows.toSorted((one, other) => one.createdAt - other.createdAt)) {
     if (!(await isTaken(row))) await write(row, row.key);
   }

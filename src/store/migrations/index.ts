@@ -6,7 +6,7 @@ import { narrowFirst } from './0004-narrow-first.ts';
 import { travelPages } from './0005-travel-pages.ts';
 import { webhookTables } from './0006-webhooks.ts';
 import { credentialTables } from './0007-credentials.ts';
-import { requestLog } from './0008-request-log.ts';
+import { requestLogTable } from './0008-request-log.ts';
 import { orderOfEvents } from './0009-order-of-events.ts';
 import { addressKeys } from './0010-address-keys.ts';
 import { holdTables } from './0011-holds.ts';
@@ -24,7 +24,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0005-travel-pages': travelPages(),
     '0006-webhooks': webhookTables(types),
     '0007-credentials': credentialTables(types),
-    '0008-request-log': requestLog(types),
+    '0008-request-log': requestLogTable(types),
     '0009-order-of-events': orderOfEvents(types),
     '0010-address-keys': addressKeys(),
     '0011-holds': holdTables(types),

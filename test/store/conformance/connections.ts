@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { ensureConnection, forgetConnection, keptConnections } from '../../../src/store/connections.ts';
-import { oauthClients, oauthTokens, tokens } from '../../../src/store/credentials.ts';
+import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
+import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
 import {
   alone,
   fixture,
@@ -40,11 +40,11 @@ export function describeConnections(open: Open): void {
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
-    await tokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });
-    await tokens(database).create({ ...token, id: '2', hash: 'h2', connection: 'entra' });
+    await scimTokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });
+    await scimTokens(database).create({ ...token, id: '2', hash: 'h2', connection: 'entra' });
     const client = { name: 'n', proof: { kind: 'secret', hash: 's' }, createdAt: NOW } as const;
     await oauthClients(database).add({ ...client, id: 'c1', grant: { kind: 'scim', connection: 'okta' } });
-    await oauthTokens(database).keep({ hash: 'a1', clientId: 'c1', expiresAt: NOW + 9 }, NOW);
+    await oauthAccessTokens(database).save({ hash: 'a1', clientId: 'c1', expiresAt: NOW + 9 }, NOW);
     return one;
   }
 
@@ -64,7 +64,7 @@ export function describeConnections(open: Open): void {
     it('are listed with what hangs on them', async () => {
       const { database } = await filled();
       const idle = { isInUse: false };
-      expect(await keptConnections(database, NOW)).toEqual([
+      expect(await readStoredConnections(database, NOW)).toEqual([
         { id: 'entra', account: 'acme', people: 2, tombstones: 0, groups: 1, linked: 0, ...idle },
         { id: 'okta', account: 'acme', people: 3, tombstones: 1, groups: 1, linked: 2, ...idle },
         { id: 'other', account: 'globex', people: 0, tombstones: 0, groups: 0, linked: 0, ...idle },
@@ -75,7 +75,7 @@ export function describeConnections(open: Open): void {
       const { database, leases } = await filled();
       await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
       const inUse = async (now: number) =>
-        (await keptConnections(database, now)).flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
+        (await readStoredConnections(database, now)).flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
       expect(await inUse(NOW)).toEqual(['okta']);
       expect(await inUse(NOW + 9)).toEqual([]);
     });
@@ -87,20 +87,20 @@ export function describeConnections(open: Open): void {
       const okta = await rowsOf(store, 'okta');
       expect(Object.entries(okta).filter(([, count]) => count === 0)).toEqual([]);
       const gone: number[] = [];
-      expect(await forgetConnection(database, 'okta', (count) => gone.push(count))).toBe('done');
+      expect(await deleteConnection(database, 'okta', (count) => gone.push(count))).toBe('done');
       expect(gone).toEqual([4]);
       expect(Object.values(await rowsOf(store, 'okta')).every((count) => count === 0)).toBe(true);
       expect(await rowsOf(store, 'entra')).toEqual(before);
-      expect((await keptConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
-      expect(await tokens(database).active('h1', NOW)).toBeUndefined();
-      expect(await tokens(database).active('h2', NOW)).toMatchObject({ connection: 'entra' });
-      expect(await oauthTokens(database).find('a1', NOW)).toBeUndefined();
+      expect((await readStoredConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
+      expect(await scimTokens(database).findActive('h1', NOW)).toBeUndefined();
+      expect(await scimTokens(database).findActive('h2', NOW)).toMatchObject({ connection: 'entra' });
+      expect(await oauthAccessTokens(database).findActive('a1', NOW)).toBeUndefined();
       expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
     });
 
     it('that are forgotten let others of the account link their travelers, and wake who waits for an address', async () => {
       const { database, add, reconcileQueue, read } = await filled();
-      await forgetConnection(database, 'okta');
+      await deleteConnection(database, 'okta');
       await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
       expect(await reconcileQueue.findDue(NOW, 10, ['entra'])).toEqual([
         { connection: 'entra', id: 'waiting' },
@@ -110,7 +110,7 @@ export function describeConnections(open: Open): void {
 
     it('that are forgotten can come back, empty', async () => {
       const { database, add, identities } = await filled();
-      await forgetConnection(database, 'okta');
+      await deleteConnection(database, 'okta');
       await ensureConnection(database, { id: 'okta', account: 'acme' });
       expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(0);
       await add(person('ada'));
@@ -127,20 +127,20 @@ export function describeConnections(open: Open): void {
         people.map(({ id }) => ({ value: id })),
       );
       const steps: number[] = [];
-      await forgetConnection(database, 'okta', (count) => steps.push(count));
+      await deleteConnection(database, 'okta', (count) => steps.push(count));
       expect(steps).toEqual([500, 1_000, 1_100]);
-      expect((await keptConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
+      expect((await readStoredConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
     });
 
     it('stay when somebody comes to them meanwhile', async () => {
       const { database, add } = await filled();
       let late: Promise<void> | undefined;
-      const end = await forgetConnection(database, 'okta', () => {
+      const end = await deleteConnection(database, 'okta', () => {
         late ??= add(person('late'));
       });
       await late;
       expect(end).toBe('inUse');
-      expect((await keptConnections(database, NOW)).find(({ id }) => id === 'okta')).toMatchObject({
+      expect((await readStoredConnections(database, NOW)).find(({ id }) => id === 'okta')).toMatchObject({
         people: 1,
         tombstones: 0,
         groups: 0,

@@ -1,6 +1,6 @@
-import type { Clients } from '../../../src/oauth/clients.ts';
-import { apiKeys, oauthAssertions, oauthClients, oauthTokens } from '../../../src/store/credentials.ts';
-import { travelResources } from '../../../src/store/travel-resources.ts';
+import type { OAuthClients } from '../../../src/oauth/clients.ts';
+import { apiKeys, oauthAccessTokens, oauthClients, usedAssertions } from '../../../src/store/credentials.ts';
+import { travelStore } from '../../../src/store/travel-writes.ts';
 import { fixture, NOW, type Open } from '../../fixtures/store.ts';
 
 /** The travel service's API keys and the tables of OAuth, on any database. */
@@ -8,7 +8,7 @@ export function describeCredentials(open: Open): void {
   /** A store with the users u and v, and the connection okta. */
   const credentialFixture = async () => {
     const { database } = await fixture(open);
-    const store = travelResources(database);
+    const store = travelStore(database);
     const keys = { archived: false, unique: [], index: [], references: [] };
     for (const id of ['u', 'v']) {
       const user = { type: 'user', id, parentId: '', createdAt: NOW, doc: {} };
@@ -17,8 +17,8 @@ export function describeCredentials(open: Open): void {
     return {
       keys: apiKeys(database),
       clients: oauthClients(database),
-      tokens: oauthTokens(database),
-      assertions: oauthAssertions(database),
+      tokens: oauthAccessTokens(database),
+      assertions: usedAssertions(database),
       deleteUser: (id: string) => store.write(['user'], (within) => within.remove({ type: 'user', id })),
     };
   };
@@ -76,7 +76,7 @@ export function describeCredentials(open: Open): void {
   });
 
   describe('an OAuth client', () => {
-    type NewClient = Parameters<Clients['add']>[0];
+    type NewClient = Parameters<OAuthClients['add']>[0];
     const scim: NewClient = {
       id: 'c1',
       name: 'Entra',
@@ -95,31 +95,31 @@ export function describeCredentials(open: Open): void {
       const { clients } = await credentialFixture();
       await clients.add(client);
       const { id, grant, proof } = client;
-      expect(await clients.active(id)).toEqual({ id, grant, proof });
-      expect(await clients.active('c9')).toBeUndefined();
+      expect(await clients.findActive(id)).toEqual({ id, grant, proof });
+      expect(await clients.findActive('c9')).toBeUndefined();
       expect(await clients.list()).toEqual([{ ...client, proof: proof.kind, revokedAt: undefined }]);
     });
 
     it('opens nothing once it is revoked, nor do its tokens', async () => {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
-      await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
       expect(await clients.revoke('c1', NOW)).toBe(true);
       expect(await clients.revoke('c1', NOW)).toBe(false);
       expect(await clients.revoke('c9', NOW)).toBe(false);
-      expect(await clients.active('c1')).toBeUndefined();
-      expect(await tokens.find('t1', NOW)).toBeUndefined();
+      expect(await clients.findActive('c1')).toBeUndefined();
+      expect(await tokens.findActive('t1', NOW)).toBeUndefined();
       expect(await clients.list()).toMatchObject([{ id: 'c1', revokedAt: NOW }]);
     });
 
     it('goes with its user, tokens and all', async () => {
       const { clients, tokens, assertions, deleteUser } = await credentialFixture();
       await clients.add(travel);
-      await tokens.keep({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
       await assertions.useOnce({ clientId: 'c2', key: 'k', expiresAt: NOW + 10 }, NOW);
       await deleteUser('u');
       expect(await clients.list()).toEqual([]);
-      expect(await tokens.find('t1', NOW)).toBeUndefined();
+      expect(await tokens.findActive('t1', NOW)).toBeUndefined();
     });
 
     it('needs a connection or a user that is there', async () => {
@@ -134,16 +134,16 @@ export function describeCredentials(open: Open): void {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
-      await tokens.keep({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
-      await tokens.keep({ hash: 't2', clientId: 'c2', expiresAt: NOW + 20 }, NOW);
-      expect(await tokens.find('t1', NOW + 9)).toEqual({ clientId: 'c1', grant: scim.grant });
-      expect(await tokens.find('t1', NOW + 10)).toBeUndefined();
-      expect(await tokens.find('t2', NOW + 19)).toEqual({ clientId: 'c2', grant: travel.grant });
-      expect(await tokens.find('t3', NOW)).toBeUndefined();
+      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't2', clientId: 'c2', expiresAt: NOW + 20 }, NOW);
+      expect(await tokens.findActive('t1', NOW + 9)).toEqual({ clientId: 'c1', grant: scim.grant });
+      expect(await tokens.findActive('t1', NOW + 10)).toBeUndefined();
+      expect(await tokens.findActive('t2', NOW + 19)).toEqual({ clientId: 'c2', grant: travel.grant });
+      expect(await tokens.findActive('t3', NOW)).toBeUndefined();
       // Keeping another forgets those that are over: asked as of before, the first is not there any more.
-      await tokens.keep({ hash: 't3', clientId: 'c1', expiresAt: NOW + 30 }, NOW + 15);
-      expect(await tokens.find('t1', NOW)).toBeUndefined();
-      expect(await tokens.find('t2', NOW)).toBeDefined();
+      await tokens.save({ hash: 't3', clientId: 'c1', expiresAt: NOW + 30 }, NOW + 15);
+      expect(await tokens.findActive('t1', NOW)).toBeUndefined();
+      expect(await tokens.findActive('t2', NOW)).toBeDefined();
     });
 
     it('uses an assertion once, and another client may have one of the same name', async () => {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { encryption } from '../../../src/store/encryption.ts';
-import { travelResources } from '../../../src/store/travel-resources.ts';
-import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
-import { webhookRecords } from '../../../src/store/webhook-records.ts';
+import { travelStore } from '../../../src/store/travel-writes.ts';
+import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
 import type { Keys, StoredResource } from '../../../src/travel/ports.ts';
 import {
   type Attempt,
@@ -23,7 +23,7 @@ function resource(type: string, id: string): StoredResource {
 async function office(open: Open) {
   const database = await open();
   const sealed = encryption(randomBytes(32));
-  const store = travelResources(database, sealed);
+  const store = travelStore(database, sealed);
   const queue = deliveryQueue(database);
   let ids = 0;
   const keysFor = (kinds: string[]) => ({ ...bare, index: kinds.map((value) => ({ name: 'kind', value })) });

@@ -1,4 +1,4 @@
-import { repairTimes } from '../../../src/store/clock-repair.ts';
+import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
 import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
 
 /** What is due and what makes identities dirty, on any database. */
@@ -94,7 +94,7 @@ export function describeAgenda(open: Open): void {
         person('due', { nextAttemptAt: NOW - 5 }),
         person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
       );
-      await repairTimes(database, NOW, bounds);
+      await repairFutureTimes(database, NOW, bounds);
       expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
       expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
       expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
@@ -108,7 +108,7 @@ export function describeAgenda(open: Open): void {
         person('soon', { state, progress: late(NOW + 20) }),
         person('none', { state }),
       );
-      await repairTimes(database, NOW, bounds);
+      await repairFutureTimes(database, NOW, bounds);
       expect((await read('ahead')).progress).toEqual(late(NOW + 30));
       expect((await read('soon')).progress).toEqual(late(NOW + 20));
       expect((await reconcileQueue.findDue(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual([
@@ -121,7 +121,7 @@ export function describeAgenda(open: Open): void {
       const { add, database, imports } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
       await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
-      await repairTimes(database, NOW + 1, bounds);
+      await repairFutureTimes(database, NOW + 1, bounds);
       expect((await imports.deleteStale('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
     });
   });

@@ -1,5 +1,5 @@
 import { ensureConnection } from '../../../src/store/connections.ts';
-import { tokens } from '../../../src/store/credentials.ts';
+import { scimTokens } from '../../../src/store/credentials.ts';
 import { fixture, NOW, type Open, person } from '../../fixtures/store.ts';
 
 /** Connections and the tokens that open them, on any database. */
@@ -15,34 +15,34 @@ export function describeTokens(open: Open): void {
 
   describe('a token', () => {
     it('opens its connection, and no other hash does', async () => {
-      const store = tokens((await fixture(open)).database);
+      const store = scimTokens((await fixture(open)).database);
       await store.create(token);
-      expect(await store.active('h1', NOW)).toEqual({ id: '1', connection: 'okta' });
-      expect(await store.active('h2', NOW)).toBeUndefined();
-      expect(await store.active('', NOW)).toBeUndefined();
+      expect(await store.findActive('h1', NOW)).toEqual({ id: '1', connection: 'okta' });
+      expect(await store.findActive('h2', NOW)).toBeUndefined();
+      expect(await store.findActive('', NOW)).toBeUndefined();
     });
 
     it('opens nothing from the moment it expires', async () => {
-      const store = tokens((await fixture(open)).database);
+      const store = scimTokens((await fixture(open)).database);
       await store.create({ ...token, expiresAt: NOW + 5 });
-      expect(await store.active('h1', NOW + 4)).toEqual({ id: '1', connection: 'okta' });
-      expect(await store.active('h1', NOW + 5)).toBeUndefined();
+      expect(await store.findActive('h1', NOW + 4)).toEqual({ id: '1', connection: 'okta' });
+      expect(await store.findActive('h1', NOW + 5)).toBeUndefined();
     });
 
     it('opens nothing once it is revoked, and is never revived', async () => {
-      const store = tokens((await fixture(open)).database);
+      const store = scimTokens((await fixture(open)).database);
       await store.create(token);
       await store.create({ ...token, id: '2', hash: 'h2' });
       expect(await store.revoke('1', NOW)).toBe(true);
       expect(await store.revoke('1', NOW)).toBe(false);
       expect(await store.revoke('x', NOW)).toBe(false);
       await store.create({ ...token, id: '3' });
-      expect(await store.active('h1', NOW)).toBeUndefined();
-      expect(await store.active('h2', NOW)).toEqual({ id: '2', connection: 'okta' });
+      expect(await store.findActive('h1', NOW)).toBeUndefined();
+      expect(await store.findActive('h2', NOW)).toEqual({ id: '2', connection: 'okta' });
     });
 
     it('is listed without its hash', async () => {
-      const store = tokens((await fixture(open)).database);
+      const store = scimTokens((await fixture(open)).database);
       await store.create({
         ...token,
         id: '2',

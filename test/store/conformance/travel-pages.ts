@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { travelResources } from '../../../src/store/travel-resources.ts';
+import { travelStore } from '../../../src/store/travel-writes.ts';
 import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
 import { seededRandom } from '../../fixtures/seeded.ts';
 import { NOW, type Open } from '../../fixtures/store.ts';
@@ -43,7 +43,7 @@ async function walk(store: TravelStore, query: ListQuery, back = false): Promise
 
 /** Pages by place, lists of their own, feeds and expiry, on any database. */
 export function describeTravelPages(open: Open): void {
-  const opened = async () => travelResources(await open());
+  const opened = async () => travelStore(await open());
   const add = (store: TravelStore, resource: StoredResource, keys: Keys = bare) =>
     store.write(['thing'], (within) => within.insert(resource, keys));
 

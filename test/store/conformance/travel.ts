@@ -1,4 +1,4 @@
-import { travelResources } from '../../../src/store/travel-resources.ts';
+import { travelStore } from '../../../src/store/travel-writes.ts';
 import type { Keys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
 import { NOW, type Open } from '../../fixtures/store.ts';
 
@@ -13,7 +13,7 @@ const all: PageQuery = { type: 'thing', parentId: '', order: 'asc', offset: 0, l
 
 async function fixture(open: Open) {
   const database = await open();
-  const store = travelResources(database);
+  const store = travelStore(database);
   return {
     database,
     store,

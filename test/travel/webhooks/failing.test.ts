@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { repairTimes } from '../../../src/store/clock-repair.ts';
+import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
 import { MAX_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
 import { certificateFiles } from '../../fixtures/certificate.ts';
 import { NOON } from '../../fixtures/travel.ts';
@@ -362,7 +362,7 @@ describe('when the wall clock is set', () => {
     const now = NOON - DAY;
     const due = () => queue.dueWebhooks({ now, failing: true, limit: 1 });
     expect(await due()).toEqual([]);
-    await repairTimes(database, now, { attemptMs: 0, checkMs: {}, deliveryMs: MAX_WAIT_MS });
+    await repairFutureTimes(database, now, { attemptMs: 0, checkMs: {}, deliveryMs: MAX_WAIT_MS });
     expect(await due()).toEqual([id]);
   });
 });

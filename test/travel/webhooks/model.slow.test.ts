@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { deliveryQueue } from '../../../src/store/webhook-deliveries.ts';
+import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { encryption } from '../../../src/store/encryption.ts';
-import { webhookRecords } from '../../../src/store/webhook-records.ts';
+import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
 import { DAY, deskOf, HOUR } from './desk.ts';
 import { type Received, signatureByHand } from './receiver.ts';
 

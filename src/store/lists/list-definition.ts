@@ -6,27 +6,27 @@ import type { Tables } from '../tables.ts';
 export type Sql = RawBuilder<unknown>;
 
 /** What a list is made of: a table, what of it is shown, and which columns answer and order it. */
-export interface Shelf<Field extends string, By extends string, Row> {
+export interface ListDefinition<Field extends string, By extends string, Row> {
   table: 'identity' | 'scim_group';
   /** What rows have that are listed at all. */
   live: Sql;
   /** The columns of a row. */
   columns: Sql;
   toRow(raw: object): Row;
-  fields: Record<Field, Column | Owned>;
+  fields: Record<Field, Column | OwnedColumn>;
   orders: Record<By, OrderColumn>;
   /** How many match, where that is known without looking at rows. */
-  total(place: Place, where: ListQuery<Field, By>['where']): Promise<number | undefined>;
+  total(scope: ListScope, where: ListQuery<Field, By>['where']): Promise<number | undefined>;
   /** A place in the stable order before which no more than `offset` match, and how many of these are left to pass over. */
   jump(
-    place: Place,
+    scope: ListScope,
     where: ListQuery<Field, By>['where'],
     offset: number,
   ): Promise<{ position: number; skip: number }>;
 }
 
 /** The part of a database that a list is read from. */
-export interface Place {
+export interface ListScope {
   db: Kysely<Tables>;
   connection: string;
 }
@@ -42,7 +42,7 @@ export interface Column {
 }
 
 /** A column of rows in another table that belong to a row of this one. */
-export interface Owned extends Column {
+export interface OwnedColumn extends Column {
   owned: { table: 'identity_email' | 'group_member'; owner: string };
 }
 

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Group, ListedGroup } from '../../provisioning/group-ports.ts';
 import type { GroupField, GroupOrder } from '../../provisioning/list-ports.ts';
-import { counted } from '../counters.ts';
-import { fromText } from '../statements.ts';
+import { readCounter } from '../counters.ts';
+import { parseJson } from '../queries.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
-import type { Shelf } from './shelf.ts';
+import type { ListDefinition } from './list-definition.ts';
 
 /** Attributes of more bytes are not read with those of other groups. */
 const LARGE = 8192;
 
 /** The groups of a connection as a list. */
-export const groupShelf: Shelf<GroupField, GroupOrder, ListedGroup> = {
+export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
   columns: sql.raw(`
@@ -39,7 +39,7 @@ export const groupShelf: Shelf<GroupField, GroupOrder, ListedGroup> = {
   },
   total: async ({ db, connection }, where) => {
     if (conjunctsOf(where)?.length !== 0) return undefined;
-    return (await counted(db, connection, 'group')).count;
+    return (await readCounter(db, connection, 'group')).count;
   },
   // Groups are thousands, not millions: to go along the index costs little.
   jump: async (_place, _where, offset) => ({ position: 0, skip: offset }),
@@ -60,11 +60,11 @@ type ListedColumns = Omit<GroupColumns, 'attributes'> & { attributes: string | n
 
 /** The group that the columns show. */
 export function toGroup(row: GroupColumns): Group {
-  return toRow(row, fromText<Group['attributes']>(row.attributes));
+  return toRow(row, parseJson<Group['attributes']>(row.attributes));
 }
 
 function toListed(row: ListedColumns): ListedGroup {
-  return toRow(row, row.attributes === null ? undefined : fromText<Group['attributes']>(row.attributes));
+  return toRow(row, row.attributes === null ? undefined : parseJson<Group['attributes']>(row.attributes));
 }
 
 function toRow<Attributes>(row: Omit<GroupColumns, 'attributes'>, attributes: Attributes) {

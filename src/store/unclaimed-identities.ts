@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
-import { admit, liveOf, recount } from './counters.ts';
-import { erasedAmong } from './erased-travelers.ts';
-import { addEmails, replaceEmails } from './identity-changes.ts';
+import { assignPositions, liveFlag, updateCounters } from './counters.ts';
+import { findErasedTravelers } from './erased-travelers.ts';
+import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
-import { keyOf } from './keys.ts';
-import { batches, fromText } from './statements.ts';
+import { batches, parseJson } from './queries.ts';
+import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
 /** Short transactions, so that a write of an IdP never waits long for an import. */
-const BATCH = 100;
+const ROWS_PER_TRANSACTION = 100;
 
 /**
  * Adds unclaimed identities, and lets those that are known follow their traveler. Passed over is whoever must not be
@@ -24,7 +24,7 @@ export async function saveUnclaimed(
 ): Promise<void> {
   for (const connection of new Set(identities.map((identity) => identity.connection))) {
     const own = identities.filter((identity) => identity.connection === connection);
-    for (const batch of batches(own, BATCH)) {
+    for (const batch of batches(own, ROWS_PER_TRANSACTION)) {
       await db.transaction().execute((tx) => saveBatch(tx, connection, { batch, seenAt }));
     }
   }
@@ -41,13 +41,13 @@ async function saveBatch(
     .where('id', '=', connection)
     .executeTakeFirstOrThrow();
   const travelIds = batch.map(travelIdOf);
-  const linked = await linkedOf(tx, account, travelIds);
-  const erased = await erasedAmong(tx, account, travelIds);
+  const linked = await findLinkedTravelIds(tx, account, travelIds);
+  const erased = await findErasedTravelers(tx, account, travelIds);
   const free = batch.filter((identity) => {
     const travelId = travelIdOf(identity);
     return !linked.has(travelId) && !erased.has(travelId);
   });
-  const known = await knownOf(tx, connection, travelIds);
+  const known = await findUnclaimedRows(tx, connection, travelIds);
   await refreshUnclaimed(
     tx,
     free.flatMap((identity) => {
@@ -56,11 +56,11 @@ async function saveBatch(
     }),
     seenAt,
   );
-  const open = await openOf(tx, account, batch.map(addressOf));
+  const open = await findOpenCreates(tx, account, batch.map(emailKeyOf));
   const newcomers = free.filter(
-    (identity) => !known.has(travelIdOf(identity)) && !open.has(addressOf(identity)),
+    (identity) => !known.has(travelIdOf(identity)) && !open.has(emailKeyOf(identity)),
   );
-  await add(tx, newcomers, { account, seenAt });
+  await insertUnclaimed(tx, newcomers, { account, seenAt });
 }
 
 /** An unclaimed identity comes from a traveler; one without would be a fault of the importer. */
@@ -68,11 +68,11 @@ function travelIdOf({ travelId }: Identity): string {
   return travelId ?? '';
 }
 
-function addressOf({ observed }: Identity): string {
-  return keyOf(observed?.email ?? '');
+function emailKeyOf({ observed }: Identity): string {
+  return caseFoldedKey(observed?.email ?? '');
 }
 
-async function linkedOf(
+async function findLinkedTravelIds(
   tx: Kysely<Tables>,
   account: string,
   travelIds: string[],
@@ -87,11 +87,11 @@ async function linkedOf(
   return new Set(rows.map(({ travel_id }) => travel_id));
 }
 
-async function knownOf(
+async function findUnclaimedRows(
   tx: Kysely<Tables>,
   connection: string,
   travelIds: string[],
-): Promise<Map<string | null, Known>> {
+): Promise<Map<string | null, UnclaimedRow>> {
   const rows = await tx
     .selectFrom('identity')
     .select(['id', 'travel_id', 'version', 'desired', 'observed', 'position', 'active', 'deleted_at'])
@@ -102,7 +102,11 @@ async function knownOf(
 }
 
 /** Addresses whose create is announced: such a traveler belongs to the identity that is making it. */
-async function openOf(tx: Kysely<Tables>, account: string, addresses: string[]): Promise<Set<string | null>> {
+async function findOpenCreates(
+  tx: Kysely<Tables>,
+  account: string,
+  addresses: string[],
+): Promise<Set<string | null>> {
   const rows = await tx
     .selectFrom('identity')
     .select('creating_key')
@@ -112,7 +116,7 @@ async function openOf(tx: Kysely<Tables>, account: string, addresses: string[]):
   return new Set(rows.map(({ creating_key }) => creating_key));
 }
 
-async function add(
+async function insertUnclaimed(
   tx: Kysely<Tables>,
   newcomers: Identity[],
   { account, seenAt }: { account: string; seenAt: number },
@@ -121,7 +125,7 @@ async function add(
   if (!first) return;
   const { connection } = first;
   const rows = newcomers.map((identity) => toRow(identity, account, seenAt));
-  const places = await admit(
+  const places = await assignPositions(
     tx,
     connection,
     rows.map((row) => ({ ...row, live: 1 })),
@@ -137,13 +141,13 @@ async function add(
     .returning(['id', 'position'])
     .execute();
   const ids = new Set(kept.map(({ id }) => id));
-  await addEmails(
+  await insertEmailKeys(
     tx,
     newcomers.filter(({ id }) => ids.has(id)),
   );
   const positions = new Set(kept.map(({ position }) => position));
   const refused = places.filter(({ position }) => !positions.has(position));
-  await recount(
+  await updateCounters(
     tx,
     connection,
     refused.map((before) => ({ before })),
@@ -151,19 +155,23 @@ async function add(
 }
 
 /** What is kept of an unclaimed identity, as far as its traveler decides it. */
-export type Known = Pick<
+export type UnclaimedRow = Pick<
   IdentityTable,
   'id' | 'version' | 'desired' | 'observed' | 'position' | 'active' | 'deleted_at'
 >;
 
 /** What is kept, and what the traveler makes of it now. */
-interface Sight {
-  before: Known;
+interface UnclaimedRefresh {
+  before: UnclaimedRow;
   identity: Identity;
 }
 
 /** Lets unclaimed identities of one connection become what their travelers are; most are that already. */
-export async function refreshUnclaimed(tx: Kysely<Tables>, sights: Sight[], seenAt: number): Promise<void> {
+export async function refreshUnclaimed(
+  tx: Kysely<Tables>,
+  sights: UnclaimedRefresh[],
+  seenAt: number,
+): Promise<void> {
   const [first] = sights;
   if (!first) return;
   const { connection } = first.identity;
@@ -173,22 +181,22 @@ export async function refreshUnclaimed(tx: Kysely<Tables>, sights: Sight[], seen
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
   for (const sight of sights) {
     if (
-      !isSame(sight.before.observed, sight.identity.observed) ||
-      !isSame(sight.before.desired, sight.identity.desired)
+      !isStoredAs(sight.before.observed, sight.identity.observed) ||
+      !isStoredAs(sight.before.desired, sight.identity.desired)
     ) {
-      await follow(tx, sight);
+      await refreshIdentity(tx, sight);
     }
   }
 }
 
-function isSame(kept: string | null, now: unknown): boolean {
-  return isDeepStrictEqual(kept === null ? undefined : fromText(kept), now);
+function isStoredAs(kept: string | null, now: unknown): boolean {
+  return isDeepStrictEqual(kept === null ? undefined : parseJson(kept), now);
 }
 
 /** Version and lastModified are raised only when the person, as an IdP sees them, has changed. */
-async function follow(tx: Kysely<Tables>, { before, identity }: Sight): Promise<void> {
+async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: UnclaimedRefresh): Promise<void> {
   const { connection, desired, observed, lastModified } = identity;
-  const isNews = !isSame(before.desired, desired);
+  const isNews = !isStoredAs(before.desired, desired);
   const follows = isNews && !(await isNameTaken(tx, { ...identity, id: before.id }));
   const news = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
@@ -201,10 +209,10 @@ async function follow(tx: Kysely<Tables>, { before, identity }: Sight): Promise<
     .where('version', '=', before.version)
     .executeTakeFirst();
   if (!follows || numUpdatedRows === 0n) return;
-  await replaceEmails(tx, { connection, id: before.id, desired });
+  await replaceEmailKeys(tx, { connection, id: before.id, desired });
   if (before.active === news.active) return;
-  const was = { ...before, live: liveOf(before) };
-  await recount(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
+  const was = { ...before, live: liveFlag(before) };
+  await updateCounters(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
 }
 
 /** The old desired state stays while somebody else has the userName: a name is never shown twice. */

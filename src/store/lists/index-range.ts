@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
 import { conditionOf } from './condition.ts';
-import type { OrderColumn, Place, Shelf, Sql } from './shelf.ts';
+import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definition.ts';
 
 /** Rows in an order that one index has: those with a value, or those without. */
-export interface Course {
+export interface IndexRange {
   table: Sql;
   /** What all its rows have, and the index begins with. */
   base: Sql;
@@ -28,7 +28,7 @@ interface Bound {
 }
 
 /** A part of a course: after one key, up to and including another. */
-export interface Stretch {
+export interface RangePart {
   after: SortKey | undefined;
   until: SortKey | undefined;
 }
@@ -41,24 +41,24 @@ interface Ordered<Field extends string> {
 }
 
 /** The courses that make up an order, in their order (RFC 7644 §3.4.2.3: without a value last, descending first). */
-export function coursesOf<Field extends string>(
-  shelf: Pick<Shelf<Field, string, unknown>, 'table' | 'live' | 'fields'>,
-  { connection }: Place,
+export function indexRangesOf<Field extends string>(
+  definition: Pick<ListDefinition<Field, string, unknown>, 'table' | 'live' | 'fields'>,
+  { connection }: ListScope,
   { of, base, descending }: Ordered<Field>,
-): Course[] {
+): IndexRange[] {
   const equal = base.filter(({ operator: is }) => is === 'eq');
   const conditions = [
     sql`connection_id = ${connection}`,
-    shelf.live,
-    ...equal.map((comparison) => conditionOf(shelf, connection, comparison)),
+    definition.live,
+    ...equal.map((comparison) => conditionOf(definition, connection, comparison)),
   ];
   const isPosition = of.column === 'position';
-  const valued: Course = {
-    table: sql.table(shelf.table),
+  const valued: IndexRange = {
+    table: sql.table(definition.table),
     base: sql.join(conditions, sql` and `),
     bounds: base
       .filter(({ operator: is }) => is !== 'eq')
-      .map((comparison) => boundOf(shelf, connection, comparison)),
+      .map((comparison) => boundOf(definition, connection, comparison)),
     value: isPosition ? undefined : of.column,
     hasTies: !of.unique,
     rows: of.nullable && base.length === 0 ? 'valued' : 'all',
@@ -66,25 +66,29 @@ export function coursesOf<Field extends string>(
   };
   if (valued.rows === 'all') return [valued];
   const none = sql`${valued.base} and ${sql.ref(of.column)} is null`;
-  const rest: Course = { ...valued, base: none, value: undefined, rows: 'rest' };
+  const rest: IndexRange = { ...valued, base: none, value: undefined, rows: 'rest' };
   return descending ? [rest, valued] : [valued, rest];
 }
 
 /** A course, or what of it comes after a key, or up to and including it. */
-export interface Leg extends Stretch {
-  course: Course;
+export interface Segment extends RangePart {
+  course: IndexRange;
 }
 
 /** The courses, whole. */
-export function legsOf(courses: Course[]): Leg[] {
+export function segmentsOf(courses: IndexRange[]): Segment[] {
   return courses.map((course) => ({ course, after: undefined, until: undefined }));
 }
 
 /** What of the courses comes up to and including a row that has this key, and what comes after it. */
-export function legsAround(courses: Course[], key: SortKey): { before: Leg[]; behind: Leg[] } {
+export function segmentsAround(
+  courses: IndexRange[],
+  key: SortKey,
+): { before: Segment[]; behind: Segment[] } {
   const at = courses.findIndex((course) => hasKey(course, key));
-  const cut = (leg: Leg, index: number, end: Partial<Stretch>) => (index === at ? { ...leg, ...end } : leg);
-  const legs = legsOf(courses);
+  const cut = (leg: Segment, index: number, end: Partial<RangePart>) =>
+    index === at ? { ...leg, ...end } : leg;
+  const legs = segmentsOf(courses);
   return {
     before: legs.map((leg, index) => cut(leg, index, { until: key })).slice(0, at + 1),
     behind: legs.map((leg, index) => cut(leg, index, { after: key })).slice(at),
@@ -92,20 +96,20 @@ export function legsAround(courses: Course[], key: SortKey): { before: Leg[]; be
 }
 
 /** The legs of a single course, from behind a key on. */
-export function legsAfter(legs: Leg[], after: SortKey): Leg[] {
+export function segmentsAfter(legs: Segment[], after: SortKey): Segment[] {
   return legs.map((leg) => ({ ...leg, after }));
 }
 
-function hasKey({ rows }: Course, key: SortKey): boolean {
+function hasKey({ rows }: IndexRange, key: SortKey): boolean {
   return rows === 'all' || (rows === 'rest') === (key.value === null);
 }
 
 function boundOf<Field extends string>(
-  shelf: Pick<Shelf<Field, string, unknown>, 'fields'>,
+  definition: Pick<ListDefinition<Field, string, unknown>, 'fields'>,
   connection: string,
   comparison: Comparison<Field>,
 ): Bound {
-  const condition = conditionOf(shelf, connection, comparison);
+  const condition = conditionOf(definition, connection, comparison);
   // Only moments have bounds, and plus leaves numbers as they are.
   return {
     isLower: comparison.operator === 'gt' || comparison.operator === 'ge',
@@ -115,7 +119,7 @@ function boundOf<Field extends string>(
 }
 
 /** The rows of a part of a course, as a condition. */
-export function rowsIn(course: Course, { after, until }: Stretch): Sql {
+export function rowsIn(course: IndexRange, { after, until }: RangePart): Sql {
   const { descending } = course;
   const [later, before] = descending ? ['<', '>='] : ['>', '<='];
   const [lower, upper] = descending ? [until, after] : [after, until];
@@ -135,7 +139,7 @@ export function rowsIn(course: Course, { after, until }: Stretch): Sql {
   return sql.join(parts, sql` and `);
 }
 
-function compared({ value, hasTies }: Course, relation: string | undefined, key: SortKey): Sql {
+function compared({ value, hasTies }: IndexRange, relation: string | undefined, key: SortKey): Sql {
   const by = sql.raw(relation ?? '');
   if (value === undefined) return sql`position ${by} ${key.position}`;
   if (!hasTies) return sql`${sql.ref(value)} ${by} ${key.value}`;
@@ -143,7 +147,7 @@ function compared({ value, hasTies }: Course, relation: string | undefined, key:
 }
 
 /** The order of a course, as a statement has it. */
-export function orderOf({ value, hasTies, descending }: Course): Sql {
+export function orderOf({ value, hasTies, descending }: IndexRange): Sql {
   const direction = sql.raw(descending ? 'desc' : 'asc');
   if (value === undefined) return sql`position ${direction}`;
   const first = sql`${sql.ref(value)} ${direction}`;
@@ -151,6 +155,6 @@ export function orderOf({ value, hasTies, descending }: Course): Sql {
 }
 
 /** The value of a row in its order, as a statement has it. */
-export function sortValue({ value }: Pick<Course, 'value'>): Sql {
+export function sortValue({ value }: Pick<IndexRange, 'value'>): Sql {
   return value === undefined ? sql`null` : sql.ref(value);
 }

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { UserField, UserOrder, Where } from '../../provisioning/list-ports.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import { BLOCK, counted } from '../counters.ts';
+import { POSITIONS_PER_BLOCK, readCounter } from '../counters.ts';
 import { toIdentity } from '../identity-row.ts';
 import type { IdentityTable } from '../tables.ts';
 import { exactly, folded } from './columns.ts';
 import { conjunctsOf } from './condition.ts';
-import type { Place, Shelf, Sql } from './shelf.ts';
+import type { ListDefinition, ListScope, Sql } from './list-definition.ts';
 
 /** A desired state of more bytes is not read with the others of a list: 200 of them could fill hundreds of megabytes. */
 const LARGE = 8192;
@@ -29,7 +29,7 @@ function columnsWith(desired: string): Sql {
 }
 
 /** The live identities of a connection as a list. */
-export const userShelf: Shelf<UserField, UserOrder, ListedIdentity> = {
+export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: listedColumns,
@@ -56,13 +56,13 @@ export const userShelf: Shelf<UserField, UserOrder, ListedIdentity> = {
     created: { column: 'created_at', unique: false, nullable: false, field: 'created' },
     lastModified: { column: 'last_modified', unique: false, nullable: false, field: 'lastModified' },
   },
-  total,
-  jump,
+  total: readUserTotal,
+  jump: skipBlocks,
 };
 
 /** The same list, with all that is kept of each. */
-export const wholeShelf: Shelf<UserField, UserOrder, Identity> = {
-  ...userShelf,
+export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
+  ...userList,
   columns: sql.raw('identity.*'),
   toRow: (raw) => toIdentity(raw as IdentityTable), // What `columns` names.
 };
@@ -84,7 +84,7 @@ export interface ShownColumns {
 type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
 
 /** The identity that the columns show. */
-export function toShown(row: ShownColumns): IdentityView {
+export function toShownIdentity(row: ShownColumns): IdentityView {
   return toRow(row, row.desired);
 }
 
@@ -106,16 +106,19 @@ function toRow<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
   };
 }
 
-async function total({ db, connection }: Place, where: Where<UserField>): Promise<number | undefined> {
+async function readUserTotal(
+  { db, connection }: ListScope,
+  where: Where<UserField>,
+): Promise<number | undefined> {
   const activity = activityOf(where);
   if (activity === undefined) return undefined;
-  const { count, active } = await counted(db, connection, 'live');
+  const { count, active } = await readCounter(db, connection, 'live');
   return { everybody: count, active, inactive: count - active }[activity];
 }
 
 /** One row for each block of positions: few enough to be summed up each time. */
-async function jump(
-  { db, connection }: Place,
+async function skipBlocks(
+  { db, connection }: ListScope,
   where: Where<UserField>,
   offset: number,
 ): Promise<{ position: number; skip: number }> {
@@ -130,7 +133,7 @@ async function jump(
     ) as counted
     where ahead <= ${offset} order by block desc limit 1`.execute(db);
   const { block, ahead } = rows[0] ?? { block: 0, ahead: 0 };
-  return { position: block * BLOCK, skip: offset - Number(ahead) };
+  return { position: block * POSITIONS_PER_BLOCK, skip: offset - Number(ahead) };
 }
 
 /** Whose numbers are kept; undefined: the condition is about something else, or about both. */

@@ -1,26 +1,26 @@
 import { type Kysely, sql } from 'kysely';
 import type { Member, ResolvedMember } from '../provisioning/group-ports.ts';
-import { compiledQuery, yieldToEventLoop } from './statements.ts';
+import { compiledQuery, yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-interface MembersGroup {
+interface GroupKey {
   connection: string;
   id: string;
 }
 
 /** How many rows are read at a stretch; a few milliseconds of work. */
-const MEMBERS_AT_ONCE = 1000;
+const PAGE_SIZE = 1000;
 
 /** A group of more members is not read at once, lest many readers of large groups fill the memory. */
-const AT_ONCE = 5 * MEMBERS_AT_ONCE;
+const MAX_IN_MEMORY = 5 * PAGE_SIZE;
 
 /** The members of a group in their order; of a large group in pieces that are read while they are asked for. */
 export async function readMembers(
   db: Kysely<Tables>,
-  group: MembersGroup,
+  group: GroupKey,
 ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>> {
-  const { rows } = await resolvedPiece(db, { ...group, after: -1 });
-  if (rows.length < MEMBERS_AT_ONCE) return rows.map(toResolved);
+  const { rows } = await selectResolvedPage(db, { ...group, after: -1 });
+  if (rows.length < PAGE_SIZE) return rows.map(toResolvedMember);
   const beyond = await db
     .selectFrom('group_member')
     .select('position')
@@ -28,41 +28,41 @@ export async function readMembers(
     .where('group_id', '=', group.id)
     .orderBy('position')
     .limit(1)
-    .offset(AT_ONCE)
+    .offset(MAX_IN_MEMORY)
     .executeTakeFirst();
-  return beyond ? pieces(db, group) : membersOf(db, group);
+  return beyond ? readMemberPages(db, group) : readAllMembers(db, group);
 }
 
-async function* pieces(db: Kysely<Tables>, group: MembersGroup): AsyncGenerator<ResolvedMember[]> {
+async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGenerator<ResolvedMember[]> {
   for (let after = -1; ; ) {
-    const { rows } = await resolvedPiece(db, { ...group, after });
-    yield rows.map(toResolved);
+    const { rows } = await selectResolvedPage(db, { ...group, after });
+    yield rows.map(toResolvedMember);
     const last = rows.at(-1);
-    if (!last || rows.length < MEMBERS_AT_ONCE) return;
+    if (!last || rows.length < PAGE_SIZE) return;
     after = last.position;
   }
 }
 
 /** The members of a group in their order; of a large group in pieces, between which others may change it. */
-export async function membersOf(
+export async function readAllMembers(
   db: Kysely<Tables>,
-  group: MembersGroup,
+  group: GroupKey,
   pause?: () => Promise<void>,
 ): Promise<ResolvedMember[]> {
   const members: ResolvedMember[] = [];
-  await inPieces(async (after) => {
-    const { rows } = await resolvedPiece(db, { ...group, after });
-    for (const row of rows) members.push(toResolved(row));
+  await readPages(async (after) => {
+    const { rows } = await selectResolvedPage(db, { ...group, after });
+    for (const row of rows) members.push(toResolvedMember(row));
     return rows;
   }, pause);
   return members;
 }
 
 /** The members as they are kept, for a caller that prevents or notices changes meanwhile. */
-export async function keptMembers(db: Kysely<Tables>, group: MembersGroup): Promise<Member[]> {
+export async function readStoredMembers(db: Kysely<Tables>, group: GroupKey): Promise<Member[]> {
   const members: Member[] = [];
-  await inPieces(async (after) => {
-    const { rows } = await keptPiece(db, { ...group, after });
+  await readPages(async (after) => {
+    const { rows } = await selectStoredPage(db, { ...group, after });
     for (const row of rows) members.push(toMember(row));
     return rows;
   });
@@ -70,14 +70,14 @@ export async function keptMembers(db: Kysely<Tables>, group: MembersGroup): Prom
 }
 
 /** Reads piece after piece, each from the position where the one before ended. */
-async function inPieces(
+async function readPages(
   read: (after: number) => Promise<{ position: number }[]>,
   pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<void> {
   for (let after = -1; ; ) {
     const rows = await read(after);
     const last = rows.at(-1);
-    if (!last || rows.length < MEMBERS_AT_ONCE) return;
+    if (!last || rows.length < PAGE_SIZE) return;
     after = last.position;
     await pause();
   }
@@ -88,26 +88,26 @@ async function inPieces(
  * statement, so that both are of one moment. It reads no more rows than those of one group that is read at once; groups
  * that do not fit are left out.
  */
-export async function membersOfSmall(
+export async function readSmallGroups(
   db: Kysely<Tables>,
   connection: string,
   ids: string[],
 ): Promise<Map<string, { version: number; members: ResolvedMember[] }>> {
   const found = new Map<string, { version: number; members: ResolvedMember[] }>();
   if (ids.length === 0) return found;
-  const rows = await smallGroups(db, connection, ids).execute();
+  const rows = await selectSmallGroups(db, connection, ids).execute();
   for (const { groupId, version, value, display, type, names } of rows) {
     const group = found.get(groupId) ?? { version, members: [] };
     if (group.members.length === 0) found.set(groupId, group);
     // A group without members has a row without one.
-    if (value !== null) group.members.push(toResolved({ value, display, type, names }));
+    if (value !== null) group.members.push(toResolvedMember({ value, display, type, names }));
   }
   const last = rows.at(-1);
-  if (last && rows.length > AT_ONCE) found.delete(last.groupId);
+  if (last && rows.length > MAX_IN_MEMORY) found.delete(last.groupId);
   return found;
 }
 
-function smallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
+function selectSmallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
   return db
     .with('page', (page) =>
       page
@@ -121,7 +121,7 @@ function smallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
             .whereRef('group_member.group_id', '=', 'scim_group.id')
             .orderBy('position')
             .limit(1)
-            .offset(MEMBERS_AT_ONCE)
+            .offset(PAGE_SIZE)
             .as('beyond'),
         )
         .where('connection_id', '=', connection)
@@ -132,23 +132,23 @@ function smallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
       join.onRef('member.connection_id', '=', 'page.connection_id').onRef('member.group_id', '=', 'page.id'),
     )
     .select(['page.id as groupId', 'page.version'])
-    .select(['member.value', 'member.display', 'member.type', names])
+    .select(['member.value', 'member.display', 'member.type', namedResourceType])
     .where('page.beyond', 'is', null)
     .orderBy('page.id')
     .orderBy('member.position')
-    .limit(AT_ONCE + 1);
+    .limit(MAX_IN_MEMORY + 1);
 }
 
 /** What the id of a member names: a live user, a group or neither. */
-const names = sql<'User' | 'Group' | null>`case
+const namedResourceType = sql<'User' | 'Group' | null>`case
   when exists (select 1 from identity as own where own.connection_id = member.connection_id
     and own.id = member.value and own.deleted_at is null) then 'User'
   when exists (select 1 from scim_group as own where own.connection_id = member.connection_id
     and own.id = member.value) then 'Group' end`.as('names');
 
-type Piece = MembersGroup & { after: number };
+type MemberPageQuery = GroupKey & { after: number };
 
-const keptPiece = compiledQuery((db, { connection, id, after }: Piece) =>
+const selectStoredPage = compiledQuery((db, { connection, id, after }: MemberPageQuery) =>
   db
     .selectFrom('group_member')
     .select(['value', 'display', 'type', 'position'])
@@ -156,22 +156,22 @@ const keptPiece = compiledQuery((db, { connection, id, after }: Piece) =>
     .where('group_id', '=', id)
     .where('position', '>', after)
     .orderBy('position')
-    .limit(MEMBERS_AT_ONCE),
+    .limit(PAGE_SIZE),
 );
 
 /** With what the id of each member names. */
-const resolvedPiece = compiledQuery((db, { connection, id, after }: Piece) =>
+const selectResolvedPage = compiledQuery((db, { connection, id, after }: MemberPageQuery) =>
   db
     .selectFrom('group_member as member')
-    .select(['member.value', 'member.display', 'member.type', 'member.position', names])
+    .select(['member.value', 'member.display', 'member.type', 'member.position', namedResourceType])
     .where('member.connection_id', '=', connection)
     .where('member.group_id', '=', id)
     .where('member.position', '>', after)
     .orderBy('member.position')
-    .limit(MEMBERS_AT_ONCE),
+    .limit(PAGE_SIZE),
 );
 
-function toResolved(row: MemberRow & { names: ResolvedMember['names'] | null }): ResolvedMember {
+function toResolvedMember(row: MemberRow & { names: ResolvedMember['names'] | null }): ResolvedMember {
   return withTexts({ value: row.value, names: row.names ?? undefined }, row);
 }
 

@@ -3,11 +3,17 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import type { Database } from '../database.ts';
 import { desiredColumns } from '../identity-row.ts';
-import { keyOf } from '../keys.ts';
-import { batches, fromText, toText } from '../statements.ts';
+import { batches, parseJson, toJson } from '../queries.ts';
+import { caseFoldedKey } from '../search-keys.ts';
 import type { Tables } from '../tables.ts';
-import { isManagerMember, type Mentions, type Naming, struck, withoutReferences } from './mentions.ts';
-import { connectionsOf } from './shared-names.ts';
+import { readConnectionIds } from './find-person.ts';
+import {
+  isManagerMember,
+  type NameMatcher,
+  redactNames,
+  type ValueMatcher,
+  withoutReferences,
+} from './matchers.ts';
 
 type Row = Selectable<Tables['identity']>;
 
@@ -15,22 +21,22 @@ type Row = Selectable<Tables['identity']>;
 const BATCH = 200;
 
 /** What names the person within a travel account: more in the connections that had the person than in others. */
-export interface Known {
+export interface AccountMatchers {
   account: string;
-  mentionsIn(connection: string): Mentions;
+  matcherFor(connection: string): NameMatcher;
 }
 
 /** What is searched, and for whom. */
-export interface Sought extends Known {
+export interface OtherPeopleQuery extends AccountMatchers {
   travelIds: readonly string[];
   /** The identities of the person, as `<connection>/<id>`. */
   own: ReadonlySet<string>;
 }
 
 /** How many other people a person is named with; nothing is changed. */
-export async function countOtherPeople({ db }: Database, sought: Sought): Promise<number> {
+export async function countOtherPeople({ db }: Database, sought: OtherPeopleQuery): Promise<number> {
   let count = 0;
-  for await (const rows of naming(db, sought)) count += rows.length;
+  for await (const rows of readIdentitiesNaming(db, sought)) count += rows.length;
   return count;
 }
 
@@ -39,9 +45,13 @@ export async function countOtherPeople({ db }: Database, sought: Sought): Promis
  * values that were sent because of them. Whoever is changed becomes dirty, so that the travel service follows. Answers how
  * many people are left because a reconciler holds them: it would write what it has read before.
  */
-export async function leaveOtherPeople({ db }: Database, sought: Sought, now: number): Promise<number> {
+export async function redactOtherPeople(
+  { db }: Database,
+  sought: OtherPeopleQuery,
+  now: number,
+): Promise<number> {
   let left = 0;
-  for await (const rows of naming(db, sought)) {
+  for await (const rows of readIdentitiesNaming(db, sought)) {
     left += await db.transaction().execute(async (tx) => {
       let held = 0;
       for (const row of rows) if (!(await rewrite(tx, row, { sought, now }))) held += 1;
@@ -51,7 +61,7 @@ export async function leaveOtherPeople({ db }: Database, sought: Sought, now: nu
   return left;
 }
 
-async function* naming(db: Kysely<Tables>, sought: Sought): AsyncGenerator<Row[]> {
+async function* readIdentitiesNaming(db: Kysely<Tables>, sought: OtherPeopleQuery): AsyncGenerator<Row[]> {
   let last = { connection_id: '', id: '' };
   for (;;) {
     const rows: Row[] = await db
@@ -64,7 +74,7 @@ async function* naming(db: Kysely<Tables>, sought: Sought): AsyncGenerator<Row[]
       .limit(BATCH)
       .execute();
     const found: Row[] = [];
-    for (const row of rows) if ((await changesOf(db, row, sought)) !== undefined) found.push(row);
+    for (const row of rows) if ((await redactionOf(db, row, sought)) !== undefined) found.push(row);
     if (found.length > 0) yield found;
     const end = rows.at(-1);
     if (!end) return;
@@ -72,7 +82,7 @@ async function* naming(db: Kysely<Tables>, sought: Sought): AsyncGenerator<Row[]
   }
 }
 
-const searched = [
+const searchedColumns = [
   'desired',
   'applied',
   'refused',
@@ -84,27 +94,34 @@ const searched = [
 ] as const;
 
 /** What an identity holds without the person; undefined where it does not name them, or is the person. */
-async function changesOf(db: Kysely<Tables>, row: Row, sought: Sought): Promise<Partial<Row> | undefined> {
-  const mentions = sought.mentionsIn(row.connection_id);
-  if (sought.own.has(`${row.connection_id}/${row.id}`) || !isNaming(row, mentions)) return undefined;
-  const desired: ScimResource = fromText(row.desired);
-  const kept = new Set([...ownValues(desired), ...(await valuesForOthers(db, row, sought))]);
-  return changesBesides(row, mentions, kept);
+async function redactionOf(
+  db: Kysely<Tables>,
+  row: Row,
+  sought: OtherPeopleQuery,
+): Promise<Partial<Row> | undefined> {
+  const mentions = sought.matcherFor(row.connection_id);
+  if (sought.own.has(`${row.connection_id}/${row.id}`) || !namesPerson(row, mentions)) return undefined;
+  const desired: ScimResource = parseJson(row.desired);
+  const kept = new Set([...ownValues(desired), ...(await managerNamesOfOthers(db, row, sought))]);
+  return redactColumns(row, mentions, kept);
 }
 
-function isNaming(row: Row, mentions: Mentions): boolean {
-  return searched.some((column) => {
+function namesPerson(row: Row, mentions: NameMatcher): boolean {
+  return searchedColumns.some((column) => {
     const text = row[column];
     // Sentences of findings name people in ways that whole values do not.
-    return text !== null && (mentions.occursIn(text) || (column === 'findings' && mentions.isTold(text)));
+    return (
+      text !== null &&
+      (mentions.matchesJson(text) || (column === 'findings' && mentions.matchesSentence(text)))
+    );
   });
 }
 
 /** What the identity calls a manager who is somebody else: the person had the same name. */
-async function valuesForOthers(
+async function managerNamesOfOthers(
   db: Kysely<Tables>,
   { connection_id, id }: Row,
-  { own, travelIds }: Sought,
+  { own, travelIds }: OtherPeopleQuery,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('identity_reference')
@@ -120,24 +137,24 @@ async function valuesForOthers(
   return others.map(({ raw }) => foldCase(raw));
 }
 
-function changesBesides(row: Row, mentions: Mentions, values: Set<string>): Partial<Row> | undefined {
-  const desired: ScimResource = fromText(row.desired);
+function redactColumns(row: Row, mentions: NameMatcher, values: Set<string>): Partial<Row> | undefined {
+  const desired: ScimResource = parseJson(row.desired);
   const besidesOwn = (isMeant: (text: string) => boolean) => (text: string) =>
     isMeant(text) && !values.has(foldCase(text));
   const naming = {
-    isNamed: besidesOwn(mentions.isNamed),
-    isUnique: besidesOwn(mentions.isUnique),
-    isTold: besidesOwn(mentions.isTold),
+    matchesValue: besidesOwn(mentions.matchesValue),
+    matchesUnique: besidesOwn(mentions.matchesUnique),
+    matchesSentence: besidesOwn(mentions.matchesSentence),
   };
   const changed: Partial<Row> = {
-    ...changedDesired(desired, naming),
-    ...changedJson(row, 'applied', (value) => struck(value, naming)),
-    ...changedJson(row, 'refused', (value) => struck(value, naming)),
-    ...changedJson(row, 'progress', (value) => struck(value, naming)),
-    ...changedJson(row, 'observed', (value) => withoutMembers(value, naming)),
-    ...changedJson(row, 'origin', (value) => withoutBaseline(value, naming)),
-    ...changedJson(row, 'findings', (value) => withoutEntries(value, naming)),
-    ...changedJson(row, 'trace', (value) => withoutEntries(value, naming)),
+    ...redactDesired(desired, naming),
+    ...redactJsonColumn(row, 'applied', (value) => redactNames(value, naming)),
+    ...redactJsonColumn(row, 'refused', (value) => redactNames(value, naming)),
+    ...redactJsonColumn(row, 'progress', (value) => redactNames(value, naming)),
+    ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, naming)),
+    ...redactJsonColumn(row, 'origin', (value) => redactBaseline(value, naming)),
+    ...redactJsonColumn(row, 'findings', (value) => withoutEntries(value, naming)),
+    ...redactJsonColumn(row, 'trace', (value) => withoutEntries(value, naming)),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
@@ -151,21 +168,21 @@ function ownValues({ userName, externalId, displayName, name, ...lists }: ScimRe
   return new Set(all.flatMap((text) => (typeof text === 'string' ? foldCase(text) : [])));
 }
 
-function changedDesired(desired: ScimResource, naming: Naming): Partial<Row> {
+function redactDesired(desired: ScimResource, naming: ValueMatcher): Partial<Row> {
   const after = withoutMembers(desired, naming);
-  return toText(after) === toText(desired) ? {} : desiredColumns(after);
+  return toJson(after) === toJson(desired) ? {} : desiredColumns(after);
 }
 
-type JsonColumn = Exclude<(typeof searched)[number], 'desired'>;
+type JsonColumn = Exclude<(typeof searchedColumns)[number], 'desired'>;
 
-function changedJson(row: Row, column: JsonColumn, change: (value: JsonObject) => Json): Partial<Row> {
+function redactJsonColumn(row: Row, column: JsonColumn, change: (value: JsonObject) => Json): Partial<Row> {
   const text = row[column];
   if (text === null) return {};
-  const after = toText(change(fromText(text)));
+  const after = toJson(change(parseJson(text)));
   return after === text ? {} : { [column]: after };
 }
 
-function withoutMembers(object: JsonObject, naming: Naming): JsonObject {
+function withoutMembers(object: JsonObject, naming: ValueMatcher): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]) => {
     const rest = value === undefined ? undefined : withoutReferences(value, naming, isManagerMember(name));
     return rest === undefined ? [] : [[name, rest] as const];
@@ -173,21 +190,24 @@ function withoutMembers(object: JsonObject, naming: Naming): JsonObject {
   return Object.fromEntries(kept);
 }
 
-function withoutBaseline(origin: JsonObject, naming: Naming): JsonObject {
+function redactBaseline(origin: JsonObject, naming: ValueMatcher): JsonObject {
   const { baseline } = origin;
   return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, naming) } : origin;
 }
 
 /** Findings and traces are made anew by the next reconciliation, so that an entry goes as a whole. */
-function withoutEntries(entries: Json, naming: Naming & Pick<Mentions, 'isTold'>): Json {
+function withoutEntries(entries: Json, naming: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
   return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, naming)) : entries;
 }
 
 /** Managers are named by whatever the IdP gave; a finding about a swap tells userNames in its sentence. */
-function isEntryAbout(entry: Json, { isUnique, isTold }: Naming & Pick<Mentions, 'isTold'>): boolean {
+function isEntryAbout(
+  entry: Json,
+  { matchesUnique, matchesSentence }: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>,
+): boolean {
   const { field, code } = isObject(entry) ? entry : {};
   const isReferring = field === 'managerId' || code === 'emailSwapBlocked';
-  return texts(entry).some(isReferring ? isTold : isUnique);
+  return texts(entry).some(isReferring ? matchesSentence : matchesUnique);
 }
 
 function texts(value: Json): string[] {
@@ -204,9 +224,9 @@ function isObject(value: Json | undefined): value is { [name: string]: Json } {
 async function rewrite(
   tx: Kysely<Tables>,
   row: Row,
-  { sought, now }: { sought: Sought; now: number },
+  { sought, now }: { sought: OtherPeopleQuery; now: number },
 ): Promise<boolean> {
-  const changes = (await changesOf(tx, row, sought)) ?? {};
+  const changes = (await redactionOf(tx, row, sought)) ?? {};
   const isShown = row.deleted_at === null && changes.desired !== undefined;
   // A tombstone's traveler is out of use, and nobody who is unclaimed is written.
   const isFollowed = row.deleted_at === null && row.claimed === 1;
@@ -227,7 +247,7 @@ async function rewrite(
 }
 
 /** The person as others name them by id, address or userName in rows of their own. */
-export interface Referred {
+export interface PersonReferences {
   account: string;
   ids: string[];
   travelIds: string[];
@@ -236,25 +256,29 @@ export interface Referred {
 }
 
 /** Removes the references of others to the person. */
-export async function removeReferences(
+export async function deleteReferencesTo(
   tx: Kysely<Tables>,
-  { account, ids, travelIds, namesIn }: Referred,
+  { account, ids, travelIds, namesIn }: PersonReferences,
 ): Promise<void> {
-  for (const connection of await connectionsOf(tx, account)) {
+  for (const connection of await readConnectionIds(tx, account)) {
     const own = tx.deleteFrom('identity_reference').where('connection_id', '=', connection);
     for (const batch of batches(ids)) await own.where('target', 'in', batch).execute();
     for (const batch of batches(travelIds)) await own.where('travel_id', 'in', batch).execute();
     // One that leads to somebody else is not about this person.
     const open = own.where('target', 'is', null).where('travel_id', 'is', null);
-    for (const batch of batches(namesIn(connection).map(keyOf)))
+    for (const batch of batches(namesIn(connection).map(caseFoldedKey)))
       await open.where('raw_key', 'in', batch).execute();
   }
 }
 
 /** Removes the members of groups that are the person, by whatever value. */
-export async function leaveAllGroups(tx: Kysely<Tables>, person: Referred, now: number): Promise<void> {
-  for (const connection of await connectionsOf(tx, person.account)) {
-    const values = membersIn(person, connection);
+export async function deleteMemberships(
+  tx: Kysely<Tables>,
+  person: PersonReferences,
+  now: number,
+): Promise<void> {
+  for (const connection of await readConnectionIds(tx, person.account)) {
+    const values = memberValuesIn(person, connection);
     if (values.all.length === 0) continue;
     const left = await tx
       .deleteFrom('group_member')
@@ -273,10 +297,10 @@ export async function leaveAllGroups(tx: Kysely<Tables>, person: Referred, now: 
 }
 
 /** Of how many groups the person is a member. */
-export async function countGroups({ db }: Database, person: Referred): Promise<number> {
+export async function countGroupsWithMember({ db }: Database, person: PersonReferences): Promise<number> {
   let count = 0;
-  for (const connection of await connectionsOf(db, person.account)) {
-    const values = membersIn(person, connection);
+  for (const connection of await readConnectionIds(db, person.account)) {
+    const values = memberValuesIn(person, connection);
     if (values.all.length === 0) continue;
     const rows = await db
       .selectFrom('group_member')
@@ -296,7 +320,7 @@ interface MemberValues {
   names: string[];
 }
 
-function membersIn({ ids, namesIn }: Referred, connection: string): MemberValues {
+function memberValuesIn({ ids, namesIn }: PersonReferences, connection: string): MemberValues {
   const names = namesIn(connection);
   return { all: [...ids, ...names], names };
 }

@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
-import { compiledQuery } from './statements.ts';
+import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
  * The turns of one transaction: it waits until no other writes the same type, so that what it reads after that stays
  * true until the commit, in any database, and what is created later has the higher number.
  */
-export class Turns {
+export class TypeSequences {
   readonly #tx: Transaction<Tables>;
   /** Numbers that were taken, and that nothing has yet. */
   readonly #unused = new Map<string, { next: number; last: number }>();
@@ -19,12 +19,12 @@ export class Turns {
   }
 
   /** Waits for these types; always in the same order, so that no two transactions wait for each other. */
-  async await(types: string[]): Promise<void> {
+  async lockTypes(types: string[]): Promise<void> {
     for (const type of [...new Set(types)].sort()) this.#unused.set(type, await this.#take(type));
   }
 
   /** The next number in the sequence of a type. */
-  async number(type: string): Promise<number> {
+  async nextNumber(type: string): Promise<number> {
     const numbers = this.#unused.get(type) ?? (await this.#take(type));
     if (numbers.next === numbers.last) this.#unused.delete(type);
     else this.#unused.set(type, { ...numbers, next: numbers.next + 1 });
@@ -32,8 +32,9 @@ export class Turns {
   }
 
   /** The time of a type's last resource, once its turn was taken: what comes now comes after it, and is the last itself. */
-  async notBefore(type: string, time: number): Promise<number> {
-    const latest = this.#latest.get(type) ?? (await lastOf(this.#tx, { type })).rows[0]?.created_at ?? 0;
+  async nextCreationTime(type: string, time: number): Promise<number> {
+    const latest =
+      this.#latest.get(type) ?? (await selectLatestCreation(this.#tx, { type })).rows[0]?.created_at ?? 0;
     const now = Math.max(latest, time);
     this.#latest.set(type, now);
     return now;
@@ -41,32 +42,33 @@ export class Turns {
 
   async #take(type: string): Promise<{ next: number; last: number }> {
     const portion = this.#portion.get(type) ?? 1;
-    this.#portion.set(type, Math.min(portion * 2, MOST_AT_ONCE));
-    const last = await takeNumbers(this.#tx, type, portion);
+    this.#portion.set(type, Math.min(portion * 2, MAX_PORTION));
+    const last = await allocateNumbers(this.#tx, type, portion);
     return { next: last - portion + 1, last };
   }
 }
 
 /** Takes numbers of a sequence that nobody else gets, in whatever database, and its turn; answers the last of them. */
-export async function takeNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
-  const [row] = (await takeTurn(tx, { type, portion: count })).rows;
+export async function allocateNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
+  const [row] = (await incrementSequence(tx, { type, portion: count })).rows;
   if (!row) throw new Error('a turn has no number');
   return row.seq;
 }
 
-const MOST_AT_ONCE = 64;
+const MAX_PORTION = 64;
 
-const takeTurn = compiledQuery<{ type: string; portion: number }, { seq: number }>((db, { type, portion }) =>
-  db
-    .insertInto('travel_turn')
-    .values({ type, seq: portion })
-    .onConflict((same) =>
-      same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', portion) })),
-    )
-    .returning('seq'),
+const incrementSequence = compiledQuery<{ type: string; portion: number }, { seq: number }>(
+  (db, { type, portion }) =>
+    db
+      .insertInto('travel_turn')
+      .values({ type, seq: portion })
+      .onConflict((same) =>
+        same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', portion) })),
+      )
+      .returning('seq'),
 );
 
-const lastOf = compiledQuery<{ type: string }, { created_at: number }>((db, { type }) =>
+const selectLatestCreation = compiledQuery<{ type: string }, { created_at: number }>((db, { type }) =>
   db
     .selectFrom('travel_resource')
     .select('created_at')

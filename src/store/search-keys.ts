@@ -6,17 +6,17 @@ import type { JsonObject } from '../schema/resource.ts';
  * The spelling under which a text is found without case. Made here, as one database folds ASCII only and the other by
  * its locale.
  */
-export function keyOf(text: string): string {
-  return bounded(foldCase(text));
+export function caseFoldedKey(text: string): string {
+  return hashIfLong(foldCase(text));
 }
 
 /** The text under which a value is found exactly. */
 export function exactKey(text: string): string {
-  return bounded(text);
+  return hashIfLong(text);
 }
 
 /** The key of an attribute that should be a text; anything else can't be searched for. */
-export function keyOfAttribute(value: unknown, key: (text: string) => string): string | null {
+export function attributeKey(value: unknown, key: (text: string) => string): string | null {
   return typeof value === 'string' ? key(value) : null;
 }
 
@@ -27,17 +27,17 @@ export function emailKeys({ emails }: JsonObject): string[] {
         typeof email === 'object' && email && !Array.isArray(email) ? email.value : null,
       )
     : [];
-  return [...new Set(values.filter((value) => typeof value === 'string').map(keyOf))];
+  return [...new Set(values.filter((value) => typeof value === 'string').map(caseFoldedKey))];
 }
 
 /** More than any honest name or address has. PostgreSQL refuses an index entry above 2,700 bytes. */
-const LONGEST = 500;
+const MAX_KEY_LENGTH = 500;
 
 /** How the key of a text that is too long begins. The key of no text is this with anything but a hash behind it. */
-export const HASHED = 'sha256:';
+export const HASH_PREFIX = 'sha256:';
 
 /** What is too long for an index is found by its hash; so is what looks like one. */
-function bounded(text: string): string {
-  const isKept = text.length <= LONGEST && !text.startsWith(HASHED);
-  return isKept ? text : `${HASHED}${createHash('sha256').update(text).digest('hex')}`;
+function hashIfLong(text: string): string {
+  const isKept = text.length <= MAX_KEY_LENGTH && !text.startsWith(HASH_PREFIX);
+  return isKept ? text : `${HASH_PREFIX}${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts';
 type Value = string | number | null;
 
 /** Stands for a value in a query that is prepared. */
-class Blank {
+class Placeholder {
   readonly name: PropertyKey;
 
   constructor(name: PropertyKey) {
@@ -23,7 +23,7 @@ class Blank {
 export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   build: (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {
-  const blanks = new Proxy({}, { get: (_target, name) => new Blank(name) }) as Values;
+  const blanks = new Proxy({}, { get: (_target, name) => new Placeholder(name) }) as Values;
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (db, values) => {
     const { adapter, plugins } = db.getExecutor();
@@ -32,14 +32,14 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
     const compiled = known ?? build(db, blanks).compile();
     if (plugins.length === 0 && !known) built.set(adapter, compiled);
     const parameters = compiled.parameters.map((value) =>
-      value instanceof Blank ? values[value.name as keyof Values] : value,
+      value instanceof Placeholder ? values[value.name as keyof Values] : value,
     );
     return db.executeQuery({ ...compiled, parameters });
   };
 }
 
 /** Prepared queries that differ by more than values: one for each shape, made when it is first asked for. */
-export function variants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
+export function compiledQueryVariants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
   build: (shape: Shape) => (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
 ): (shape: Shape) => ReturnType<typeof compiledQuery<Values, Row>> {
   const made = new Map<string, ReturnType<typeof compiledQuery<Values, Row>>>();
@@ -72,20 +72,20 @@ export async function inTransaction<T>(
       const result = await work(tx);
       if (kept.includes(result)) return result;
       undone.push({ result });
-      throw new Undo();
+      throw new Rollback();
     });
   } catch (error) {
     const [first] = undone;
-    if (first && error instanceof Undo) return first.result;
+    if (first && error instanceof Rollback) return first.result;
     throw error;
   }
 }
 
 /** Makes the transaction roll back, and goes no further than the function above. */
-class Undo extends Error {}
+class Rollback extends Error {}
 
 /** Goes through a list from a place on, which may belong to it; none: from the end at which the direction begins. */
-export type Step<Row> = (
+export type PageReader<Row> = (
   direction: 'asc' | 'desc',
   limit: number,
   from?: { place: Position; inclusive: boolean },
@@ -95,7 +95,7 @@ export type Step<Row> = (
 export async function pageAround<Row>(
   { order, limit }: Pick<ListQuery, 'order' | 'limit'>,
   edge: Edge | undefined,
-  step: Step<Row>,
+  step: PageReader<Row>,
 ): Promise<{ rows: Row[]; next: Row | undefined; previous: Row | undefined }> {
   const back = order === 'asc' ? 'desc' : 'asc';
   const beside = async (direction: 'asc' | 'desc', place: Position) =>
@@ -116,12 +116,12 @@ export function* batches<T>(all: readonly T[], size = 500): Generator<T[]> {
 }
 
 /** A value as it is kept in a JSON column. */
-export function toText(value: unknown): string {
+export function toJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
 /** What a JSON column holds. Only this store writes it, so its type is what was written. */
-export function fromText<T>(text: string): T {
+export function parseJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Member, MemberChange } from '../provisioning/group-ports.ts';
-import { keptMembers, toMember } from './member-list.ts';
-import { batches, yieldToEventLoop } from './statements.ts';
+import { readStoredMembers, toMember } from './group-members.ts';
+import { batches, yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** How many members are removed at a stretch; some milliseconds of work. */
-const POSITIONS_AT_ONCE = 500;
+const MEMBERS_AT_ONCE = 500;
 
 interface GroupKey {
   connection: string;
@@ -13,9 +13,9 @@ interface GroupKey {
 }
 
 /** What the steps came to: members that were there and are not, or not so, and members that were not there. */
-interface Difference {
-  gone: Map<string, Member>;
-  come: Set<string>;
+interface MemberDifference {
+  removed: Map<string, Member>;
+  added: Set<string>;
 }
 
 /**
@@ -28,25 +28,25 @@ export async function changeMembers(
   group: GroupKey,
   { steps, before }: { steps: MemberChange[]; before?: Member[] | undefined },
 ): Promise<'changed' | 'unchanged' | 'noTarget'> {
-  const difference: Difference = { gone: new Map(), come: new Set() };
+  const difference: MemberDifference = { removed: new Map(), added: new Set() };
   for (const [index, step] of steps.entries()) {
     switch (step.kind) {
       case 'require':
         if (!(await hasOneOfEach(tx, group, step.lists))) return 'noTarget';
         break;
       case 'add':
-        await add(tx, group, { members: step.members, difference });
+        await addMembers(tx, group, { members: step.members, difference });
         break;
       case 'remove':
-        await remove(tx, group, { values: step.values, difference });
+        await removeMembersByValue(tx, group, { values: step.values, difference });
         break;
       case 'replace': {
-        const current = (index === 0 ? before : undefined) ?? (await keptMembers(tx, group));
-        await replace(tx, group, { members: step.members, difference, current });
+        const current = (index === 0 ? before : undefined) ?? (await readStoredMembers(tx, group));
+        await replaceMembers(tx, group, { members: step.members, difference, current });
       }
     }
   }
-  return difference.gone.size + difference.come.size > 0 ? 'changed' : 'unchanged';
+  return difference.removed.size + difference.added.size > 0 ? 'changed' : 'unchanged';
 }
 
 async function hasOneOfEach(
@@ -69,10 +69,10 @@ async function hasOneOfEach(
   return lists.every((list) => list.some((value) => found.has(value)));
 }
 
-async function add(
+async function addMembers(
   tx: Kysely<Tables>,
   { connection, id }: GroupKey,
-  { members, difference }: { members: Member[]; difference: Difference },
+  { members, difference }: { members: Member[]; difference: MemberDifference },
 ): Promise<void> {
   const last = await tx
     .selectFrom('group_member')
@@ -81,8 +81,8 @@ async function add(
     .where('group_id', '=', id)
     .executeTakeFirst();
   let position = last?.position ?? -1;
-  for (const batch of batches(unique(members))) {
-    const kept = await withoutKnownTypes(tx, connection, batch);
+  for (const batch of batches(uniqueByValue(members))) {
+    const kept = await dropKnownTypes(tx, connection, batch);
     const rows = kept.map(({ value, display, type }) => {
       position += 1;
       const texts = { display: display ?? null, type: type ?? null };
@@ -95,18 +95,18 @@ async function add(
       .returning(['value', 'display', 'type'])
       .execute();
     for (const row of added) {
-      const before = difference.gone.get(row.value);
-      if (before && isSame(before, toMember(row))) difference.gone.delete(row.value);
-      else difference.come.add(row.value);
+      const before = difference.removed.get(row.value);
+      if (before && hasSameTexts(before, toMember(row))) difference.removed.delete(row.value);
+      else difference.added.add(row.value);
     }
     await yieldToEventLoop();
   }
 }
 
-async function remove(
+async function removeMembersByValue(
   tx: Kysely<Tables>,
   { connection, id }: GroupKey,
-  { values, difference }: { values: string[]; difference: Difference },
+  { values, difference }: { values: string[]; difference: MemberDifference },
 ): Promise<void> {
   for (const batch of batches(values)) {
     const removed = await tx
@@ -117,31 +117,31 @@ async function remove(
       .returning(['value', 'display', 'type'])
       .execute();
     for (const row of removed) {
-      if (!difference.come.delete(row.value)) difference.gone.set(row.value, toMember(row));
+      if (!difference.added.delete(row.value)) difference.removed.set(row.value, toMember(row));
     }
     await yieldToEventLoop();
   }
 }
 
-async function replace(
+async function replaceMembers(
   tx: Kysely<Tables>,
   group: GroupKey,
-  { members, difference, current }: { members: Member[]; difference: Difference; current: Member[] },
+  { members, difference, current }: { members: Member[]; difference: MemberDifference; current: Member[] },
 ): Promise<void> {
-  const kept = await withoutKnownTypes(tx, group.connection, unique(members));
+  const kept = await dropKnownTypes(tx, group.connection, uniqueByValue(members));
   const wanted = new Map(kept.map((member) => [member.value, member]));
   const leaving: string[] = [];
   for (const member of current) {
     const staying = wanted.get(member.value);
-    if (staying && isSame(staying, member)) wanted.delete(member.value);
+    if (staying && hasSameTexts(staying, member)) wanted.delete(member.value);
     else leaving.push(member.value);
   }
-  await remove(tx, group, { values: leaving, difference });
-  await add(tx, group, { members: [...wanted.values()], difference });
+  await removeMembersByValue(tx, group, { values: leaving, difference });
+  await addMembers(tx, group, { members: [...wanted.values()], difference });
 }
 
 /** Removes all members of a group in pieces; by the group's own removal they would all go at a stretch. */
-export async function removeMembers(tx: Kysely<Tables>, { connection, id }: GroupKey): Promise<void> {
+export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: GroupKey): Promise<void> {
   const members = () =>
     tx.selectFrom('group_member').where('connection_id', '=', connection).where('group_id', '=', id);
   for (;;) {
@@ -149,7 +149,7 @@ export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Grou
       .select('position')
       .orderBy('position')
       .limit(1)
-      .offset(POSITIONS_AT_ONCE - 1)
+      .offset(MEMBERS_AT_ONCE - 1)
       .executeTakeFirst();
     if (!last) return;
     await tx
@@ -163,13 +163,13 @@ export async function removeMembers(tx: Kysely<Tables>, { connection, id }: Grou
 }
 
 /** Each value once; the first stays. */
-function unique(members: Member[]): Member[] {
+function uniqueByValue(members: Member[]): Member[] {
   const found = new Map<string, Member>();
   for (const member of members) if (!found.has(member.value)) found.set(member.value, member);
   return [...found.values()];
 }
 
-function isSame(left: Member, right: Member): boolean {
+function hasSameTexts(left: Member, right: Member): boolean {
   return left.display === right.display && left.type === right.type;
 }
 
@@ -177,13 +177,13 @@ function isSame(left: Member, right: Member): boolean {
  * The members as they are kept: `type` is the client's word for an id that names nothing here, and otherwise follows
  * from the id, so that a client that sends back what it read changes nothing.
  */
-export async function withoutKnownTypes(
+export async function dropKnownTypes(
   db: Kysely<Tables>,
   connection: string,
   members: Member[],
 ): Promise<Member[]> {
   const typed = members.flatMap(({ value, type }) => (type === undefined ? [] : [value]));
-  const known = await knownAmong(db, connection, typed);
+  const known = await findKnownIds(db, connection, typed);
   return members.map((member) => {
     const { type: _, ...untyped } = member;
     return known.has(member.value) ? untyped : member;
@@ -191,7 +191,7 @@ export async function withoutKnownTypes(
 }
 
 /** The ids of live users and of groups. */
-async function knownAmong(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
+async function findKnownIds(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const batch of batches(ids)) {
     const users = await db

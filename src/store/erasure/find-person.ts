@@ -1,18 +1,17 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { Database } from '../database.ts';
-import { forgetErased } from '../erased-travelers.ts';
-import { unlink } from '../identity-changes.ts';
+import { deleteErasedTravelers } from '../erased-travelers.ts';
+import { unlinkTraveler } from '../identity-changes.ts';
 import { toIdentity } from '../identity-row.ts';
-import { exactKey, keyOf } from '../keys.ts';
-import { batches } from '../statements.ts';
+import { batches } from '../queries.ts';
+import { caseFoldedKey, exactKey } from '../search-keys.ts';
 import type { Tables } from '../tables.ts';
-import type { Place } from './identities.ts';
 
 type Row = Selectable<Tables['identity']>;
 
 /** An identity with the travel account that it belongs to. */
-export interface Belonging extends Identity {
+export interface IdentityInAccount extends Identity {
   account: string;
 }
 
@@ -24,20 +23,20 @@ export async function findPeople(
   { db }: Database,
   text: string,
   connection: string | undefined,
-): Promise<Belonging[][]> {
-  const named = (await rowsNamed(db, text)).filter(
+): Promise<IdentityInAccount[][]> {
+  const named = (await findRowsNamed(db, text)).filter(
     (row) => connection === undefined || row.connection_id === connection,
   );
   const people: Row[][] = [];
   for (const row of named) {
-    if (people.some((person) => person.some((one) => isSame(one, row)))) continue;
-    people.push(await allOf(db, row));
+    if (people.some((person) => person.some((one) => isSameIdentity(one, row)))) continue;
+    people.push(await findRowsOfPerson(db, row));
   }
   return people.map((rows) => rows.map((row) => ({ ...toIdentity(row), account: row.account })));
 }
 
-async function rowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
-  const key = keyOf(text);
+async function findRowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
+  const key = caseFoldedKey(text);
   return db
     .selectFrom('identity')
     .selectAll()
@@ -64,21 +63,21 @@ async function rowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
 }
 
 /** Follows what ties identities together until nothing is added. */
-async function allOf(db: Kysely<Tables>, first: Row): Promise<Row[]> {
+async function findRowsOfPerson(db: Kysely<Tables>, first: Row): Promise<Row[]> {
   const all = [first];
   for (const row of all) {
-    for (const other of await neighbours(db, row)) {
-      if (!all.some((one) => isSame(one, other)) && isSamePerson(row, other)) all.push(other);
+    for (const other of await findRelatedRows(db, row)) {
+      if (!all.some((one) => isSameIdentity(one, other)) && isSamePerson(row, other)) all.push(other);
     }
   }
   return all;
 }
 
-function isSame(one: Row, other: Row): boolean {
+function isSameIdentity(one: Row, other: Row): boolean {
   return one.connection_id === other.connection_id && one.id === other.id;
 }
 
-async function neighbours(
+async function findRelatedRows(
   db: Kysely<Tables>,
   { account, travel_id, external_id, user_name_key }: Row,
 ): Promise<Row[]> {
@@ -113,10 +112,17 @@ function isMove(from: Row, to: Row): boolean {
   return toIdentity(from).origin.movedTo === to.connection_id;
 }
 
+/** An identity of the person, as it was judged. */
+export interface IdentityVersion {
+  connection: string;
+  id: string;
+  version: number;
+}
+
 /** Whether all of these identities are as they were judged, and their leases are still held. */
-export async function areUnchanged(
+export async function areIdentitiesUnchanged(
   { db }: Database,
-  places: readonly Place[],
+  places: readonly IdentityVersion[],
   token: string,
 ): Promise<boolean> {
   for (const { connection, id, version } of places) {
@@ -134,9 +140,9 @@ export async function areUnchanged(
 }
 
 /** Whose identities stay, although their erasure had begun. */
-export interface Returned {
+export interface ReturnedPerson {
   account: string;
-  identities: readonly Place[];
+  identities: readonly IdentityVersion[];
   travelIds: readonly string[];
   /** Those of the travelers who were erased before. */
   erased: readonly string[];
@@ -146,7 +152,7 @@ export interface Returned {
  * Lets the reconciler make a new traveler for a person whom the IdP wants again after their traveler was erased. The hash of an
  * erased traveler stays, so that no import shows what is left of it; that of a traveler who was not erased goes.
  */
-export async function keepIdentities({ db }: Database, person: Returned): Promise<void> {
+export async function keepReturnedPerson({ db }: Database, person: ReturnedPerson): Promise<void> {
   const { account, identities, travelIds, erased } = person;
   await db.transaction().execute(async (tx) => {
     for (const place of identities) {
@@ -156,15 +162,18 @@ export async function keepIdentities({ db }: Database, person: Returned): Promis
         .where('connection_id', '=', place.connection)
         .where('id', '=', place.id)
         .executeTakeFirst();
-      if (row && row.travel_id !== null && erased.includes(row.travel_id)) await unlink(tx, place);
+      if (row && row.travel_id !== null && erased.includes(row.travel_id)) await unlinkTraveler(tx, place);
     }
     const kept = travelIds.filter((id) => !erased.includes(id));
-    await forgetErased(tx, account, kept);
+    await deleteErasedTravelers(tx, account, kept);
   });
 }
 
 /** Those of these travelers who are linked to an identity of anybody. */
-export async function linkedAmong({ db }: Database, travelIds: readonly string[]): Promise<Set<string>> {
+export async function findLinkedTravelers(
+  { db }: Database,
+  travelIds: readonly string[],
+): Promise<Set<string>> {
   const linked = new Set<string>();
   for (const batch of batches([...travelIds])) {
     const rows = await db
@@ -175,4 +184,94 @@ export async function linkedAmong({ db }: Database, travelIds: readonly string[]
     for (const { travel_id } of rows) if (travel_id !== null) linked.add(travel_id);
   }
   return linked;
+}
+
+/** The names of a person, and where they are looked for. */
+export interface SharedNamesQuery {
+  account: string;
+  /** The identities of the person, as `<connection>/<id>`. */
+  own: ReadonlySet<string>;
+  names: readonly string[];
+}
+
+/** The connections of a travel account. */
+export async function readConnectionIds(db: Kysely<Tables>, account: string): Promise<string[]> {
+  const rows = await db.selectFrom('connection').select('id').where('account', '=', account).execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Those of the names that another identity of the account has as userName, externalId, display name or address, each with
+ * the connections in which it does.
+ */
+export async function findSharedNames(
+  { db }: Database,
+  asked: SharedNamesQuery,
+): Promise<Map<string, Set<string>>> {
+  const shared = new Map<string, Set<string>>();
+  const byKey = groupByKey(asked.names, caseFoldedKey);
+  const byExactKey = groupByKey(asked.names, exactKey);
+  const note = (names: Map<string, string[]>, rows: NameHolder[]) => {
+    for (const { connection_id, id, key } of rows) {
+      if (asked.own.has(`${connection_id}/${id}`)) continue;
+      for (const name of names.get(key ?? '') ?? [])
+        shared.set(name, (shared.get(name) ?? new Set<string>()).add(connection_id));
+    }
+  };
+  for (const column of ['user_name_key', 'display_name_key', 'travel_email_key'] as const)
+    note(byKey, await findNameHolders(db, asked.account, { column, keys: [...byKey.keys()] }));
+  note(
+    byExactKey,
+    await findNameHolders(db, asked.account, { column: 'external_id', keys: [...byExactKey.keys()] }),
+  );
+  note(byKey, await findEmailHolders(db, asked.account, [...byKey.keys()]));
+  return shared;
+}
+
+function groupByKey(names: readonly string[], key: (name: string) => string): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names) groups.set(key(name), [...(groups.get(key(name)) ?? []), name]);
+  return groups;
+}
+
+interface NameHolder {
+  connection_id: string;
+  id: string;
+  key: string | null;
+}
+
+async function findNameHolders(
+  db: Kysely<Tables>,
+  account: string,
+  {
+    column,
+    keys,
+  }: { column: 'user_name_key' | 'display_name_key' | 'travel_email_key' | 'external_id'; keys: string[] },
+): Promise<NameHolder[]> {
+  const found: NameHolder[] = [];
+  for (const batch of batches(keys))
+    found.push(
+      ...(await db
+        .selectFrom('identity')
+        .select(['connection_id', 'id', `${column} as key`])
+        .where('account', '=', account)
+        .where(column, 'in', batch)
+        .execute()),
+    );
+  return found;
+}
+
+async function findEmailHolders(db: Kysely<Tables>, account: string, keys: string[]): Promise<NameHolder[]> {
+  const found: NameHolder[] = [];
+  for (const batch of batches(keys))
+    found.push(
+      ...(await db
+        .selectFrom('identity_email as email')
+        .innerJoin('connection', 'connection.id', 'email.connection_id')
+        .select(['email.connection_id', 'email.identity_id as id', 'email.email_key as key'])
+        .where('connection.account', '=', account)
+        .where('email.email_key', 'in', batch)
+        .execute()),
+    );
+  return found;
 }

@@ -1,36 +1,33 @@
 import type { Kysely } from 'kysely';
-import { wakeWaiting } from '../connections.ts';
-import { liveOf, recount } from '../counters.ts';
+import { liveFlag, updateCounters } from '../counters.ts';
 import type { Database } from '../database.ts';
-import { leaveGroups } from '../delete-identities.ts';
-import { noteErased } from '../erased-travelers.ts';
+import { markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
+import { recordErasedTraveler } from '../erased-travelers.ts';
 import { leases } from '../leases.ts';
 import type { Tables } from '../tables.ts';
-import type { Mentions } from './mentions.ts';
-import { type Known, leaveAllGroups, type Referred, removeReferences } from './other-people.ts';
-import { connectionsOf } from './shared-names.ts';
-
-/** An identity of the person, as it was judged. */
-export interface Place {
-  connection: string;
-  id: string;
-  version: number;
-}
+import { type IdentityVersion, readConnectionIds } from './find-person.ts';
+import type { NameMatcher } from './matchers.ts';
+import {
+  type AccountMatchers,
+  deleteMemberships,
+  deleteReferencesTo,
+  type PersonReferences,
+} from './redact-others.ts';
 
 /**
  * Takes the leases of identities, so that nobody sends anything for them meanwhile; false, with none taken, while a
  * reconciler holds one of them.
  */
-export async function takeLeases(
+export async function leaseIdentities(
   database: Database,
-  places: readonly Place[],
+  places: readonly IdentityVersion[],
   lease: { token: string; until: number; now: number },
 ): Promise<boolean> {
   const held = leases(database);
-  const taken: Place[] = [];
+  const taken: IdentityVersion[] = [];
   for (const place of places) {
     if (!(await held.acquire(place.connection, place.id, lease))) {
-      await releaseLeases(database, taken, lease.token);
+      await releaseIdentities(database, taken, lease.token);
       return false;
     }
     taken.push(place);
@@ -39,26 +36,26 @@ export async function takeLeases(
 }
 
 /** Gives the leases back. */
-export async function releaseLeases(
+export async function releaseIdentities(
   database: Database,
-  places: readonly Place[],
+  places: readonly IdentityVersion[],
   token: string,
 ): Promise<void> {
   for (const { connection, id } of places) await leases(database).release(connection, id, token);
 }
 
 /** Who is removed. */
-export interface Removed extends Referred {
-  identities: readonly Place[];
+export interface PersonToDelete extends PersonReferences {
+  identities: readonly IdentityVersion[];
 }
 
 /** From now on imports and links pass over the travelers of the person. */
-export async function noteErasedTravelers(
+export async function recordErasedTravelers(
   { db }: Database,
-  { account, travelIds }: Removed,
+  { account, travelIds }: PersonToDelete,
   now: number,
 ): Promise<void> {
-  for (const travelId of travelIds) await noteErased(db, { account, travelId, now });
+  for (const travelId of travelIds) await recordErasedTraveler(db, { account, travelId, now });
 }
 
 /**
@@ -66,17 +63,17 @@ export async function noteErasedTravelers(
  * memberships, in one transaction. `lost`: a lease was lost, or the IdP has written
  * one of them meanwhile, and nothing is changed.
  */
-export async function removeIdentities(
+export async function deletePersonIdentities(
   { db }: Database,
-  person: Removed,
+  person: PersonToDelete,
   { token, now }: { token: string; now: number },
 ): Promise<'done' | 'lost'> {
   return db
     .transaction()
     .execute(async (tx) => {
-      for (const place of person.identities) await removeIdentity(tx, place, token);
-      await removeReferences(tx, person);
-      await leaveAllGroups(tx, person, now);
+      for (const place of person.identities) await deleteIdentity(tx, place, token);
+      await deleteReferencesTo(tx, person);
+      await deleteMemberships(tx, person, now);
       return 'done' as const;
     })
     .catch((error: unknown) => {
@@ -88,9 +85,9 @@ export async function removeIdentities(
 /** Undoes the transaction. */
 class LeaseLost extends Error {}
 
-async function removeIdentity(
+async function deleteIdentity(
   tx: Kysely<Tables>,
-  { connection, id, version }: Place,
+  { connection, id, version }: IdentityVersion,
   token: string,
 ): Promise<void> {
   const row = await tx
@@ -102,19 +99,19 @@ async function removeIdentity(
     .returning(['account', 'position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
   if (!row) throw new LeaseLost();
-  await recount(tx, connection, [{ before: { ...row, live: liveOf(row) } }]);
-  await leaveGroups(tx, connection, { ids: [id] });
+  await updateCounters(tx, connection, [{ before: { ...row, live: liveFlag(row) } }]);
+  await removeFromGroups(tx, connection, { ids: [id] });
   await tx
     .deleteFrom('departure')
     .where('connection_id', '=', connection)
     .where('identity_id', '=', id)
     .execute();
   const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);
-  await wakeWaiting(tx, row.account, freed);
+  await markWaitersDirty(tx, row.account, freed);
 }
 
 /** Removes the API keys and OAuth clients of a user of the travel service, whose names may name the person. */
-export async function removeCredentials({ db }: Database, userId: string): Promise<void> {
+export async function deleteUserCredentials({ db }: Database, userId: string): Promise<void> {
   await db
     .deleteFrom('travel_api_key')
     .where('user_type', '=', 'user')
@@ -124,22 +121,22 @@ export async function removeCredentials({ db }: Database, userId: string): Promi
 }
 
 /** What names the person in a travel account, and in its travel service. */
-export interface Told extends Known {
-  inTravel: Mentions;
+export interface PersonMentions extends AccountMatchers {
+  inTravel: NameMatcher;
 }
 
 /**
  * Credentials and groups of the travel account whose names, given by an admin or the IdP, name the person; they are left to
  * the admin.
  */
-export async function namedElsewhere({ db }: Database, told: Told): Promise<string[]> {
-  const connections = new Set(await connectionsOf(db, told.account));
+export async function findNamedRecords({ db }: Database, told: PersonMentions): Promise<string[]> {
+  const connections = new Set(await readConnectionIds(db, told.account));
   const found: string[] = [];
   const note = (kind: string, rows: { id: string; name: string; connection_id: string | null }[]) => {
     for (const { id, name, connection_id } of rows) {
       if (connection_id !== null && !connections.has(connection_id)) continue;
-      const names = connection_id === null ? told.inTravel : told.mentionsIn(connection_id);
-      if (names.isTold(name)) found.push(`${kind} ${id}`);
+      const names = connection_id === null ? told.inTravel : told.matcherFor(connection_id);
+      if (names.matchesSentence(name)) found.push(`${kind} ${id}`);
     }
   };
   note('SCIM token', await db.selectFrom('token').select(['id', 'name', 'connection_id']).execute());

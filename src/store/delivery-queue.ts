@@ -1,0 +1,280 @@
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
+import type {
+  Delivery,
+  DeliveryLease,
+  DeliveryOutcome,
+  DeliveryQueue,
+  DeliveryStatus,
+  DueQuery,
+} from '../travel/webhooks/ports.ts';
+import type { Database } from './database.ts';
+import { compiledQuery, parseJson, toJson } from './queries.ts';
+import type { Tables } from './tables.ts';
+
+/** The queues in a database. What an attempt made is a note: if a failure of power takes it, the event is sent again. */
+export function deliveryQueue({ db, withRelaxedDurability }: Database): DeliveryQueue {
+  return {
+    dueWebhooks: (query) => findDueWebhooks(db, query),
+    acquireLease: (lease, now) => withRelaxedDurability(db, (relaxed) => takeQueueLease(relaxed, lease, now)),
+    nextDelivery: (webhookId, now) => readNextDelivery(db, webhookId, now),
+    saveOutcome: (lease, id, outcome) =>
+      withRelaxedDurability(db, (relaxed) =>
+        relaxed.transaction().execute((tx) => saveDeliveryOutcome(tx, lease, { id, outcome })),
+      ),
+    releaseLeases: (lease, now) => releaseQueueLease(db, lease, now),
+    applyWebhookChange: (webhookId, now, limit) =>
+      db.transaction().execute(async (tx) => {
+        await lockQueue(tx, webhookId);
+        if (!(await isEnabled(tx, webhookId))) return cancelPending(tx, webhookId, limit);
+        await makeDueNow(tx, webhookId, now);
+        return 0;
+      }),
+  };
+}
+
+/** The most that were asked for and are tried at once when a webhook was mended. */
+const MAX_REDELIVERIES_MADE_DUE = 100;
+
+type QueueExpression = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
+
+async function findDueWebhooks(db: Kysely<Tables>, { now, failing, limit }: DueQuery): Promise<string[]> {
+  const rows = await db
+    .selectFrom('travel_delivery_queue')
+    .select('webhook_id')
+    .where('pending', '>', 0)
+    .where((queue) => isUnleased(queue, now))
+    .where('failing_since', failing ? 'is not' : 'is', null)
+    .where((queue) =>
+      queue.or([
+        queue(selectPendingEvents(queue).select('next_attempt_at').orderBy('seq').limit(1), '<=', now),
+        queue.exists(selectDueRedeliveries(queue, now).select('id')),
+      ]),
+    )
+    // Who was served last comes last, and who never was comes first.
+    .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)))
+    .limit(limit)
+    .execute();
+  return rows.map(({ webhook_id }) => webhook_id);
+}
+
+function isUnleased(queue: QueueExpression, now: number) {
+  return queue.or([queue('lease_until', 'is', null), queue('lease_until', '<=', now)]);
+}
+
+function selectPending(queue: QueueExpression, redelivery: 0 | 1) {
+  return queue
+    .selectFrom('travel_delivery')
+    .whereRef('travel_delivery.webhook_id', '=', 'travel_delivery_queue.webhook_id')
+    .where('status', '=', sql.lit('pending'))
+    .where('redelivery', '=', redelivery);
+}
+
+function selectPendingEvents(queue: QueueExpression) {
+  return selectPending(queue, 0);
+}
+
+function selectDueRedeliveries(queue: QueueExpression, now: number) {
+  return selectPending(queue, 1).where('next_attempt_at', '<=', now);
+}
+
+async function takeQueueLease(db: Kysely<Tables>, lease: DeliveryLease, now: number): Promise<boolean> {
+  const taken = await db
+    .updateTable('travel_delivery_queue')
+    .set({ lease_token: lease.token, lease_until: lease.until })
+    .where('webhook_id', '=', lease.webhookId)
+    .where((queue) => isUnleased(queue, now))
+    .returning('webhook_id')
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+async function readNextDelivery(
+  db: Kysely<Tables>,
+  webhookId: string,
+  now: number,
+): Promise<Delivery | undefined> {
+  const one = (redelivery: 0 | 1) =>
+    db
+      .selectFrom('travel_delivery')
+      .selectAll()
+      .where('webhook_id', '=', webhookId)
+      .where('status', '=', sql.lit('pending'))
+      .where('redelivery', '=', redelivery)
+      .orderBy('seq')
+      .limit(1);
+  const askedFor = await one(1).where('next_attempt_at', '<=', now).executeTakeFirst();
+  const row = askedFor ?? (await one(0).executeTakeFirst());
+  return row && (row.next_attempt_at ?? now) <= now ? toDelivery(row) : undefined;
+}
+
+function toDelivery(row: Selectable<Tables['travel_delivery']>): Delivery {
+  const { id, webhook_id, event_id, attempts } = row;
+  return { id, webhookId: webhook_id, eventId: event_id, attempts: parseJson(attempts) };
+}
+
+async function releaseQueueLease(
+  db: Kysely<Tables>,
+  lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all',
+  now: number,
+): Promise<void> {
+  const given = db.updateTable('travel_delivery_queue').set({ lease_token: null, lease_until: now });
+  const held =
+    lease === 'all'
+      ? given.where('lease_token', 'is not', null)
+      : given.where('webhook_id', '=', lease.webhookId).where('lease_token', '=', lease.token);
+  await held.execute();
+}
+
+/** A webhook that is enabled is found by what it selects: asked in the transaction, so that nothing of a new beginning is lost. */
+async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean> {
+  const found = await tx
+    .selectFrom('travel_index')
+    .select('id')
+    .where('type', '=', 'webhook')
+    .where('id', '=', webhookId)
+    .where('name', '=', 'kind')
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Only the first in order waits for its time, and what was asked for. */
+async function makeDueNow(tx: Kysely<Tables>, webhookId: string, now: number): Promise<void> {
+  for (const redelivery of [0, 1]) {
+    await tx
+      .updateTable('travel_delivery')
+      .set({ next_attempt_at: now })
+      .where('id', 'in', (some) =>
+        some
+          .selectFrom('travel_delivery')
+          .select('id')
+          .where('webhook_id', '=', webhookId)
+          .where('status', '=', sql.lit('pending'))
+          .where('redelivery', '=', redelivery)
+          .orderBy('seq')
+          .limit(redelivery === 0 ? 1 : MAX_REDELIVERIES_MADE_DUE),
+      )
+      .where('next_attempt_at', '>', now)
+      .execute();
+  }
+}
+
+async function cancelPending(tx: Kysely<Tables>, webhookId: string, limit: number): Promise<number> {
+  const rows = await tx
+    .updateTable('travel_delivery')
+    .set({ status: 'canceled', next_attempt_at: null })
+    .where('id', 'in', (some) =>
+      some
+        .selectFrom('travel_delivery')
+        .select('id')
+        .where('webhook_id', '=', webhookId)
+        .where('status', '=', sql.lit('pending'))
+        .limit(limit),
+    )
+    .returning('id')
+    .execute();
+  await countDeliveries(tx, webhookId, { pending: -rows.length, canceled: rows.length });
+  await setFailingSince(tx, webhookId, null);
+  return rows.length;
+}
+
+/** Keeps what an attempt made of a delivery, as far as the lease is still held. */
+export async function saveDeliveryOutcome(
+  tx: Kysely<Tables>,
+  { webhookId, token, until }: DeliveryLease,
+  { id, outcome }: { id: string; outcome: DeliveryOutcome },
+): Promise<{ failingSince: number | undefined } | 'lost'> {
+  const queue = await tx
+    .updateTable('travel_delivery_queue')
+    .set({ lease_until: until })
+    .where('webhook_id', '=', webhookId)
+    .where('lease_token', '=', token)
+    .returning('failing_since')
+    .executeTakeFirst();
+  if (!queue) return 'lost';
+  const found = await tx
+    .selectFrom('travel_delivery')
+    .select('status')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const status = statusAfter(found?.status, outcome);
+  // Gone: it became too old while it was under way.
+  if (found) await updateDelivery(tx, { webhookId, id, from: found.status, to: status }, outcome);
+  const failingSince =
+    status === outcome.status ? failingAfter(queue.failing_since, outcome) : queue.failing_since;
+  if (failingSince !== queue.failing_since) await setFailingSince(tx, webhookId, failingSince);
+  return { failingSince: failingSince ?? undefined };
+}
+
+/** What was canceled while it was under way is not tried again, but if it arrived, it arrived. */
+function statusAfter(found: string | undefined, { status }: DeliveryOutcome): string {
+  return found === undefined || found === 'pending' || status === 'succeeded' ? status : found;
+}
+
+async function updateDelivery(
+  tx: Kysely<Tables>,
+  { webhookId, id, from, to }: { webhookId: string; id: string; from: string; to: string },
+  { attempts, nextAttemptAt }: DeliveryOutcome,
+): Promise<void> {
+  await tx
+    .updateTable('travel_delivery')
+    .set({
+      status: to,
+      attempts: toJson(attempts),
+      next_attempt_at: to === 'pending' ? (nextAttemptAt ?? null) : null,
+    })
+    .where('id', '=', id)
+    .execute();
+  if (from !== to) await countDeliveries(tx, webhookId, { [from]: -1, [to]: 1 });
+}
+
+function failingAfter(since: number | null, { status, attempts }: DeliveryOutcome): number | null {
+  return status === 'succeeded' ? null : (since ?? attempts.at(-1)?.at ?? null);
+}
+
+/** Since when all attempts fail; null: the last one did not, or none was made since. */
+export async function setFailingSince(
+  tx: Kysely<Tables>,
+  webhookId: string,
+  since: number | null,
+): Promise<void> {
+  await tx
+    .updateTable('travel_delivery_queue')
+    .set({ failing_since: since })
+    .where('webhook_id', '=', webhookId)
+    .execute();
+}
+
+/** Counts deliveries of a webhook up or down; the first of all makes its queue. */
+export async function countDeliveries(
+  tx: Kysely<Tables>,
+  webhookId: string,
+  { pending = 0, succeeded = 0, failed = 0, canceled = 0 }: Partial<Record<DeliveryStatus, number>>,
+): Promise<void> {
+  await addToCounts(tx, { webhookId, pending, succeeded, failed, canceled });
+}
+
+/** Taken before anything of a queue is changed: whoever else changes it waits here, and nobody counts what another has counted. */
+export async function lockQueue(tx: Kysely<Tables>, webhookId: string): Promise<void> {
+  await tx
+    .updateTable('travel_delivery_queue')
+    .set(({ ref }) => ({ pending: ref('pending') }))
+    .where('webhook_id', '=', webhookId)
+    .execute();
+}
+
+const addToCounts = compiledQuery<Record<DeliveryStatus, number> & { webhookId: string }, unknown>(
+  (db, { webhookId, pending, succeeded, failed, canceled }) => {
+    return db
+      .insertInto('travel_delivery_queue')
+      .values({ webhook_id: webhookId, pending, succeeded, failed, canceled })
+      .onConflict((same) =>
+        same.column('webhook_id').doUpdateSet((row) => ({
+          pending: sql<number>`${row.ref('travel_delivery_queue.pending')} + ${pending}`,
+          succeeded: sql<number>`${row.ref('travel_delivery_queue.succeeded')} + ${succeeded}`,
+          failed: sql<number>`${row.ref('travel_delivery_queue.failed')} + ${failed}`,
+          canceled: sql<number>`${row.ref('travel_delivery_queue.canceled')} + ${canceled}`,
+        })),
+      );
+  },
+);

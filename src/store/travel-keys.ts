@@ -1,0 +1,201 @@
+import type { Selectable, Transaction } from 'kysely';
+import type { IndexedValue, Keys, NamedValue, ResourceRef } from '../travel/ports.ts';
+import { compiledQuery, pick } from './queries.ts';
+import type { Tables, TravelRow } from './tables.ts';
+import { addToBlocks, addToListCount, removeFromBlocks } from './travel-positions.ts';
+
+/** Keeps what a resource that changed is found by. */
+export async function replaceIndexRows(
+  tx: Transaction<Tables>,
+  { before, row }: { before: TravelRow; row: TravelRow },
+  wanted: IndexedValue[],
+): Promise<void> {
+  const old = await readIndexRows(tx, row);
+  const key = ({ name, value }: IndexedValue) => JSON.stringify([name, value]);
+  // The pages of the archived and of the others are entered by this table alone, so all of its rows tell who is what.
+  const stays = new Set(before.archived === row.archived ? old.map(key) : []);
+  const kept = new Set(wanted.map(key).filter((one) => stays.has(one)));
+  const gone = old.filter((one) => !kept.has(key(one)));
+  for (const { name, value } of gone) {
+    await tx
+      .deleteFrom('travel_index')
+      .where('type', '=', row.type)
+      .where('name', '=', name)
+      .where('value', '=', value)
+      .where('seq', '=', row.seq)
+      .execute();
+  }
+  await removeFromLists(tx, before, gone);
+  await addIndexRows(
+    tx,
+    row,
+    wanted.filter((one) => !kept.has(key(one))),
+  );
+}
+
+/** What a resource is found by. */
+export async function readIndexRows(
+  tx: Transaction<Tables>,
+  { type, id }: ResourceRef,
+): Promise<IndexedValue[]> {
+  const { rows } = await selectIndexRows(tx, { type, id });
+  return rows.map(({ name, value, list }) => ({ name, value, list: list ?? undefined }));
+}
+
+const selectIndexRows = compiledQuery<
+  ResourceRef,
+  Pick<Selectable<Tables['travel_index']>, 'name' | 'value' | 'list'>
+>((db, { type, id }) =>
+  db
+    .selectFrom('travel_index')
+    .select(['name', 'value', 'list'])
+    .where('type', '=', type)
+    .where('id', '=', id),
+);
+
+/** Keeps what a resource is found by, in the lists that it comes into, too. */
+export async function addIndexRows(
+  tx: Transaction<Tables>,
+  row: TravelRow,
+  index: IndexedValue[],
+): Promise<void> {
+  const { type, id, archived, seq } = row;
+  for (const { name, value, list = null } of index)
+    await insertIndex(tx, { type, id, name, value, archived, seq, list });
+  for (const { name, value, list } of index) {
+    if (list === 'counted') await addToListCount(tx, { type, list: name, archived: 0, by: 1 });
+    if (list) await addToBlocks(tx, { type, list: name }, { value, seq, archived });
+  }
+}
+
+const INDEX_COLUMNS = ['type', 'id', 'name', 'value', 'archived', 'seq', 'list'] as const;
+
+const insertIndex = compiledQuery<Selectable<Tables['travel_index']>, unknown>((db, row) =>
+  db.insertInto('travel_index').values(pick(row, INDEX_COLUMNS)),
+);
+
+/** Takes a resource out of the lists that it was in by these values. */
+export async function removeFromLists(
+  tx: Transaction<Tables>,
+  { type, archived, seq }: TravelRow,
+  index: IndexedValue[],
+): Promise<void> {
+  for (const { name, value, list } of index) {
+    if (list === 'counted') await addToListCount(tx, { type, list: name, archived: 0, by: -1 });
+    if (list) await removeFromBlocks(tx, { type, list: name }, { value, seq, archived });
+  }
+}
+
+/** Keeps the unique values of a resource that changed; answers the name of one that another has. */
+export async function replaceUniqueValues(
+  tx: Transaction<Tables>,
+  row: TravelRow,
+  wanted: Keys['unique'],
+): Promise<{ taken: string } | undefined> {
+  const { type, id } = row;
+  const { rows: held } = await selectUniqueValues(tx, { type, id });
+  const isHeld = (one: Keys['unique'][number]) =>
+    held.some(({ name, value }) => name === one.name && value === one.value);
+  const changed = wanted.filter((one) => !isHeld(one));
+  for (const { name } of changed) {
+    const mine = tx.deleteFrom('travel_unique').where('type', '=', type).where('id', '=', id);
+    await mine.where('name', '=', name).execute();
+  }
+  return addUniqueValues(tx, row, changed);
+}
+
+const selectUniqueValues = compiledQuery<ResourceRef, NamedValue>((db, { type, id }) =>
+  db.selectFrom('travel_unique').select(['name', 'value']).where('type', '=', type).where('id', '=', id),
+);
+
+/** Keeps unique values; answers the name of one that another resource has. */
+export async function addUniqueValues(
+  tx: Transaction<Tables>,
+  { type, id }: TravelRow,
+  unique: Keys['unique'],
+): Promise<{ taken: string } | undefined> {
+  for (const { name, value } of unique) {
+    const { numAffectedRows } = await insertUniqueValue(tx, { type, name, value, id });
+    if (numAffectedRows !== 1n) return { taken: name };
+  }
+  return undefined;
+}
+
+const UNIQUE_COLUMNS = ['type', 'name', 'value', 'id'] as const;
+
+const insertUniqueValue = compiledQuery<Selectable<Tables['travel_unique']>, unknown>((db, row) =>
+  db
+    .insertInto('travel_unique')
+    .values(pick(row, UNIQUE_COLUMNS))
+    .onConflict((same) => same.doNothing()),
+);
+
+/** True when another resource refers to it. */
+export async function isReferenced(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<boolean> {
+  const referrer = await tx
+    .selectFrom('travel_reference')
+    .select('from_id')
+    .where('to_type', '=', type)
+    .where('to_id', '=', id)
+    .where((row) => row.or([row('from_type', '<>', type), row('from_id', '<>', id)]))
+    .limit(1)
+    .executeTakeFirst();
+  return referrer !== undefined;
+}
+
+/** Keeps the references of a resource that changed. */
+export async function replaceReferences(
+  tx: Transaction<Tables>,
+  row: TravelRow,
+  wanted: ResourceRef[],
+): Promise<void> {
+  const { rows: held } = await selectReferencesFrom(tx, { type: row.type, id: row.id });
+  const key = (type: string, id: string) => `${type} ${id}`;
+  const now = new Set(wanted.map(({ type, id }) => key(type, id)));
+  const before = new Set(held.map(({ to_type, to_id }) => key(to_type, to_id)));
+  for (const { to_type, to_id } of held.filter((one) => !now.has(key(one.to_type, one.to_id)))) {
+    await tx
+      .deleteFrom('travel_reference')
+      .where('from_type', '=', row.type)
+      .where('from_id', '=', row.id)
+      .where('to_type', '=', to_type)
+      .where('to_id', '=', to_id)
+      .execute();
+  }
+  await addReferences(
+    tx,
+    row,
+    wanted.filter(({ type, id }) => !before.has(key(type, id))),
+  );
+}
+
+const selectReferencesFrom = compiledQuery<
+  ResourceRef,
+  Pick<Selectable<Tables['travel_reference']>, 'to_type' | 'to_id'>
+>((db, { type, id }) =>
+  db
+    .selectFrom('travel_reference')
+    .select(['to_type', 'to_id'])
+    .where('from_type', '=', type)
+    .where('from_id', '=', id),
+);
+
+/** Keeps references; one statement for each, as a document may refer to more than a statement takes parameters for. */
+export async function addReferences(
+  tx: Transaction<Tables>,
+  { type, id }: TravelRow,
+  targets: ResourceRef[],
+): Promise<void> {
+  for (const to of targets) {
+    await insertReference(tx, { from_type: type, from_id: id, to_type: to.type, to_id: to.id });
+  }
+}
+
+const REFERENCE_COLUMNS = ['from_type', 'from_id', 'to_type', 'to_id'] as const;
+
+const insertReference = compiledQuery<Selectable<Tables['travel_reference']>, unknown>((db, row) =>
+  db
+    .insertInto('travel_reference')
+    .values(pick(row, REFERENCE_COLUMNS))
+    .onConflict((same) => same.doNothing()),
+);
