@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/generated-schemas.js';
 import { urns } from '../dist/schema/resource.js';
-import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/resource-types.js';
 import { defaultRules } from '../dist/translator/default-rules.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';

@@ -1,11 +1,6 @@
+import { enterpriseSchema, groupSchema, travelSchema, userSchema } from '../schema/generated-schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import {
-  enterpriseSchema,
-  groupSchema,
-  type ResourceType,
-  travelSchema,
-  userSchema,
-} from '../schema/resource-types.ts';
+import type { ResourceType } from '../schema/resource-types.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { JsonText } from './list-response.ts';
 

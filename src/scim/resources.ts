@@ -9,6 +9,7 @@ import type { Endpoint, ResourceResponse } from './endpoint.ts';
 import { ScimError, sendAsScim, toLoggedScimError } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { bufferStart, listResponse, type StreamedText } from './list-response.ts';
+import { scimmySchemas } from './schemas.ts';
 import { usersEndpoint } from './users.ts';
 
 /** Longer than any id of ours; what is longer cannot exist. */
@@ -49,9 +50,9 @@ function moveLayersAhead({ stack }: Router, isMoved: (layer: Layer) => boolean):
 /** SCIMMY keeps its resource types for the whole process, so they are declared once, by whoever comes first. */
 function declareResources(): void {
   if (SCIMMY.Resources.declared('User') !== undefined) return;
-  const { User, Group } = SCIMMY.Schemas;
-  declareResource(userType, resourceClass(userType, usersEndpoint, User));
-  declareResource(groupType, resourceClass(groupType, groupsEndpoint, Group));
+  const { user, group } = scimmySchemas();
+  declareResource(userType, resourceClass(userType, usersEndpoint, user));
+  declareResource(groupType, resourceClass(groupType, groupsEndpoint, group));
 }
 
 function declareResource({ name }: ResourceType, own: ReturnType<typeof resourceClass>): void {
@@ -65,7 +66,7 @@ const Resource = SCIMMY.Types.Resource as unknown as new () => object;
 function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SCIMMY.Types.Schema) {
   return class extends Resource {
     static readonly endpoint = type.endpoint;
-    // Declared with the class, and not used: our schemas are in the room of that name.
+    // What the class serves, declared to SCIMMY; requests use the attribute tables of `type`, read from the same schema.
     static readonly schema = schema;
     // SCIMMYRouters sets it on every request, for all of them at once; it is never read.
     static basepath = () => undefined;

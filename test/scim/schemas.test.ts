@@ -1,0 +1,60 @@
+import SCIMMY from 'scimmy';
+import {
+  enterpriseSchema,
+  groupSchema,
+  travelSchema,
+  userSchema,
+} from '../../src/schema/generated-schemas.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { attributeTables, scimmySchemas } from '../../src/scim/schemas.ts';
+import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+
+test('src/schema/generated-schemas.ts is up to date; `npm run schemas` writes it', () => {
+  const tables = attributeTables();
+  // As text, since the order of the attributes is part of /Schemas.
+  expect(JSON.stringify(userSchema)).toBe(JSON.stringify(tables.userSchema));
+  expect(JSON.stringify(groupSchema)).toBe(JSON.stringify(tables.groupSchema));
+  expect(JSON.stringify([enterpriseSchema, travelSchema])).toBe(JSON.stringify(tables.extensions));
+});
+
+test("the schemas of this service leave SCIMMY's own definitions as they are", () => {
+  const definitions = () =>
+    [SCIMMY.Schemas.User, SCIMMY.Schemas.Group, SCIMMY.Schemas.EnterpriseUser].map(({ definition }) =>
+      JSON.stringify([definition.describe(), definition.attributes.length]),
+    );
+  const before = definitions();
+  scimmySchemas();
+  expect(definitions()).toEqual(before);
+});
+
+describe('in a service that runs', () => {
+  let scim: ScimService;
+  beforeAll(async () => {
+    scim = await scimService();
+  });
+  afterAll(() => scim.close());
+
+  test.each(['User', 'Group'])(
+    'the resource class %s declares the schema that /Schemas lists',
+    async (name) => {
+      const { definition } = SCIMMY.Resources.declared(name).schema;
+      const { body } = await scim.send('GET', `/Schemas/${definition.id}`);
+      const paths = (attributes: JsonObject[]): unknown[] =>
+        attributes.map((one) => [one['name'], paths((one['subAttributes'] ?? []) as JsonObject[])]);
+      const declared = JSON.parse(JSON.stringify(definition.describe()));
+      expect(paths(declared.attributes)).toEqual(paths(body.attributes));
+      expect([declared.name, declared.description]).toEqual([body.name, body.description]);
+    },
+  );
+
+  test('SCIMMY knows the same schemas and extensions as /ResourceTypes', async () => {
+    const { body } = await scim.send('GET', '/ResourceTypes');
+    const listed = body.Resources.flatMap(
+      ({ schema, schemaExtensions }: { schema: string; schemaExtensions: { schema: string }[] }) => [
+        schema,
+        ...schemaExtensions.map((extension) => extension.schema),
+      ],
+    );
+    expect(SCIMMY.Schemas.declared().map(({ id }) => id)).toEqual(expect.arrayContaining(listed));
+  });
+});
