@@ -33,8 +33,14 @@ const { data } = await answer.json();
 process.send({ logging: { bases, id: data.id } });
 
 async function serve(kept) {
-  const known = { chosenKey: travelKey, sealingKey: new Uint8Array(32) };
-  const travel = await createEmbeddedTravel({ ...known, database, log, keeper: kept, onChange: () => {} });
+  const known = { chosenKey: travelKey, encryptionKey: new Uint8Array(32) };
+  const travel = await createEmbeddedTravel({
+    ...known,
+    database,
+    log,
+    requestLogWriter: kept,
+    onChange: () => {},
+  });
   const deps = { log, metrics: httpMetrics(), newId: randomUUID, now: () => performance.now() };
   const server = createServer(httpApp(deps, (app) => app.use('/api', travel.app))).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

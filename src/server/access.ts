@@ -24,23 +24,23 @@ interface AccessDeps {
 }
 
 /**
- * What happens to requests without a valid credential, in each service. All share one limit: whoever guesses does not
- * begin anew at another path.
+ * Returns how each service treats requests without a valid credential. Both share one limit of failed attempts, so that an attacker
+ * who guesses has no second limit at another path.
  */
 export function refusalDeps(
   database: Database,
 ): Record<'scim' | 'travel', RefusalDeps> & { limit: FailureLimit } {
   const limit = failureLimit(() => performance.now());
-  const stateOf = credentialStateLookup(database);
+  const findState = credentialStateLookup(database);
   const refusals = (service: 'scim' | 'travel'): RefusalDeps => ({
     limit,
     explain: async (token) => {
-      const known = await stateOf(hashSecret(token), Date.now());
+      const known = await findState(hashSecret(token), Date.now());
       if (!known) return { reason: 'unknown credential' };
       const { credential, state, opens } = known;
       if (state !== 'active') return { reason: `${state} credential`, credential };
       if (opens !== service) return { reason: 'credential of another service', credential };
-      // Of the travel service it was found out before: its user is no active admin.
+      // The travel service checks its users before it asks for this reason, so only a SCIM credential comes here.
       return { reason: 'its connection is not in the settings', credential };
     },
   });
@@ -48,40 +48,41 @@ export function refusalDeps(
 }
 
 /**
- * Finds what a token opens for SCIM. Tokens that were made are in the store, those that the operator chose
- * live in the environment alone, and access tokens open what their client may open.
+ * Returns a function that finds the connection of a SCIM bearer token. The token comes from the environment (SCIM_TOKEN or
+ * scimTokenEnv), from the store ("tokens create"), or from /oauth/token.
  */
 export function scimAuthenticator({
   settings,
   database,
   tokens,
 }: Pick<AccessDeps, 'settings' | 'database' | 'tokens'>): (token: string) => Promise<Access | undefined> {
-  const chosen = new Map(
+  const fromEnvironment = new Map(
     settings.connections.flatMap(({ id, scimToken }) =>
       scimToken ? [[hashSecret(scimToken), { connection: id, credential: `token:environment:${id}` }]] : [],
     ),
   );
-  const isOpen = new Set(settings.connections.map(({ id }) => id));
-  const access = oauthAccessTokens(database);
-  const granted = async (hash: string) => {
-    const opened = await access.findActive(hash, Date.now());
-    if (opened?.grant.kind !== 'scim') return undefined;
-    return { connection: opened.grant.connection, credential: `oauth:${opened.clientId}` };
+  const connections = new Set(settings.connections.map(({ id }) => id));
+  const accessTokens = oauthAccessTokens(database);
+  const findAccessToken = async (hash: string) => {
+    const found = await accessTokens.findActive(hash, Date.now());
+    if (found?.grant.kind !== 'scim') return undefined;
+    return { connection: found.grant.connection, credential: `oauth:${found.clientId}` };
   };
-  const made = async (hash: string) => {
+  const findStoredToken = async (hash: string) => {
     const token = await tokens.findActive(hash, Date.now());
     return token && { connection: token.connection, credential: `token:${token.id}` };
   };
   return async (token) => {
     const hash = hashSecret(token);
-    const access = chosen.get(hash) ?? (await made(hash)) ?? (await granted(hash));
-    return access && isOpen.has(access.connection) ? access : undefined;
+    const access =
+      fromEnvironment.get(hash) ?? (await findStoredToken(hash)) ?? (await findAccessToken(hash));
+    return access && connections.has(access.connection) ? access : undefined;
   };
 }
 
 /**
- * The token endpoint, for clients of both services. Assertions must be made for its address as the settings have it: the
- * Host of a request is the client's word.
+ * Returns the routes of /oauth/token, for clients of both services. The audience of an assertion is compared with `address` from the
+ * settings, not with the Host header, which the client controls.
  */
 export function oauthRoutes(
   { settings, database, log, embedded, limit }: AccessDeps,

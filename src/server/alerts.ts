@@ -6,14 +6,14 @@ import { failureText } from '../travel/webhooks/address-guard.ts';
 import { signatureHeaders } from '../travel/webhooks/attempt.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Waits between the attempts at one alert; then it is given up. */
+/** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
-/** While a receiver does not answer, only so many alerts wait; the oldest is dropped. */
+/** The number of alerts that wait while the receiver does not answer; beyond it the oldest is dropped. */
 const QUEUE_LIMIT = 100;
 
-/** Alerts on their way, until it is closed. */
+/** Sends alerts in the background, one after the other, until it is closed. */
 export interface AlertSender extends Alerts {
-  /** Gives up what is under way. */
+  /** Aborts the running delivery and drops the waiting alerts. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Deps {
   log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Without settings nothing is sent. */
+/** Returns a sender of signed alerts (Standard Webhooks). Without settings it sends nothing. */
 export function alertSender(settings: AlertSettings | undefined, deps: Deps): AlertSender {
   const stop = new AbortController();
   const waiting: HoldAlert[] = [];
@@ -53,7 +53,7 @@ interface Delivery {
   signal: AbortSignal;
 }
 
-/** Tries a few times; the id stays the same, so that a receiver recognises what it has already. */
+/** All attempts carry the same id, so that a receiver recognises an alert that it has received before. */
 async function deliver(
   { clock, log }: Deps,
   settings: AlertSettings,
@@ -83,7 +83,7 @@ function alertBody({ type, at, hold: { connection, cause, count, since } }: Hold
   });
 }
 
-/** Why the receiver has not taken it, or undefined when it has. The URL is not told: it may be a secret. */
+/** Returns the reason of a failure, or undefined if the receiver accepted the alert. The reason omits the URL, which may be a secret. */
 async function post(
   url: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
@@ -103,7 +103,7 @@ async function post(
   }
 }
 
-/** A failure of `fetch` tells what happened in its cause. */
+/** Describes a failure of `fetch`, whose cause holds the error of the connection. */
 function fetchFailureText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'the request failed';
   if ('name' in error && error.name === 'TimeoutError')

@@ -13,137 +13,152 @@ import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
 import { BRIDGE_CREDENTIAL, isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
 import { cleanupJobs, runJobs } from '../travel/cleanup.ts';
-import type { TravelDeps as TravelRuntime } from '../travel/collection.ts';
+import type { TravelDeps } from '../travel/collection.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import type { RequestLogWriter } from '../travel/request-log-writer.ts';
 import { resolveName } from '../travel/webhooks/address-guard.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
+import { currentEncryptionKey } from './encryption-keys.ts';
 import { steadyClock, wait } from './runtime.ts';
 
-/** The travel service that comes along, and the credentials made for it. */
+/** The embedded travel service, and the credentials that it creates. */
 export interface EmbeddedTravel {
   app: Express;
-  /** The bridge's own key, which lives as long as the process. */
+  /** The bridge's own key. It exists in memory only, as long as the process lives. */
   bridgeKey: string;
-  /** Whether credentials of this user open anything. */
+  /** Tells whether the user may act in the service: an active user with the role admin. */
   isActiveAdmin(userId: string): Promise<boolean>;
-  /** Makes the first admin's key, when they have none and the operator chose none. */
-  firstKey(): Promise<string | undefined>;
-  /** Delivers events to webhooks and keeps house, until it is stopped. */
+  /** Creates the first admin's API key, unless the admin has one or TRAVEL_API_KEY gives one. */
+  createFirstKey(): Promise<string | undefined>;
+  /** Delivers events to webhooks and runs the cleanup jobs, until it is stopped. */
   run(): { stop(): Promise<void> };
 }
 
 interface EmbeddedTravelDeps {
   database: Database;
-  /** TRAVEL_API_KEY: the first admin's key, if the operator chose it. */
-  chosenKey: string | undefined;
-  onChange(type: string): void;
   log: Logger;
-  /** 32 bytes that encrypt what must be read back. */
-  sealingKey: Uint8Array;
-  /** True: webhooks may lead to private addresses. */
-  privateReceivers?: boolean;
-  /** The OpenID provider whose tokens are taken. */
-  openid?: Settings['travelService']['openid'];
-  /** Of the request log; undefined: nothing is recorded. */
-  keeper?: RequestLogWriter | undefined;
+  /** Receives the type of each resource that changes. */
+  onChange(type: string): void;
+  /** Undefined: requests are not recorded. */
+  requestLogWriter?: RequestLogWriter | undefined;
   /** Undefined: failed authentication is not counted. */
   refusals?: RefusalDeps | undefined;
-  /** Where clients find the service, if the operator says so. */
+  /** TRAVEL_API_KEY: the first admin's key; undefined if it is not set. */
+  chosenKey: string | undefined;
+  /** 32 bytes that encrypt the secrets of webhooks. */
+  encryptionKey: Uint8Array;
+  /** True: webhooks may lead to private addresses. */
+  privateReceivers?: boolean;
+  /** The OpenID provider whose access tokens the service accepts. */
+  openid?: Settings['travelService']['openid'];
+  /** The public base URL of the service, if the settings have one. */
   publicUrl?: string | undefined;
 }
 
-/** Opens the embedded travel service; at the very first start it gets its first admin. */
-export async function createEmbeddedTravel(ground: EmbeddedTravelDeps): Promise<EmbeddedTravel> {
-  const { database, chosenKey, log, keeper, publicUrl, refusals } = ground;
-  const sealed = encryption(ground.sealingKey);
-  const store = travelStore(database, sealed);
+type OpenDeps = Pick<EmbeddedTravelDeps, 'database' | 'log' | 'onChange' | 'requestLogWriter' | 'refusals'>;
+
+/** Opens the embedded travel service as the settings want it; undefined if no connection uses it. */
+export async function openEmbeddedTravel(
+  settings: Settings,
+  deps: OpenDeps,
+): Promise<EmbeddedTravel | undefined> {
+  const connection = settings.connections.find(({ travelApi }) => travelApi.url === 'embedded');
+  if (!connection) return undefined;
+  const { openid, webhooks } = settings.travelService;
+  return createEmbeddedTravel({
+    ...deps,
+    chosenKey: connection.travelApi.key,
+    encryptionKey: currentEncryptionKey(settings),
+    privateReceivers: webhooks.allowPrivate,
+    openid,
+    publicUrl: settings.publicUrl,
+  });
+}
+
+/** Creates the embedded travel service, and its first admin if the database has none. */
+export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<EmbeddedTravel> {
+  const { database, chosenKey, log, openid, publicUrl, refusals, requestLogWriter } = deps;
+  const secrets = encryption(deps.encryptionKey);
+  const store = travelStore(database, secrets);
   const keys = apiKeys(database);
   const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
   const bridgeKey = newSecret('bridge');
-  const credentials = firstAccepting([
-    bridgeCredentials(bridgeKey, store, admin),
-    inMemoryCredentials('apiKey:environment', chosenKey, () => admin),
+  const authenticator = firstAccepting([
+    bridgeAuthenticator(bridgeKey, store, admin),
+    inMemoryAuthenticator('apiKey:environment', chosenKey, () => admin),
     apiKeyAuthenticator({ keys, now: Date.now, log }),
-    accessTokenCredentials(database),
-    ...(ground.openid ? [openidAuthenticator({ ...ground.openid, reading: store, now: Date.now, log })] : []),
+    accessTokenAuthenticator(database),
+    ...(openid ? [openidAuthenticator({ ...openid, reading: store, now: Date.now, log })] : []),
   ]);
-  const { runtime, delivering, run } = webhookParts(ground, store, sealed);
+  const { travel, webhooks, run } = connectWebhooks(deps, store, secrets);
   return {
     app: createTravelApp({
-      ...runtime,
-      ...{
-        authenticator: credentials,
-        log,
-        requestLogWriter: keeper,
-        publicUrl,
-        refusals,
-        webhooks: delivering.routes,
-      },
+      ...travel,
+      ...{ authenticator, log, requestLogWriter, publicUrl, refusals, webhooks: webhooks.routes },
     }),
     bridgeKey,
     run,
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
-    firstKey: async () => {
+    createFirstKey: async () => {
       if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
       const key = newSecret('travel');
-      const made = { id: newId('B'), name: 'first key', userId: admin, createdAt: Date.now() };
-      await keys.add({ ...made, hash: hashSecret(key) });
+      const row = { id: newId('B'), name: 'first key', userId: admin, createdAt: Date.now() };
+      await keys.add({ ...row, hash: hashSecret(key) });
       return key;
     },
   };
 }
 
-/** Webhooks are told of what is changed, and may change themselves. */
-function webhookParts(
+/** The travel resources notify the webhooks of every change, and the webhooks change resources: the two know each other. */
+function connectWebhooks(
   { database, onChange, log, privateReceivers = false }: EmbeddedTravelDeps,
   store: TravelStore,
-  sealed: Encryption,
-): { runtime: TravelRuntime; delivering: Webhooks; run: EmbeddedTravel['run'] } {
-  const runtime: TravelRuntime = {
+  secrets: Encryption,
+): { travel: TravelDeps; webhooks: Webhooks; run: EmbeddedTravel['run'] } {
+  const travel: TravelDeps = {
     store,
     now: Date.now,
     newId,
     privateReceivers,
     onChange: (type, id) => {
       onChange(type);
-      delivering.notify(type, id);
+      webhooks.notify(type, id);
     },
   };
   const queue = deliveryQueue(database);
-  const records = webhookRecords(database, sealed);
+  const records = webhookRecords(database, secrets);
   const clock = { now: steadyClock(), wallClock: () => Date.now(), wait };
-  const delivering = createWebhooks({
-    ...{ travel: runtime, queue, records, clock, log },
+  const webhooks = createWebhooks({
+    ...{ travel, queue, records, clock, log },
     ...{ resolve: resolveName, allowPrivate: privateReceivers, random: Math.random },
   });
   const run = () => {
-    const dispatch = delivering.run();
+    const deliveries = webhooks.run();
     const jobs = runJobs(cleanupJobs({ store, records, now: Date.now }), { wait, log });
     return {
       stop: async () => {
-        await Promise.all([dispatch.stop(), jobs.stop()]);
+        await Promise.all([deliveries.stop(), jobs.stop()]);
       },
     };
   };
-  return { runtime, delivering, run };
+  return { travel, webhooks, run };
 }
 
-/** Access tokens that /oauth/token made for the travel API. */
-function accessTokenCredentials(database: Database): Authenticator {
+/** Accepts the access tokens that /oauth/token issued for the travel API. */
+function accessTokenAuthenticator(database: Database): Authenticator {
   const access = oauthAccessTokens(database);
   return async (token) => {
-    const opened = await access.findActive(hashSecret(token), Date.now());
-    if (opened?.grant.kind !== 'travel') return undefined;
-    return { userId: opened.grant.userId, credential: `oauth:${opened.clientId}` };
+    const found = await access.findActive(hashSecret(token), Date.now());
+    if (found?.grant.kind !== 'travel') return undefined;
+    return { userId: found.grant.userId, credential: `oauth:${found.clientId}` };
   };
 }
 
-/** The first kind of credential that knows a token decides. */
-function firstAccepting(kinds: Authenticator[]): Authenticator {
+/** Asks the authenticators in order; the first that knows the token decides. */
+function firstAccepting(authenticators: Authenticator[]): Authenticator {
   return async (token, onRefused) => {
-    for (const admit of kinds) {
-      const admission = await admit(token, onRefused);
+    for (const authenticate of authenticators) {
+      const admission = await authenticate(token, onRefused);
       if (admission) return admission;
     }
     return undefined;
@@ -151,19 +166,19 @@ function firstAccepting(kinds: Authenticator[]): Authenticator {
 }
 
 /**
- * The bridge acts for the first admin as long as that is an active one, and then for another: nobody means to end the
- * provisioning by tidying up among the admins.
+ * The bridge acts on behalf of the first admin. When that user is no active admin any more, the bridge acts on behalf of
+ * another, so that changes among the admins do not end the provisioning.
  */
-function bridgeCredentials(key: string, store: TravelStore, first: string): Authenticator {
-  let admin = first;
-  return inMemoryCredentials(BRIDGE_CREDENTIAL, key, async () => {
+function bridgeAuthenticator(key: string, store: TravelStore, firstAdmin: string): Authenticator {
+  let admin = firstAdmin;
+  return inMemoryAuthenticator(BRIDGE_CREDENTIAL, key, async () => {
     if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
     return admin;
   });
 }
 
-/** A key that is kept nowhere, by what the request log calls it. */
-function inMemoryCredentials(
+/** Accepts one key that is not stored. `credential` is its name in the request log. */
+function inMemoryAuthenticator(
   credential: string,
   key: string | undefined,
   owner: () => string | Promise<string>,
@@ -172,7 +187,7 @@ function inMemoryCredentials(
   return async (token) => (hashSecret(token) === hash ? { userId: await owner(), credential } : undefined);
 }
 
-/** Form A: 24 hexadecimal characters; form B: a UUID (specification, "Conventions common to all resources"). */
+/** Form A has 24 hexadecimal characters, form B is a UUID (travel API specification, "Conventions common to all resources"). */
 function newId(form: 'A' | 'B'): string {
   return form === 'A' ? randomBytes(12).toString('hex') : randomUUID();
 }

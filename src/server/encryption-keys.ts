@@ -7,15 +7,15 @@ import { hasSecrets, reencryptStoredSecrets } from '../store/travel-secrets.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 
-/** The key that secrets are encrypted with: JETBRIDGE_KEY, else the one in the data folder, which is made when missing. */
+/** Returns the key that encrypts secrets: JETBRIDGE_KEY, else the key file in the data folder, which is created if missing. */
 export function currentEncryptionKey({ key, data }: KeySettings): Uint8Array {
   return (key && parseEncryptionKey(key)) || readOrCreateKeyFile(data);
 }
 
 /**
- * Encrypts the secrets anew that JETBRIDGE_KEY_PREVIOUS opens, so that it can be unset. Throws a SettingsFault when that
- * variable is set and does not open them all. Without it, secrets that cannot be read are logged only: provisioning does
- * not need them, and their webhooks can get new ones.
+ * Decrypts secrets with JETBRIDGE_KEY_PREVIOUS and encrypts them with the current key, so that the variable can be unset. Throws a
+ * SettingsFault if the variable is set and does not decrypt all of them. Without the variable, unreadable secrets are only logged:
+ * provisioning does not need them, and an admin can give their webhooks new ones.
  */
 export async function reencryptSecrets(
   settings: KeySettings,

@@ -6,7 +6,7 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import type { WriteHealth } from '../store/write-health.ts';
 import type { OpenConnection } from './open-connection.ts';
 
-/** Counts the SCIM users of each connection by state. */
+/** Registers the number of SCIM users of each connection by state. */
 export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_identities',
@@ -21,7 +21,7 @@ export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }
   });
 }
 
-/** Tells whether the last import of a connection was incomplete. */
+/** Registers whether the last import of a connection was incomplete. */
 export function registerImports({ registry }: HttpMetrics, importer: Importer): void {
   new Gauge({
     name: 'jetbridge_import_incomplete',
@@ -36,7 +36,7 @@ export function registerImports({ registry }: HttpMetrics, importer: Importer): 
   });
 }
 
-/** 1 for the reason why calls pause, 0 for all others: a series that is always there can be watched. */
+/** Registers whether travel calls pause: 1 for the reason, 0 for all others, because an alert can only watch a series that exists. */
 export function registerPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
   new Gauge({
     name: 'jetbridge_travel_api_paused',
@@ -50,7 +50,7 @@ export function registerPauses({ registry }: HttpMetrics, { pauses }: Provisioni
   });
 }
 
-/** Counts the faults of each mapping. */
+/** Registers the number of faults of each mapping. */
 export function registerMappingFaults(
   { registry }: HttpMetrics,
   { mappingFaults }: ProvisioningService,
@@ -67,7 +67,7 @@ export function registerMappingFaults(
   });
 }
 
-/** Tells whether the database can be written. */
+/** Registers whether writes to the database fail. */
 export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHealth): void {
   new Gauge({
     name: 'jetbridge_store_writes_failing',
@@ -79,7 +79,7 @@ export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHeal
   });
 }
 
-/** Counts the people whose changes are held. */
+/** Registers the number of people whose changes are held, by connection and cause. */
 export function registerHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_held',
@@ -94,8 +94,8 @@ export function registerHolds({ registry }: HttpMetrics, { holds }: Provisioning
   });
 }
 
-/** Tells which lookups serve an older reading. */
-export function registerStaleLookups({ registry }: HttpMetrics, connected: OpenConnection[]): void {
+/** Registers the lookups that cannot be read any more, so that an older reading is used. */
+export function registerStaleLookups({ registry }: HttpMetrics, connections: OpenConnection[]): void {
   new Gauge({
     name: 'jetbridge_lookup_stale',
     help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
@@ -103,7 +103,7 @@ export function registerStaleLookups({ registry }: HttpMetrics, connected: OpenC
     registers: [registry],
     collect() {
       this.reset();
-      for (const { connection, staleLookups } of connected)
+      for (const { connection, staleLookups } of connections)
         for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
     },
   });

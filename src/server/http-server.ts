@@ -16,8 +16,8 @@ import { ScimError, scimErrorHandler } from '../scim/errors.ts';
 import { ApiError, errorBody } from '../travel/errors.ts';
 
 /**
- * Suites with forward secrecy and authenticated encryption only: a key that is stolen later opens no recorded traffic,
- * and CBC is open to padding attacks (RFC 9325 §4.2). The first three are those of TLS 1.3.
+ * Cipher suites with forward secrecy and authenticated encryption only (RFC 9325 §4.2): a key that is stolen later decrypts no recorded
+ * traffic, and CBC suites allow padding attacks. The first three are for TLS 1.3.
  */
 const CIPHERS = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
@@ -26,33 +26,34 @@ const CIPHERS = [
 ].join(':');
 const tlsOptions = { ciphers: CIPHERS, minVersion: 'TLSv1.2' } as const;
 
-/** How long running requests may take to end when the service stops; whoever stops it kills it after ten seconds. */
+/** Grace period for running requests when the service stops, in milliseconds. Container platforms kill it after ten seconds. */
 const GRACE_MS = 8_000;
+/** Interval at which a stopping server closes idle connections, in milliseconds. */
 const IDLE_SWEEP_MS = 20;
 
-/** A server that does not listen yet. */
+/** An HTTP or HTTPS server that does not listen yet. */
 export interface HttpServer {
   server: Server;
   scheme: 'http' | 'https';
-  /** Answers requests within the limits. */
+  /** Sets the handlers of requests, which answer within the socket limits. */
   serve(handlers: Handlers): void;
-  /** Serves with what is in the certificate's files by now; what is wrong with that goes to the log, and nothing changes. */
+  /** Reads the certificate files again. If they have a fault, logs it and keeps the old certificate. */
   renewCertificate(): void;
 }
 
-/** A server of HTTPS where there is a certificate for it, else one of HTTP. */
+/** Creates an HTTPS server if there is a certificate, else an HTTP server. */
 export function createHttpServer(
   tls: TransportSettings['tls'],
   log: Logger,
   limits: SocketLimits,
 ): HttpServer {
-  // By itself Node answers a request without Host, too, and with no body.
+  // Without this option, Node refuses a request without Host itself, with an empty body.
   const options = { requireHostHeader: false, ...limitedOptions(limits) };
-  const servedBy = (server: Server) => ({
+  const withHandlers = (server: Server) => ({
     server,
     serve: (handlers: Handlers) => serveLimited(server, limits, handlers),
   });
-  if (!tls) return { ...servedBy(createServer(options)), scheme: 'http', renewCertificate: () => {} };
+  if (!tls) return { ...withHandlers(createServer(options)), scheme: 'http', renewCertificate: () => {} };
   const { cert, key } = tls.certificate;
   logCertificateWarning(tls.certificate, log);
   const server = createHttpsServer({ ...options, ...tlsOptions, cert, key });
@@ -63,19 +64,22 @@ export function createHttpServer(
       log.error({ err: new SettingsFault(faults) }, 'the certificate was not renewed; the old one is served');
       return;
     }
-    // It takes nothing over from the context before.
+    // A new context inherits no options from the old one.
     server.setSecureContext({ ...tlsOptions, cert: renewed.cert, key: renewed.key });
     log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
     logCertificateWarning(renewed, log);
   };
-  return { ...servedBy(server), scheme: 'https', renewCertificate };
+  return { ...withHandlers(server), scheme: 'https', renewCertificate };
 }
 
-/** The bridge's own way to the embedded travel service, at `/api` of a port that nobody is told; nothing else is served there. */
-export async function openLoopbackServer(
-  travel: Express,
-  deps: HttpDeps,
-): Promise<{ url: string; close(): Promise<void> }> {
+/** A server for the bridge's own calls to the embedded travel service. */
+export interface LoopbackServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the embedded travel service at `/api` on a free loopback port, by plain HTTP. */
+export async function openLoopbackServer(travel: Express, deps: HttpDeps): Promise<LoopbackServer> {
   const server = createServer(httpApp(deps, (app) => app.use('/api', travel)));
   const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
   return { url, close: () => stopServer(server) };
@@ -86,7 +90,7 @@ function logCertificateWarning(certificate: Certificate, log: Logger): void {
   if (warning !== undefined) log.warn(`${warning}; clients will refuse it`);
 }
 
-/** Serves on a port, and answers the URL. */
+/** Starts to listen (port 0 takes a free port) and returns the URL. */
 export async function listen(
   { server, scheme }: Pick<HttpServer, 'server' | 'scheme'>,
   { port, host }: { port: number; host: string },
@@ -100,11 +104,11 @@ export async function listen(
   return `${scheme}://${name}:${address.port}`;
 }
 
-/** Ends a server: idle connections at once, running requests when they are done or the grace is over. */
+/** Stops a server: closes idle connections at once, the others when their requests end or the grace period is over. */
 export async function stopServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // A kept connection becomes idle when its last request is answered; our own ones to the embedded service do so, too.
+  // A kept-alive connection becomes idle when its last request is answered, so look for idle ones again and again.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
   const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
   await closed;
@@ -112,23 +116,23 @@ export async function stopServer(server: Server): Promise<void> {
   clearTimeout(late);
 }
 
-const text = 'Plain HTTP is refused here, as it can be read on the way. Use https.';
+const plainHttpText = 'Plain HTTP is refused here, as it can be read on the way. Use https.';
 
-/** Answers a request that came in plain where HTTPS is required: 403, in the form of the part that was asked. */
+/** Answers plain HTTP with 403 where HTTPS is required, in the error format of the requested interface. */
 export function refusePlainHttp(request: Request, response: Response, next: NextFunction): void {
   switch (areaOf(request.path.toLowerCase())) {
     case 'scim':
-      scimErrorHandler(new ScimError(403, undefined, text), request, response, next);
+      scimErrorHandler(new ScimError(403, undefined, plainHttpText), request, response, next);
       return;
     case 'api': {
-      const error = new ApiError('forbidden', text);
+      const error = new ApiError('forbidden', plainHttpText);
       response.status(error.status).json(errorBody(error));
       return;
     }
     case 'oauth':
-      response.status(403).json({ error: 'invalid_request', error_description: text });
+      response.status(403).json({ error: 'invalid_request', error_description: plainHttpText });
       return;
     default:
-      response.status(403).json({ error: text });
+      response.status(403).json({ error: plainHttpText });
   }
 }

@@ -14,27 +14,27 @@ import { type Database, hasDatabase, openEmbedded } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
+import { openEmbeddedTravel } from './embedded.ts';
 import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';
-import { openEmbeddedTravel } from './start.ts';
 
-// What commands do beside a running server: they serve nothing, own nothing, and change nothing that is kept.
+// The functions of commands that work next to a running server: they change no stored data and serve no other client.
 
-/** What is looked up in a connection's travel API, read now. */
+/** Reads the lookups (names and ids that mappings use) of a connection from its travel API. */
 export function readLookups(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<TravelAnswer<Lookups>> {
-  const ask = (connected: OpenConnection) => connected.connection.lookups.current();
+  const read = (connected: OpenConnection) => connected.connection.lookups.current();
   if (connection.travelApi.url !== 'embedded')
-    return withConnection({ settings, connection }, noEmbeddedService, ask);
+    return withConnection({ settings, connection }, noEmbeddedService, read);
   return withDatabase(settings, (database) =>
-    withEmbeddedConnection({ settings, database, connection }, ask),
+    withEmbeddedConnection({ settings, database, connection }, read),
   );
 }
 
-/** The managers whom a user's values name, as the people of a connection are kept now. */
+/** Resolves the managers that a user's attributes name, from the stored identities of the connection. */
 export async function readManagers(
   settings: Settings,
   connection: ConnectionSettings,
@@ -47,17 +47,17 @@ export async function readManagers(
     const userName = String(user.userName);
     const found = await identities.find(connection.id, { by: 'userName', value: userName });
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
-    const directory = { identities, references: unwritten(references.findRows) };
+    const readOnly = { identities, references: unwritten(references.findRows) };
     const identity = { ...fresh, id: known?.id ?? fresh.id };
-    return (await resolveReferences(directory, identity, rules)).references;
+    return (await resolveReferences(readOnly, identity, rules)).references;
   });
 }
 
-/** What other rules would do to the people of a connection. */
+/** Computes what another mapping would change for the people of a connection. Nothing is sent or stored. */
 export function previewMapping(
   settings: Settings,
   connection: ConnectionSettings,
-  wish: PreviewOptions,
+  options: PreviewOptions,
 ): Promise<MappingPreview | TravelFailure> {
   return withDatabase(settings, async (database) => {
     await ensureConnection(database, { id: connection.id, account: connection.account });
@@ -69,7 +69,7 @@ export function previewMapping(
         connections: [one],
         runtime: silentRuntime(),
         writeBudgetMs,
-      }).rehearser.run(one, wish);
+      }).rehearser.run(one, options);
     };
     if (connection.travelApi.url !== 'embedded')
       return withConnection({ settings, connection }, noEmbeddedService, run);
@@ -98,12 +98,15 @@ interface OfflineDeps {
   connection: ConnectionSettings;
 }
 
-/** The embedded travel service is served for the time of the work, to nobody else. */
+/** Serves the embedded travel service on a free loopback port until the work is done. */
 async function withEmbeddedConnection<T>(
   { settings, database, connection }: OfflineDeps,
   work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
-  const embedded = await openEmbeddedTravel({ settings, database, log: newLog('silent') }, () => {});
+  const embedded = await openEmbeddedTravel(settings, {
+    ...{ database, log: newLog('silent') },
+    onChange: () => {},
+  });
   const server = createServer();
   try {
     const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
@@ -116,10 +119,10 @@ async function withEmbeddedConnection<T>(
 
 async function withConnection<T>(
   { settings, connection }: Pick<OfflineDeps, 'settings' | 'connection'>,
-  embedding: EmbeddedAddress,
+  embeddedAddress: EmbeddedAddress,
   work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
-  const connected = openConnection(connection, { embedding, common: settings }, silentRuntime());
+  const connected = openConnection(connection, { embeddedAddress, common: settings }, silentRuntime());
   try {
     return await work(connected);
   } finally {

@@ -6,27 +6,30 @@ import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 
-/** A connection with its way to the travel API. */
+/** A connection of the settings with its client for the travel API. */
 export interface OpenConnection {
   connection: Connection;
-  /** The parts of the lookups that serve as they were read earlier (`CachedLookups`). */
+  /** The parts of the lookups that cannot be read any more, so that an older reading is used. */
   staleLookups(): string[];
   close(): void;
 }
 
-/** Where the embedded travel service is reached, and by which key. */
+/** The base URL of the embedded travel service and the bridge's key for it. */
 export interface EmbeddedAddress {
   url: string;
   key: string;
 }
 
-/** What all connections have in common. */
-export type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
+/** The settings that all connections share. */
+type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
 
-/** Connects one connection of the settings to its travel API; the adapter cannot tell the embedded one from a real one. */
+/**
+ * Creates the travel API client of one connection. The embedded service is called over HTTP like any other travel API, with other
+ * limits only.
+ */
 export function openConnection(
   settings: ConnectionSettings,
-  { embedding, common }: { embedding: EmbeddedAddress; common: CommonSettings },
+  { embeddedAddress, common }: { embeddedAddress: EmbeddedAddress; common: CommonSettings },
   runtime: Runtime,
 ): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
@@ -34,13 +37,13 @@ export function openConnection(
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
   const client = travelClient({
-    url: isEmbedded ? embedding.url : travelApi.url,
-    token: isEmbedded ? embedding.key : (travelApi.key ?? ''),
+    url: isEmbedded ? embeddedAddress.url : travelApi.url,
+    token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
     clock: runtime,
     timeoutMs: travelApi.timeoutMs,
     atOnce: travelApi.concurrency,
     patchMediaType: travelApi.patchMediaType,
-    // Our own service, in this process, needs no sparing.
+    // The embedded service runs in this process and has no rate limit.
     perSecond: isEmbedded ? undefined : travelApi.perSecond,
   });
   const paths = { ...defaultPaths, ...omitUndefined(travelApi.paths) };
@@ -57,7 +60,7 @@ export function openConnection(
   };
 }
 
-/** Without the entries that are undefined, which would hide a default. */
+/** Removes members that are undefined: spread over the defaults they would hide them. */
 function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

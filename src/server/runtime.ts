@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 
 /**
- * Makes a clock that starts at the wall clock's time and follows the monotonic clock from then on, so that it stays as it
- * is when the wall clock is set.
+ * Returns a clock, in epoch milliseconds, that starts at the wall clock's time and follows the monotonic clock from then on. Setting
+ * the wall clock does not change it.
  */
 export function steadyClock(
   wallClock: () => number = Date.now,
@@ -14,7 +14,7 @@ export function steadyClock(
   return () => Math.floor(offset + monotonic());
 }
 
-/** The real time, randomness and log. */
+/** The runtime of production: the machine's clocks, random numbers, timers, and the given log. */
 export function systemRuntime(log: Logger, checkpoint: Runtime['checkpoint'] = () => {}): Runtime {
   return {
     now: steadyClock(),
@@ -27,7 +27,10 @@ export function systemRuntime(log: Logger, checkpoint: Runtime['checkpoint'] = (
   };
 }
 
-/** Waits; an aborted wait has ended, too. The timers of Node itself would make an error of it, stack and all, at each. */
+/**
+ * Waits for some milliseconds, or until the signal is aborted; both resolve. (`timers/promises` rejects an aborted wait, with the cost
+ * of an Error and its stack each time.)
+ */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {

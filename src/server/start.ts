@@ -3,7 +3,7 @@ import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
-import { hashSecret, newSecret, type RefusalDeps } from '../http/authentication.ts';
+import { hashSecret, newSecret } from '../http/authentication.ts';
 import { newLog } from '../http/log.ts';
 import { healthRoutes, httpMetrics, measureProcess, metricsRoutes } from '../http/monitoring.ts';
 import { type Arrival, addressesOf, arrivals, httpsDoor, isLoopback } from '../http/proxies.ts';
@@ -30,12 +30,12 @@ import { deliveryQueue } from '../store/delivery-queue.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
 import { WriteHealth } from '../store/write-health.ts';
-import { createRequestLogWriter, type RequestLogWriter } from '../travel/request-log-writer.ts';
+import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
 import { alertSender } from './alerts.ts';
-import { createEmbeddedTravel, type EmbeddedTravel } from './embedded.ts';
-import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
+import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
+import { reencryptSecrets } from './encryption-keys.ts';
 import {
   registerHolds,
   registerIdentities,
@@ -45,14 +45,25 @@ import {
   registerStaleLookups,
   registerWriteHealth,
 } from './gauges.ts';
-import { createHttpServer, listen, openLoopbackServer, refusePlainHttp, stopServer } from './http-server.ts';
-import { type OpenConnection, openConnection } from './open-connection.ts';
+import {
+  createHttpServer,
+  type HttpServer,
+  type LoopbackServer,
+  listen,
+  openLoopbackServer,
+  refusePlainHttp,
+  stopServer,
+} from './http-server.ts';
+import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime, wait } from './runtime.ts';
 
-/** A service that runs. */
+/** A running service. */
 export interface Service {
   url: string;
-  /** Makes the secrets that a first start needs and nobody chose, for somebody who shows them: they are kept hashed. */
+  /**
+   * Creates the secrets that a first start needs and the settings do not give. They are stored as hashes only, so the caller must
+   * show them.
+   */
   makeSecrets(): Promise<{ scimToken: string | undefined; travelApiKey: string | undefined }>;
   /** Reads all travelers of a connection now. */
   importTravelers(
@@ -60,17 +71,17 @@ export interface Service {
     onPage: (read: number, total: number) => void,
     options?: ImportOptions,
   ): Promise<Imported | TravelFailure>;
-  /** The identities of a connection as they are kept, once what is due has been worked off. */
+  /** Reconciles every identity that is due, then returns all identities of a connection. */
   identities(connection: string): Promise<Identity[]>;
-  /** Serves with what is in the files of the certificate by now. */
+  /** Reads the certificate files again and serves new TLS connections with them. */
   renewCertificate(): void;
-  /** Stops accepting, lets run what runs for a while, ends the background work, closes the database. */
+  /** Stops accepting requests, waits a limited time for running work, ends the background work, closes the database. */
   close(): Promise<void>;
 }
 
-/** What tests and commands want otherwise. */
+/** Deviations from production, for tests and commands. */
 export interface StartOptions {
-  /** False: nothing happens by itself, only writes reconcile. */
+  /** False: no background work runs; only requests reconcile. */
   background?: boolean;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
@@ -78,7 +89,7 @@ export interface StartOptions {
   limits?: Partial<SocketLimits>;
 }
 
-/** Everything that stands between the settings and the first request. */
+/** The open database and everything that needs nothing else. */
 interface ServerDeps {
   settings: Settings;
   log: Logger;
@@ -89,122 +100,52 @@ interface ServerDeps {
   tokens: ScimTokens;
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
-  /** Wired once there is somebody to be told that the embedded service's rules or lookups changed. */
-  notices: { onChange(type: string): void };
-  /** Writes the rest of the request log, and closes the database. */
+  http: HttpDeps;
+  /** Receives the type of each resource that changes in the embedded travel service. `start` sets the listener. */
+  embeddedChanges: { listener(type: string): void };
+  /** Writes the rest of the request log and closes the database. */
   close(): Promise<void>;
 }
 
-/** Puts everything together, and serves it on one port. */
+/** Starts the service on one port: opens the store, wires all parts together, starts the background work. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
-  const ground = await openStore(settings, options);
-  const deps = createHttpDeps(ground);
-  const { door, inner, url, embedding } = await openServers(ground, deps, options.limits);
-  // From here on without waiting, so that no request comes before there is somebody to answer it.
-  const { runtime, store, embedded, notices, writes } = ground;
-  const connected = settings.connections.map((one) =>
-    openConnection(one, { embedding, common: settings }, runtime),
-  );
-  const connections = connected.map(({ connection }) => connection);
-  registerStaleLookups(deps.metrics, connected);
-  const built = provisioningService({
-    store,
-    connections,
-    runtime,
-    writeBudgetMs: settings.writeBudgetMs,
-  });
-  registerPauses(deps.metrics, built);
-  registerMappingFaults(deps.metrics, built);
-  registerImports(deps.metrics, built.importer);
-  door.serve(requestHandlers(createApp(ground, { deps, built, url }), deps));
-  const background = options.background === false ? undefined : startBackground(ground, built);
-  // What followed from the last writes, such as looking again at those who waited for them, may have been lost.
-  writes.onRecovery(() => background?.importAgain());
-  notices.onChange = (type) => {
+  const deps = await openStore(settings, options);
+  const servers = await openServers(deps, options.limits);
+  const { server, loopbackServer, url } = servers;
+  // The server listens already. Nothing below may wait before `serve`, so that the first request finds its handler.
+  const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
+  server.serve(requestHandlers(createApp(deps, provisioning, url), deps.http));
+  const background = options.background === false ? undefined : startBackground(deps, provisioning);
+  // Failed writes may have lost what follows from them, such as marking dependents as dirty. An import finds it again.
+  deps.writes.onRecovery(() => background?.importAgain());
+  deps.embeddedChanges.listener = (type) => {
     if (!isLookedUp(type)) return;
-    for (const one of connected) one.connection.lookups.expire();
+    for (const { connection } of connections) connection.lookups.expire();
     background?.refreshRules();
   };
   return {
     url,
     makeSecrets: async () => ({
-      scimToken: await createFirstToken(ground.tokens, settings),
-      travelApiKey: await embedded?.firstKey(),
+      scimToken: await createFirstToken(deps),
+      travelApiKey: await deps.embedded?.createFirstKey(),
     }),
     importTravelers: (id, onPage, options) =>
-      built.importer.run(connectionNamed(connected, id).connection, onPage, options),
+      provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {
-      await built.settleDue();
-      return (await store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
+      await provisioning.settleDue();
+      return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await waitAtMost(STOP_MS, runtime, stopWork(door.server, built, background));
-      for (const one of connected) one.close();
-      await inner?.close();
-      await ground.close();
+      await waitAtMost(STOP_MS, deps.runtime, stopWork(server, provisioning, background));
+      for (const connection of connections) connection.close();
+      await loopbackServer?.close();
+      await deps.close();
     },
-    renewCertificate: door.renewCertificate,
+    renewCertificate: server.renewCertificate,
   };
 }
 
-/** How long requests, and calls to the travel API that are under way, may take to end when the service stops. */
-const STOP_MS = 10_000;
-
-/** Waits for the work at most so long. */
-async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<void>): Promise<void> {
-  const ended = new AbortController();
-  await Promise.race([work, runtime.wait(ms, ended.signal)]);
-  // A timer that is left would keep the process alive.
-  ended.abort();
-}
-
-/** Ends requests and loops, and lets attempts under way keep what they came to. */
-async function stopWork(
-  server: Parameters<typeof stopServer>[0],
-  built: ProvisioningService,
-  background: ReturnType<ProvisioningService['run']> | undefined,
-): Promise<void> {
-  await Promise.all([stopServer(server), background?.stop()]);
-  await built.idle();
-}
-
-/** The door for everybody, with nobody behind it yet, and where that one speaks or demands HTTPS, the bridge's own. */
-async function openServers(
-  { settings, log, embedded, close }: ServerDeps,
-  deps: HttpDeps,
-  limits: Partial<SocketLimits> | undefined,
-) {
-  const door = createHttpServer(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
-  const isPlain = !settings.tls && !settings.requireHttps;
-  const inner = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, deps);
-  const url = await listen(door, settings).catch(async (error: unknown) => {
-    await inner?.close();
-    await close();
-    throw error;
-  });
-  const embedding = { url: inner?.url ?? url, key: embedded?.bridgeKey ?? '' };
-  return { door, inner, url, embedding };
-}
-
-/** What happens without anybody asking, here and in the embedded travel service. */
-function startBackground(
-  { settings, runtime, log, store, embedded }: ServerDeps,
-  built: ProvisioningService,
-): ReturnType<ProvisioningService['run']> {
-  const bridging = built.run();
-  const alerts = alertSender(settings.alerts, { clock: runtime, log });
-  const alarms = holdAlarms({ holds: store.holds, alerts, runtime });
-  const travel = embedded?.run();
-  return {
-    refreshRules: bridging.refreshRules,
-    importAgain: bridging.importAgain,
-    stop: async () => {
-      await Promise.all([bridging.stop(), travel?.stop(), alarms.stop(), alerts.close()]);
-    },
-  };
-}
-
-/** The database, migrated and ours alone, with what a first start makes in it. */
+/** Opens and migrates the database, takes it over from an earlier process, and opens what works on it. */
 async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? newLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
@@ -214,136 +155,197 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   });
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = provisioningStore(database);
-  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   const runtime = systemRuntime(log, options.checkpoint);
-  // Nobody else has this database: leases that are left are those of a process that died.
-  await store.leases.releaseAll();
-  await deliveryQueue(database).releaseLeases('all', runtime.now());
-  await repairFutureTimes(database, runtime.now(), {
-    attemptMs: LONGEST_MS,
-    checkMs: Object.fromEntries(settings.connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
-    deliveryMs: MAX_WAIT_MS,
-  });
-  const kept = scimTokens(database);
-  const keeper = createRequestLogWriter({
+  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  await takeOver(settings, { database, store, now: runtime.now() });
+  const requestLogWriter = createRequestLogWriter({
     requests: requestLog(database),
     clock: { now: runtime.wallClock, wait: runtime.wait },
     log,
   });
-  const notices: ServerDeps['notices'] = { onChange: () => {} };
+  const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
-  const known = { settings, database, log, keeper, refusals: refusals.travel };
-  const embedded = await openEmbeddedTravel(known, (type) => notices.onChange(type));
+  const embedded = await openEmbeddedTravel(settings, {
+    ...{ database, log, requestLogWriter },
+    refusals: refusals.travel,
+    onChange: (type) => embeddedChanges.listener(type),
+  });
   return {
-    settings,
-    log,
-    runtime,
-    database,
-    writes,
-    store,
-    tokens: kept,
-    embedded,
-    refusals,
-    notices,
+    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges },
+    tokens: scimTokens(database),
+    http: createHttpDeps(settings, { log, runtime, store, writes }),
     close: async () => {
-      await Promise.all([keeper.close(), writes.stop()]);
+      await Promise.all([requestLogWriter.close(), writes.stop()]);
       await database.close();
     },
   };
 }
 
-function connectionNamed(connected: OpenConnection[], id: string): OpenConnection {
-  const one = connected.find(({ connection }) => connection.id === id);
-  if (!one) throw new Error(`there is no connection ${id}`);
-  return one;
+/** One process at a time has the database, so leases in it belong to a process that died. */
+async function takeOver(
+  { connections }: Settings,
+  { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
+): Promise<void> {
+  await store.leases.releaseAll();
+  await deliveryQueue(database).releaseLeases('all', now);
+  // A clock that was set back in the meantime would otherwise keep retries waiting for hours.
+  await repairFutureTimes(database, now, {
+    attemptMs: LONGEST_MS,
+    checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    deliveryMs: MAX_WAIT_MS,
+  });
 }
 
-function createHttpDeps({ settings, log, runtime, store, writes }: ServerDeps): HttpDeps {
+function createHttpDeps(
+  { trustedProxies }: Settings,
+  { log, runtime, store, writes }: Pick<ServerDeps, 'log' | 'runtime' | 'store' | 'writes'>,
+): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   registerIdentities(metrics, store);
   registerWriteHealth(metrics, writes);
   registerHolds(metrics, store);
-  const isTrusted = addressesOf(settings.trustedProxies);
+  const isTrusted = addressesOf(trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }
 
-/** What answers requests: the application, and for those that it never sees, refusals that are logged and counted as well. */
-function requestHandlers(handle: Express, deps: HttpDeps): Handlers {
+interface Servers {
+  server: HttpServer;
+  /** Set where the public server speaks or requires HTTPS: the bridge calls the embedded service here, by plain HTTP. */
+  loopbackServer: LoopbackServer | undefined;
+  url: string;
+  embeddedAddress: EmbeddedAddress;
+}
+
+/** Starts to listen. The public server has no handler yet: its requests wait until `serve` is called. */
+async function openServers(
+  { settings, log, embedded, http, close }: ServerDeps,
+  limits: Partial<SocketLimits> | undefined,
+): Promise<Servers> {
+  const server = createHttpServer(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
+  const isPlain = !settings.tls && !settings.requireHttps;
+  const loopbackServer = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, http);
+  const url = await listen(server, settings).catch(async (error: unknown) => {
+    await loopbackServer?.close();
+    await close();
+    throw error;
+  });
+  const embeddedAddress = { url: loopbackServer?.url ?? url, key: embedded?.bridgeKey ?? '' };
+  return { server, loopbackServer, url, embeddedAddress };
+}
+
+function openProvisioning(
+  { settings, store, runtime, http: { metrics } }: ServerDeps,
+  embeddedAddress: EmbeddedAddress,
+): { connections: OpenConnection[]; provisioning: ProvisioningService } {
+  const connections = settings.connections.map((connection) =>
+    openConnection(connection, { embeddedAddress, common: settings }, runtime),
+  );
+  const provisioning = provisioningService({
+    ...{ store, runtime },
+    connections: connections.map(({ connection }) => connection),
+    writeBudgetMs: settings.writeBudgetMs,
+  });
+  registerStaleLookups(metrics, connections);
+  registerPauses(metrics, provisioning);
+  registerMappingFaults(metrics, provisioning);
+  registerImports(metrics, provisioning.importer);
+  return { connections, provisioning };
+}
+
+/** The application, and handlers for requests that never reach it; these log and count their requests as well. */
+function requestHandlers(handle: Express, http: HttpDeps): Handlers {
   return {
     handle,
-    refuse: httpApp(deps, (app) => app.use(refusePipelinedRequest)),
-    refuseExpectation: httpApp(deps, (app) => app.use(refuseExpectation)),
+    refuse: httpApp(http, (app) => app.use(refusePipelinedRequest)),
+    refuseExpectation: httpApp(http, (app) => app.use(refuseExpectation)),
     answerFault: answerUnreadableRequest(() => new Date()),
   };
 }
 
-/** The paths of docs/architecture.md, Folders. */
-function createApp(
-  ground: ServerDeps,
-  { deps, built, url }: { deps: HttpDeps; built: ProvisioningService; url: string },
-): Express {
-  const { settings, database, writes, embedded, refusals } = ground;
+/** Mounts every path that docs/architecture.md lists. */
+function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url: string): Express {
+  const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
-  const authenticate = scimAuthenticator(ground);
+  const authenticate = scimAuthenticator(deps);
   const arrivalOf = arrivals(addressesOf(settings.trustedProxies), isLoopback);
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
   const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, arrivalOf(request)) ?? url;
   const isRequired = settings.requireHttps;
-  return httpApp(deps, (app) => {
-    // Each layer that a request passes costs: none where all that comes is in plain and from this machine.
+  return httpApp(http, (app) => {
+    // Every layer costs each request time, so leave this one out where all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(httpsDoor({ arrivalOf, refuse: refusePlainHttp, isRequired }));
-    // First what is asked most.
-    const { users, groups } = built;
-    const { now } = deps;
+    // The most frequent paths come first.
+    const { now } = http;
     app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl, now }));
     if (embedded) app.use('/api', embedded.app);
-    app.use('/oauth/token', oauthRoutes({ ...ground, limit: refusals.limit }, chosenUrl ?? url));
-    app.use(healthRoutes({ isReady, writes }), metricsRoutes(deps.metrics, { now, wait }));
+    app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));
   });
 }
 
-/** Scheme and host as the client asked for them, when the header holds nothing but a host and a port. */
+/** The scheme and host that the client used; undefined if the Host header holds anything but a host and a port. */
 function requestedUrl({ headers }: Request, arrival: Arrival): string | undefined {
   const { host } = headers;
   const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
   return isHost ? `${arrival === 'https' ? 'https' : 'http'}://${host}` : undefined;
 }
 
-/** The default connection's first token, unless there is one, or the operator chose it. */
-async function createFirstToken(kept: ScimTokens, { connections }: Settings): Promise<string | undefined> {
-  const needsToken = connections.some(({ id, scimToken }) => id === 'default' && scimToken === undefined);
-  if (!needsToken || (await kept.list()).some(({ connection }) => connection === 'default')) return undefined;
+/** Starts the loops of the bridge and of the embedded travel service. */
+function startBackground(
+  { settings, runtime, log, store, embedded }: ServerDeps,
+  provisioning: ProvisioningService,
+): ReturnType<ProvisioningService['run']> {
+  const loops = provisioning.run();
+  const alerts = alertSender(settings.alerts, { clock: runtime, log });
+  const alarms = holdAlarms({ holds: store.holds, alerts, runtime });
+  const embeddedLoops = embedded?.run();
+  return {
+    refreshRules: loops.refreshRules,
+    importAgain: loops.importAgain,
+    stop: async () => {
+      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
+    },
+  };
+}
+
+function connectionNamed(connections: OpenConnection[], id: string): OpenConnection['connection'] {
+  const found = connections.find(({ connection }) => connection.id === id);
+  if (!found) throw new Error(`there is no connection ${id}`);
+  return found.connection;
+}
+
+/** Creates the first token of the default connection, unless it has one or the environment gives one. */
+async function createFirstToken({ settings, tokens }: ServerDeps): Promise<string | undefined> {
+  const needsToken = settings.connections.some(
+    ({ id, scimToken }) => id === 'default' && scimToken === undefined,
+  );
+  if (!needsToken) return undefined;
+  if ((await tokens.list()).some(({ connection }) => connection === 'default')) return undefined;
   const token = newSecret('scim');
-  const made = { id: randomUUID(), name: 'first token', connection: 'default', createdAt: Date.now() };
-  await kept.create({ ...made, expiresAt: undefined, hash: hashSecret(token) });
+  const row = { id: randomUUID(), name: 'first token', connection: 'default', createdAt: Date.now() };
+  await tokens.create({ ...row, expiresAt: undefined, hash: hashSecret(token) });
   return token;
 }
 
-/** The embedded travel service, when a connection uses it. */
-export async function openEmbeddedTravel(
-  {
-    settings,
-    database,
-    log,
-    keeper,
-    refusals,
-  }: Pick<ServerDeps, 'settings' | 'database' | 'log'> & {
-    keeper?: RequestLogWriter;
-    refusals?: RefusalDeps;
-  },
-  onChange: (type: string) => void,
-): Promise<EmbeddedTravel | undefined> {
-  const users = settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
-  const [first] = users;
-  if (!first) return undefined;
-  const { openid, webhooks } = settings.travelService;
-  const chosenKey = first.travelApi.key;
-  const secured = { sealingKey: currentEncryptionKey(settings), privateReceivers: webhooks.allowPrivate };
-  const { publicUrl } = settings;
-  return createEmbeddedTravel({
-    ...{ database, chosenKey, openid, onChange, log, keeper, publicUrl, refusals },
-    ...secured,
-  });
+/** Time for running requests and travel calls to end when the service stops, in milliseconds. */
+const STOP_MS = 10_000;
+
+/** Waits for the work, but no longer than `ms` milliseconds. */
+async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([work, runtime.wait(ms, timer.signal)]);
+  // A pending timer would keep the process alive.
+  timer.abort();
+}
+
+/** Ends requests and loops, then waits until running reconciliations have stored their outcomes. */
+async function stopWork(
+  { server }: HttpServer,
+  provisioning: ProvisioningService,
+  background: ReturnType<ProvisioningService['run']> | undefined,
+): Promise<void> {
+  await Promise.all([stopServer(server), background?.stop()]);
+  await provisioning.idle();
 }

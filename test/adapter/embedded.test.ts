@@ -33,7 +33,7 @@ async function build(): Promise<Fixture> {
   const { app, bridgeKey } = await createEmbeddedTravel({
     database,
     chosenKey: undefined,
-    sealingKey: randomBytes(32),
+    encryptionKey: randomBytes(32),
     onChange: () => {},
     log,
   });

@@ -4,23 +4,23 @@ import { httpMetrics } from '../../src/http/monitoring.ts';
 import { openLoopbackServer } from '../../src/server/http-server.ts';
 import { ask } from '../fixtures/plain-and-tls.ts';
 
-test('the inner door is on loopback, in plain, and leads to /api and nowhere else', async () => {
+test('the loopback server listens on 127.0.0.1, speaks plain HTTP, and serves /api only', async () => {
   const travel = express().use((request, response) => {
     response.json({ path: request.path });
   });
   const log = newLog('silent');
-  const inner = await openLoopbackServer(travel, {
+  const server = await openLoopbackServer(travel, {
     log,
     metrics: httpMetrics(),
     newId: () => 'r',
     now: () => 0,
   });
   try {
-    expect(inner.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(await ask(`${inner.url}/api/users`)).toMatchObject({ status: 200, body: { path: '/users' } });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await ask(`${server.url}/api/users`)).toMatchObject({ status: 200, body: { path: '/users' } });
     for (const path of ['/', '/scim/v2/Users', '/oauth/token', '/metrics', '/healthz', '/readyz', '/apis'])
-      expect(await ask(`${inner.url}${path}`)).toMatchObject({ status: 404 });
+      expect(await ask(`${server.url}${path}`)).toMatchObject({ status: 404 });
   } finally {
-    await inner.close();
+    await server.close();
   }
 });
