@@ -2,10 +2,10 @@ import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { RequestScope, scopeOf } from './log.ts';
+import { RequestScope, requestScopeOf } from './log.ts';
 import type { HttpMetrics } from './monitoring.ts';
-import { type Addresses, clientAddress } from './proxies.ts';
-import { oneRequestATurn } from './sockets.ts';
+import { type AddressPredicate, clientAddress } from './proxies.ts';
+import { oneRequestPerTurn } from './sockets.ts';
 
 /** What the express app of the process needs. */
 export interface HttpDeps {
@@ -15,7 +15,7 @@ export interface HttpDeps {
   /** Milliseconds, of any clock that only goes forward. */
   now(): number;
   /** The proxies whose `X-Forwarded-For` is believed. */
-  isTrusted?: Addresses;
+  isTrusted?: AddressPredicate;
 }
 
 /** The express app that all wings hang in: a scope, a log line and a measurement for every request. */
@@ -26,23 +26,23 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.disable('etag');
   // By itself it reads the first 1,000 parameters only, and a filter behind them would be no filter at all.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
-  app.use(oneRequestATurn());
-  app.use(withScope(deps));
+  app.use(oneRequestPerTurn());
+  app.use(addRequestScope(deps));
   mount(app);
   app.use((_request, response) => {
     response.status(404).json({ error: 'There is no such page.' });
   });
-  app.use(lastResort);
+  app.use(sendUnexpectedError);
   return app;
 }
 
-function withScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
+function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
   // Looking for secrets in every line costs more than the line; what stands in these is chosen here.
   const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();
-    request.url = withoutDoubledSlashes(request.url);
-    const id = acceptedId(request.headers['x-request-id']) ?? newId();
+    request.url = mergeDoubledSlashes(request.url);
+    const id = acceptableRequestId(request.headers['x-request-id']) ?? newId();
     const scope = new RequestScope({ id, address: clientAddress(request, isTrusted) }, log);
     response.locals['scope'] = scope;
     response.setHeader('X-Request-Id', scope.id);
@@ -54,14 +54,21 @@ function withScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDe
     response.once('close', () => {
       const ms = now() - began;
       const status = response.writableFinished ? response.statusCode : 499;
-      metrics.observe({ area: areaOf(path), method, status, seconds: ms / 1000 });
-      const query = isQuery ? struckNames(Object.keys(request.query)) : [];
+      metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
+      const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
       const isFound = (status >= 200 && status < 300) || status === 304;
-      const facts = { method, path: struckPath(path, isFound), query, status, ms: Math.round(ms), address };
+      const facts = {
+        method,
+        path: redactLoggedPath(path, isFound),
+        query,
+        status,
+        ms: Math.round(ms),
+        address,
+      };
       const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
       lines[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
-    next(hasOneHost(request) ? undefined : wrongHost());
+    next(hasOneHost(request) ? undefined : invalidHostError());
   };
 }
 
@@ -69,7 +76,7 @@ function withScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDe
  * Merges doubled slashes in the paths that identity providers build from a base URL, which administrators often end with a
  * slash. Other paths stay as they are, so that a proxy that guards `/admin` by its prefix sees the path that is served.
  */
-function withoutDoubledSlashes(url: string): string {
+function mergeDoubledSlashes(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (!path.startsWith('/') || !path.includes('//')) return url;
   const merged = path.replace(/\/{2,}/g, '/');
@@ -90,19 +97,19 @@ function hasOneHost({ headers, rawHeaders, httpVersion }: Request): boolean {
   return hosts === 1;
 }
 
-function wrongHost(): Error {
+function invalidHostError(): Error {
   return Object.assign(new Error('The request has no Host, or several.'), { status: 400 });
 }
 
 /** A client's own id is taken when it can do no harm in a log. */
-function acceptedId(header: string | string[] | undefined): string | undefined {
+function acceptableRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.-]{1,100}$/.test(header) ? header : undefined;
 }
 
 /** For what no wing answered: it is ours, so the client learns nothing of it. */
-const lastResort: ErrorRequestHandler = (error, _request, response, next) => {
+const sendUnexpectedError: ErrorRequestHandler = (error, _request, response, next) => {
   const status = clientStatus(error);
-  if (status === undefined) scopeOf(response).log.error({ err: error }, 'a request failed');
+  if (status === undefined) requestScopeOf(response).log.error({ err: error }, 'a request failed');
   if (response.headersSent) next(error);
   else if (status) response.status(status).json({ error: 'The request cannot be read.' });
   else if (error instanceof StoreUnavailable)
@@ -119,17 +126,17 @@ function clientStatus(error: unknown): number | undefined {
   return status >= 400 && status < 500 ? status : undefined;
 }
 
-const areas = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metrics'] as const;
+const routeGroups = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metrics'] as const;
 
 /** The part of the service that a path belongs to; a closed list, so that strangers cannot grow the metrics. */
-export function areaOf(path: string): string {
+export function routeGroupOf(path: string): string {
   const first = path.split('/')[1] ?? '';
-  return areas.find((area) => area === first) ?? 'other';
+  return routeGroups.find((area) => area === first) ?? 'other';
 }
 
 /** The segments of all paths that are served. */
-const segments = new Set<string>([
-  ...areas,
+const knownSegments = new Set<string>([
+  ...routeGroups,
   ...['v2', 'users', 'groups', '.search', 'schemas', 'resourcetypes', 'serviceproviderconfig', 'bulk', 'me'],
   ...['token', 'whoami', 'openapi.json', 'docs', 'billing-profiles', 'cost-centers', 'project-codes'],
   ...['custom-fields', 'options', 'travel-policies', 'scim-user-mappings', 'trip-projects'],
@@ -138,29 +145,31 @@ const segments = new Set<string>([
 ]);
 
 /** The query parameters that are read anywhere. */
-const parameters = new Set<string>([
+const knownParameters = new Set<string>([
   ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'cursor'],
   ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'archived', 'emails', 'status', 'require'],
 ]);
 
-const STRUCK = '*';
+const REDACTED_TEXT = '*';
 
 /**
  * A path for the log. Segments that no endpoint has are struck out, as a client may write anything there; if the request
  * found what it asked for, ids are shown, as they are those of resources.
  */
-export function struckPath(path: string, isFound: boolean): string {
+export function redactLoggedPath(path: string, isFound: boolean): string {
   const isShown = (segment: string) =>
-    segment === '' || segments.has(segment.toLowerCase()) || (isFound && /^[\w.:-]{1,64}$/.test(segment));
-  const shown = path.slice(0, LONGEST_PATH).split('/');
-  return shown.map((segment) => (isShown(segment) ? segment : STRUCK)).join('/');
+    segment === '' ||
+    knownSegments.has(segment.toLowerCase()) ||
+    (isFound && /^[\w.:-]{1,64}$/.test(segment));
+  const shown = path.slice(0, MAX_LOGGED_PATH).split('/');
+  return shown.map((segment) => (isShown(segment) ? segment : REDACTED_TEXT)).join('/');
 }
 
-const LONGEST_PATH = 500;
+const MAX_LOGGED_PATH = 500;
 
 /** Names of query parameters for the log, each once; all that are not known are one asterisk. */
-export function struckNames(names: string[]): string[] {
-  return [...new Set(names.map((name) => (parameters.has(name) ? name : STRUCK)))];
+export function redactParameterNames(names: string[]): string[] {
+  return [...new Set(names.map((name) => (knownParameters.has(name) ? name : REDACTED_TEXT)))];
 }
 
 /**

@@ -1,39 +1,39 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Response } from 'express';
-import { noteOf, type RequestScope } from './log.ts';
+import { addRequestNotes, type RequestScope } from './log.ts';
 import { addressGroup } from './proxies.ts';
 
 /** Counts one failed authentication of a client address. Answers the seconds for `Retry-After` if there were too many, else undefined. */
 export type FailureLimit = (address: string) => number | undefined;
 
 /** Why a token opens nothing, and which credential it is, if that is known. Goes into the log, never into an answer. */
-export interface Refusal {
+export interface RefusalReason {
   reason: string;
   credential?: string | undefined;
 }
 
 /** What a service does with requests that have no valid credential. */
-export interface RefusalDeps {
+export interface FailedAuthenticationDeps {
   limit: FailureLimit;
   /** Finds out why a token was refused. */
-  explain(token: string): Promise<Refusal>;
+  explain(token: string): Promise<RefusalReason>;
 }
 
 /** A request without a valid credential, with what it brought in its place; `known`: why that is refused. */
-interface Refused {
+interface UnauthenticatedRequest {
   authorization: string | undefined;
   token: string | undefined;
-  known?: Refusal | undefined;
+  known?: RefusalReason | undefined;
 }
 
 const WINDOW_MS = 60_000;
 /** An identity provider with a wrong secret tries a few times an hour; 256 random bits cannot be guessed at this rate. */
-const FAILURES = 100;
+const MAX_FAILURES = 100;
 /** Bounds the memory: beyond so many addresses the one that failed first is forgotten. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /** Allows each address 100 failures a minute, counted from the first; `now` is in milliseconds and never goes back. */
-export function failureLimit(now: () => number): FailureLimit {
+export function createFailureLimit(now: () => number): FailureLimit {
   // In the order of their ends, as each window is as long as the others.
   const windows = new Map<string, { failures: number; endsAt: number }>();
   return (address) => {
@@ -42,11 +42,11 @@ export function failureLimit(now: () => number): FailureLimit {
     const known = windows.get(group);
     if (known && known.endsAt > at) {
       known.failures += 1;
-      return known.failures > FAILURES ? Math.ceil((known.endsAt - at) / 1000) : undefined;
+      return known.failures > MAX_FAILURES ? Math.ceil((known.endsAt - at) / 1000) : undefined;
     }
     windows.delete(group);
     for (const [oldest, { endsAt }] of windows) {
-      if (endsAt > at && windows.size < MOST_ADDRESSES) break;
+      if (endsAt > at && windows.size < MAX_ADDRESSES) break;
       windows.delete(oldest);
     }
     windows.set(group, { failures: 1, endsAt: at + WINDOW_MS });
@@ -58,24 +58,24 @@ export function failureLimit(now: () => number): FailureLimit {
  * Counts a request without a valid credential and notes the reason for its line in the log. Answers the seconds for
  * `Retry-After` if its address failed too often: the request is then answered 429 in place of 401.
  */
-export async function refuseRequest(
+export async function recordFailedAuthentication(
   response: Response,
-  { authorization, token, known }: Refused,
-  { limit, explain }: RefusalDeps,
+  { authorization, token, known }: UnauthenticatedRequest,
+  { limit, explain }: FailedAuthenticationDeps,
 ): Promise<number | undefined> {
-  const retryAfter = limit(addressOf(response));
-  if (retryAfter !== undefined) noteOf(response, { reason: TOO_MANY });
+  const retryAfter = limit(clientAddressOf(response));
+  if (retryAfter !== undefined) addRequestNotes(response, { reason: TOO_MANY_FAILURES });
   else if (token === undefined)
-    noteOf(response, { reason: authorization ? 'malformed credential' : 'no credential' });
-  else noteOf(response, known ?? (await explain(token)));
+    addRequestNotes(response, { reason: authorization ? 'malformed credential' : 'no credential' });
+  else addRequestNotes(response, known ?? (await explain(token)));
   return retryAfter;
 }
 
 /** The reason in the log of a request that is answered 429. */
-export const TOO_MANY = 'too many failures';
+export const TOO_MANY_FAILURES = 'too many failures';
 
 /** The client's address; '' outside of an `httpApp`. */
-export function addressOf({ locals }: Response): string {
+export function clientAddressOf({ locals }: Response): string {
   const scope: RequestScope | undefined = locals['scope'];
   return scope?.address ?? '';
 }

@@ -27,7 +27,7 @@ export interface VerifiedToken {
 /** Verifies that a token was signed with one of the keys, is valid now, and is as expected; else it throws (RFC 7519 §7.2). */
 export async function verifyToken(
   token: string,
-  keys: Keys,
+  keys: KeyResolver,
   { now, ...expected }: Pick<JWTVerifyOptions, 'issuer' | 'subject' | 'audience'> & { now: number },
 ): Promise<VerifiedToken> {
   const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -48,7 +48,7 @@ export async function verifyToken(
 }
 
 /** Whom a token says it is about; not to be believed before it is verified. */
-export function claimedSubject(token: string): string | undefined {
+export function unverifiedSubject(token: string): string | undefined {
   try {
     return decodeJwt(token).sub;
   } catch {
@@ -57,7 +57,7 @@ export function claimedSubject(token: string): string | undefined {
 }
 
 /** Finds the key that a token says it was signed with. */
-export type Keys = JWTVerifyGetKey;
+export type KeyResolver = JWTVerifyGetKey;
 
 /** Nobody can tell whether a token is good, as its keys cannot be had. */
 export class KeysUnavailable extends Error {
@@ -68,7 +68,7 @@ export class KeysUnavailable extends Error {
 }
 
 /** Why a token was not verified, for the log: by the library's codes, as its messages may quote the token. */
-export function verificationFault(error: unknown): string {
+export function verificationFaultText(error: unknown): string {
   if (error instanceof KeysUnavailable) return 'its keys cannot be had';
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return `its claim ${error.claim} is missing or wrong`;
@@ -76,12 +76,12 @@ export function verificationFault(error: unknown): string {
 }
 
 /** The keys of a JWKS that is at hand. */
-export function localKeys(jwks: { keys: object[] }): Keys {
+export function localKeyResolver(jwks: { keys: object[] }): KeyResolver {
   return createLocalJWKSet(jwks);
 }
 
 /** The keys of what should be a JWKS (RFC 7517 §5); throws where it is none. */
-export function parsedKeys(json: unknown): Keys {
+export function parseKeySet(json: unknown): KeyResolver {
   // createLocalJWKSet checks what it is given.
   return createLocalJWKSet(json as JSONWebKeySet);
 }
@@ -95,9 +95,9 @@ export function isUnknownKey(error: unknown): boolean {
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1024 * 1024;
 /** Keys are read anew after this time, in milliseconds. */
-const FRESH_MS = 10 * 60_000;
+const REFRESH_AFTER_MS = 10 * 60_000;
 /** While they cannot be read, the last ones serve for so long: an outage is longer than that only rarely, and a withdrawn key must end. */
-const STALE_MS = 60 * 60_000;
+const MAX_STALE_MS = 60 * 60_000;
 /** A token with an unknown `kid` causes no second reading within this time: tokens that anybody can make must not flood the provider. */
 const COOLDOWN_MS = 30_000;
 /** After a failure the address is not asked again for this time. */
@@ -105,7 +105,7 @@ const RETRY_MS = 5_000;
 
 /** Keys as they were read. */
 interface Cached {
-  keys: Keys;
+  keys: KeyResolver;
   readAt: number;
 }
 
@@ -113,12 +113,12 @@ interface Cached {
  * The keys of a JWKS (RFC 7517 §5) at an address, which is looked up when a key is first needed. Keys that were read stay
  * in use when a later reading fails; only tokens that name other keys are refused then.
  */
-export function remoteKeys(addressOf: () => Promise<string>, now: () => number): Keys {
+export function remoteKeyResolver(addressOf: () => Promise<string>, now: () => number): KeyResolver {
   const source = keySource(addressOf, now);
   return async (header, token) => {
     const cached = source.cached();
     const { keys, readAt } =
-      cached && isWithin(now() - cached.readAt, FRESH_MS) ? cached : await source.renew();
+      cached && isWithin(now() - cached.readAt, REFRESH_AFTER_MS) ? cached : await source.renew();
     try {
       return await keys(header, token);
     } catch (error) {
@@ -144,7 +144,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
   const request = async () => {
     try {
       address ??= addressOf();
-      const keys = parsedKeys(await readJson(await address));
+      const keys = parseKeySet(await readJson(await address));
       cached = { keys, readAt: now() };
       return cached;
     } catch (error) {
@@ -166,7 +166,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
     try {
       return await read();
     } catch (error) {
-      if (cached && isWithin(now() - cached.readAt, STALE_MS)) return cached;
+      if (cached && isWithin(now() - cached.readAt, MAX_STALE_MS)) return cached;
       throw error;
     }
   };
@@ -201,7 +201,7 @@ async function readJson(url: string): Promise<unknown> {
 }
 
 /** Where an OpenID provider says that its keys are (OpenID Connect Discovery 1.0 §4). */
-export async function discoveredKeys(issuer: string): Promise<string> {
+export async function discoverJwksUri(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   const { issuer: named, jwks_uri: uri } = Object(await readJson(url));
   // "The issuer value returned MUST be identical to the Issuer URL that was used" (§4.3)

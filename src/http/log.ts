@@ -4,7 +4,7 @@ import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSeria
 import { StoreUnavailable } from '../store/unavailable.ts';
 
 /** What no line may show: secrets, and what tells who somebody is. */
-const struck = [
+const redactedKeys = [
   'authorization',
   'token',
   'password',
@@ -21,22 +21,22 @@ const struck = [
 ];
 
 /** The log of the process: JSON lines, secrets and personal data struck out (docs/architecture.md, Promises). */
-export function newLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: null,
-    redact: { paths: struck.flatMap((name) => [name, `*.${name}`]), censor: '*' },
+    redact: { paths: redactedKeys.flatMap((name) => [name, `*.${name}`]), censor: '*' },
     serializers: { err: serializeError },
-    hooks: { logMethod: demoteStoreFaults },
+    hooks: { logMethod: demoteStoreErrors },
   };
-  return pino(options, destination ?? gathered(standardOutput()));
+  return pino(options, destination ?? bufferLines(standardOutput()));
 }
 
 /**
  * Every request and every loop meets a full disk; the store's own line about it, once a minute, says enough. The lines of
  * the others have the level debug.
  */
-function demoteStoreFaults(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+function demoteStoreErrors(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
   const isAboutStore = Object(args[0]).err instanceof StoreUnavailable;
   if (isAboutStore && level > DEBUG) this.debug(...args);
   else method.apply(this, args);
@@ -45,57 +45,57 @@ function demoteStoreFaults(this: Logger, args: Parameters<LogFn>, method: LogFn,
 const DEBUG = levels.values['debug'] ?? 20;
 
 /** How much of the log is kept in memory while it cannot be written, in bytes. */
-const MOST_UNWRITTEN = 4_194_304;
+const MAX_UNWRITTEN_BYTES = 4_194_304;
 
 /** Standard output. If it is a file on a full disk, lines are lost, and the process goes on. */
 function standardOutput(): DestinationStream {
-  const out = pino.destination({ dest: 1, sync: true, maxLength: MOST_UNWRITTEN });
+  const out = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   // Without a listener the fault would end the process; there is nowhere to report it.
   out.on('error', () => {});
   return out;
 }
 
 /** How long a line may wait for others, in milliseconds. */
-const WAIT_MS = 20;
+const FLUSH_AFTER_MS = 20;
 /** How much may wait, in characters. */
-const ENOUGH = 65_536;
+const MAX_BUFFERED_CHARACTERS = 65_536;
 
 /** What is still to be written when the process exits. */
-const unwritten = new Set<() => void>();
+const pendingFlushes = new Set<() => void>();
 process.once('exit', () => {
-  for (const flush of unwritten) flush();
+  for (const flush of pendingFlushes) flush();
 });
 
 /** Writes lines in pieces, as each write costs more than the making of a line; at the latest when the process exits. */
-function gathered(out: DestinationStream): DestinationStream {
+function bufferLines(out: DestinationStream): DestinationStream {
   let waiting = '';
   const flush = () => {
     const lines = waiting;
     waiting = '';
-    unwritten.delete(flush);
+    pendingFlushes.delete(flush);
     if (lines !== '') out.write(lines);
   };
   return {
     write: (line) => {
       if (waiting === '') {
-        unwritten.add(flush);
-        setTimeout(flush, WAIT_MS).unref();
+        pendingFlushes.add(flush);
+        setTimeout(flush, FLUSH_AFTER_MS).unref();
       }
       waiting += line;
-      if (waiting.length > ENOUGH) flush();
+      if (waiting.length > MAX_BUFFERED_CHARACTERS) flush();
     },
   };
 }
 
 /** Errors of libraries quote what they were given. */
 function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return strike(String(error));
+  if (!(error instanceof Error)) return redactEmails(String(error));
   const { type, message, stack } = stdSerializers.err(error);
-  return { type, message: strike(message), stack: strike(stack) };
+  return { type, message: redactEmails(message), stack: redactEmails(stack) };
 }
 
 /** Strikes out email addresses; the length is bounded first, since the search is not linear. */
-function strike(text: string): string {
+function redactEmails(text: string): string {
   return text.slice(0, 4000).replace(/[^\s@"'<>(),;]{1,100}@[^\s@"'<>(),;]+/g, '*@*');
 }
 
@@ -142,18 +142,18 @@ export function markRoutine(response: Response): void {
 }
 
 /** Adds to the line that tells of a request; outside of an `httpApp` there is none. */
-export function noteOf(response: Response, notes: RequestNotes): void {
+export function addRequestNotes(response: Response, notes: RequestNotes): void {
   const scope: RequestScope | undefined = response.locals['scope'];
   if (scope) Object.assign(scope.notes, notes);
 }
 
 /** The scope that `httpApp` gave the request. */
-export function scopeOf(response: Response): RequestScope {
+export function requestScopeOf(response: Response): RequestScope {
   return response.locals['scope'];
 }
 
 /** Notes that an answer is cut off, as its client does not read. */
-export function noteUnread(response: ServerResponse & { locals?: { scope?: RequestScope } }): void {
+export function noteUnreadResponse(response: ServerResponse & { locals?: { scope?: RequestScope } }): void {
   const scope = response.locals?.scope;
   if (scope) scope.notes.cut = 'notRead';
 }

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { scopeOf } from './log.ts';
+import { requestScopeOf } from './log.ts';
 
 /** What /readyz asks. */
 export interface HealthDeps {
@@ -20,7 +20,7 @@ export function healthRoutes({ isReady, writes }: HealthDeps): Router {
     })
     .get('/readyz', async (request, response) => {
       const canRead = await isReady().catch((error: unknown) => {
-        scopeOf(response).log.error({ err: error }, 'the check for readiness failed');
+        requestScopeOf(response).log.error({ err: error }, 'the check for readiness failed');
         return false;
       });
       const isRequired = [request.query['require']].flat().includes('writes');
@@ -34,8 +34,8 @@ export function healthRoutes({ isReady, writes }: HealthDeps): Router {
 }
 
 /** One answered request. */
-export interface Observation {
-  area: string;
+export interface RequestMeasurement {
+  routeGroup: string;
   method: string;
   status: number;
   seconds: number;
@@ -44,7 +44,7 @@ export interface Observation {
 /** The measurements of one process; `registry` takes those of other rooms too. */
 export interface HttpMetrics {
   registry: Registry;
-  observe(observation: Observation): void;
+  observe(observation: RequestMeasurement): void;
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -67,10 +67,10 @@ export function httpMetrics(): HttpMetrics {
   });
   return {
     registry,
-    observe: ({ area, method, status, seconds }) => {
+    observe: ({ routeGroup, method, status, seconds }) => {
       const known = methods.includes(method) ? method : 'other';
-      requests.inc({ area, method: known, status });
-      durations.observe({ area, method: known }, seconds);
+      requests.inc({ area: routeGroup, method: known, status });
+      durations.observe({ area: routeGroup, method: known }, seconds);
     },
   };
 }
@@ -87,7 +87,7 @@ export interface MetricsClock {
 }
 
 /** The least time between two computations, in milliseconds: each asks the database, and anybody may ask for them. */
-const EVERY_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 /**
  * GET /metrics, for Prometheus; computed at most once a second. Requests that come sooner wait for the next computation,
@@ -102,7 +102,7 @@ export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsC
     // One that takes long is not overtaken by the next; whether it failed is told to those who wait for it.
     await running.catch(() => {});
     next = undefined;
-    nextAt = now() + EVERY_MS;
+    nextAt = now() + MIN_INTERVAL_MS;
     const computed = registry.metrics();
     running = computed;
     return computed;

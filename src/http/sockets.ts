@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { NextFunction, RequestHandler } from 'express';
-import { noteUnread } from './log.ts';
+import { noteUnreadResponse } from './log.ts';
 
 /** What one client, or all of them together, may take of the server. */
 export interface SocketLimits {
@@ -18,24 +18,24 @@ export interface SocketLimits {
 }
 
 /** The limits of production; only the number of connections is a setting. */
-export function limitsOf(connections: number): SocketLimits {
+export function socketLimits(connections: number): SocketLimits {
   return { connections, requestMs: 30_000, unreadMs: 30_000, requests: 10_000, waiting: 32 };
 }
 
 /** How often Node looks for requests that are late, as a part of the time that they have. */
-const LATE_CHECKS = 10;
+const CHECKS_PER_TIMEOUT = 10;
 
 /** What Node must know of the limits when it makes a server. */
-export function limitedOptions({ requestMs }: SocketLimits): ServerOptions {
+export function serverOptions({ requestMs }: SocketLimits): ServerOptions {
   return {
     requestTimeout: requestMs,
     headersTimeout: requestMs,
-    connectionsCheckingInterval: Math.ceil(requestMs / LATE_CHECKS),
+    connectionsCheckingInterval: Math.ceil(requestMs / CHECKS_PER_TIMEOUT),
   };
 }
 
 /** What a limited server does with requests. */
-export interface Handlers {
+export interface LimitHandlers {
   handle: RequestListener;
   /** Answers a request that is one too many on its socket, which closes after that. */
   refuse: RequestListener;
@@ -53,7 +53,7 @@ interface Exchange {
 }
 
 /** Requests of one socket: the one that is answered now, and those that wait behind it. */
-interface Queue {
+interface SocketQueue {
   /** How many there were. */
   count: number;
   current: ServerResponse | undefined;
@@ -65,28 +65,28 @@ interface Queue {
 }
 
 /** So many requests in one packet are no mistake: their socket is closed at once. */
-const MOST_IGNORED = 256;
+const MAX_IGNORED = 256;
 
 /**
  * Serves the requests of a server within the limits. Those of one socket are answered one after the other: a client that
  * sends many at once waits for itself, and holds no more than one answer in memory.
  */
-export function serveLimited(
+export function serveWithLimits(
   server: Server,
   limits: SocketLimits,
-  { handle, refuse, refuseExpectation, answerFault }: Handlers,
+  { handle, refuse, refuseExpectation, answerFault }: LimitHandlers,
 ) {
-  const queues = new WeakMap<Socket, Queue>();
+  const queues = new WeakMap<Socket, SocketQueue>();
   server.maxConnections = limits.connections;
   server.timeout = limits.unreadMs;
-  const begin = (queue: Queue, { request, response, answer }: Exchange) => {
+  const begin = (queue: SocketQueue, { request, response, answer }: Exchange) => {
     queue.current = response;
     queue.last = request;
     // "close" comes once, after the answer or when the client went away before it.
     response.once('close', () => goOn(queue, request.socket));
     answer(request, response);
   };
-  const goOn = (queue: Queue, socket: Socket) => {
+  const goOn = (queue: SocketQueue, socket: Socket) => {
     queue.current = undefined;
     const next = socket.destroyed ? undefined : queue.waiting.shift();
     if (next) begin(queue, next);
@@ -98,7 +98,7 @@ export function serveLimited(
     const queue = queues.get(socket) ?? newQueue();
     queues.set(socket, queue);
     if (queue.ignored !== undefined) {
-      ignore(queue, socket);
+      countIgnored(queue, socket);
       return;
     }
     queue.count += 1;
@@ -122,33 +122,33 @@ export function serveLimited(
   server.on('checkExpectation', (request, response) =>
     take({ request, response, answer: refuseExpectation }),
   );
-  closeFaulty(server, queues, answerFault);
+  handleSocketFaults(server, queues, answerFault);
 }
 
 /** Closes the sockets of clients whose requests cannot be read or come too late, or that do not read. */
-function closeFaulty(
+function handleSocketFaults(
   server: Server,
-  queues: WeakMap<Socket, Queue>,
-  answerFault: Handlers['answerFault'],
+  queues: WeakMap<Socket, SocketQueue>,
+  answerFault: LimitHandlers['answerFault'],
 ): void {
   server.on('clientError', (error: Error, socket: Socket) => {
     const queue = queues.get(socket);
-    if (!socket.writable || !queue || isAnswerDue(queue)) answerFault(error, socket);
+    if (!socket.writable || !queue || isResponseExpected(queue)) answerFault(error, socket);
     else if (!queue.current) socket.destroySoon();
     else if (queue.current.headersSent) socket.destroy();
-    else closeBehindWhole(queue, queue.current);
+    else closeAfterCompleteRequests(queue, queue.current);
   });
   server.on('timeout', (socket) => {
     const current = queues.get(socket)?.current;
     const isUnread = socket.writableLength > 0;
     // The service itself is at work: the client has nothing to read yet.
     if (current && !isUnread) return;
-    if (current) noteUnread(current);
+    if (current) noteUnreadResponse(current);
     socket.destroy();
   });
 }
 
-function newQueue(): Queue {
+function newQueue(): SocketQueue {
   return { count: 0, current: undefined, waiting: [], last: undefined, ignored: undefined };
 }
 
@@ -156,29 +156,29 @@ function newQueue(): Queue {
  * Whether the client takes a response to a fault as the one to the faulty request: nothing is sent on the socket meanwhile,
  * no whole request is to be answered before, and the faulty request has no response yet.
  */
-function isAnswerDue({ current, last }: Queue): boolean {
+function isResponseExpected({ current, last }: SocketQueue): boolean {
   if (!current) return last === undefined || last.complete;
   return !current.headersSent && last?.complete === false;
 }
 
 /** Closes a socket behind the responses to the requests that came whole; the request with the fault gets none. */
-function closeBehindWhole(queue: Queue, current: ServerResponse): void {
+function closeAfterCompleteRequests(queue: SocketQueue, current: ServerResponse): void {
   queue.waiting = queue.waiting.filter(({ request }) => request.complete);
   const last = queue.waiting.at(-1)?.response ?? current;
   last.shouldKeepAlive = false;
   queue.ignored ??= 0;
 }
 
-function ignore(queue: Queue, socket: Socket): void {
+function countIgnored(queue: SocketQueue, socket: Socket): void {
   queue.ignored = (queue.ignored ?? 0) + 1;
-  if (queue.ignored > MOST_IGNORED) socket.destroy();
+  if (queue.ignored > MAX_IGNORED) socket.destroy();
 }
 
 /**
  * Begins at most one request of a socket in each turn of the event loop. A client may send many at once, and Node reads
  * them all in one turn; those of other sockets, which are read next, would wait for all of them.
  */
-export function oneRequestATurn(): RequestHandler {
+export function oneRequestPerTurn(): RequestHandler {
   const queues = new WeakMap<Socket, NextFunction[]>();
   return ({ socket }, _response, next) => {
     const known = queues.get(socket);

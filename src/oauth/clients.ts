@@ -73,12 +73,13 @@ export function parseJwks(json: unknown): { jwks: { keys: object[] } } | { probl
   const { keys } = Object(json);
   if (!Array.isArray(keys) || keys.length === 0)
     return { problem: 'is no JSON Web Key Set, an object with "keys"' };
-  if (!keys.every(isKey)) return { problem: 'has an entry in "keys" that is no key: each has a "kty"' };
+  if (!keys.every(isJsonWebKey))
+    return { problem: 'has an entry in "keys" that is no key: each has a "kty"' };
   if (keys.some((key) => secretMembers.some((name) => Object.hasOwn(key, name))))
     return { problem: 'has a private key; give the public ones' };
   return { jwks: { keys } };
 }
 
-function isKey(value: unknown): value is object {
+function isJsonWebKey(value: unknown): value is object {
   return typeof value === 'object' && value !== null && 'kty' in value && typeof value.kty === 'string';
 }

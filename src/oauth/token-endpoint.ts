@@ -1,24 +1,24 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import {
-  addressOf,
+  clientAddressOf,
   type FailureLimit,
   hashSecret,
   newSecret,
-  type Refusal,
-  TOO_MANY,
+  type RefusalReason,
+  TOO_MANY_FAILURES,
 } from '../http/authentication.ts';
 import {
   CLOCK_TOLERANCE_S,
-  claimedSubject,
-  type Keys,
+  type KeyResolver,
   KeysUnavailable,
-  localKeys,
-  remoteKeys,
-  verificationFault,
+  localKeyResolver,
+  remoteKeyResolver,
+  unverifiedSubject,
+  verificationFaultText,
   verifyToken,
 } from '../http/jwt.ts';
-import { noteOf, scopeOf } from '../http/log.ts';
+import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
 
@@ -28,7 +28,7 @@ export interface TokenEndpointDeps {
   tokens: AccessTokens;
   assertions: UsedAssertions;
   /** Whether what a grant names is still there to be opened. */
-  isOpen(grant: Grant): Promise<boolean>;
+  doesGrantTargetExist(grant: Grant): Promise<boolean>;
   /** The address of this endpoint as clients know it, for whom they make their assertions. */
   audience: string;
   now(): number;
@@ -44,34 +44,34 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** Hands out access tokens for client credentials (RFC 6749 §4.4), to be mounted at /oauth/token of an `httpApp`. */
 export function tokenEndpoint(deps: TokenEndpointDeps): Router {
-  const checkAssertion = assertionCheck(deps);
+  const checkAssertion = createAssertionCheck(deps);
   const issue: RequestHandler = async (request, response) => {
     if (request.is(FORM) !== FORM) throw new OAuthError('invalid_request', `The body must be ${FORM}.`);
-    const form = parametersOf(String(request.body));
-    const fault = grantFault(form.get('grant_type'));
-    const client = await clientOf(
+    const form = parseFormParameters(String(request.body));
+    const fault = grantTypeError(form.get('grant_type'));
+    const client = await authenticateClient(
       deps,
       { authorization: request.headers.authorization, form },
       checkAssertion,
     )
       // The grant type is the first thing to be put right.
       .catch((error: unknown) => Promise.reject(fault ?? error));
-    noteOf(response, { credential: nameOf(client.id) });
+    addRequestNotes(response, { credential: credentialName(client.id) });
     if (fault) throw fault;
-    response.json(await issued(deps, client));
+    response.json(await issueToken(deps, client));
   };
   return Router()
-    .use(neverKept)
+    .use(setNoStore)
     .post('/', express.text({ type: FORM, limit: '16kb' }), issue, limitFailures(deps.limit))
     .all('/', (_request, response) => {
       response.set('Allow', 'POST');
       throw new OAuthError('invalid_request', 'Tokens are asked for by POST.', { status: 405 });
     })
-    .use(answerError);
+    .use(sendOAuthError);
 }
 
 /** "The authorization server MUST include the HTTP Cache-Control response header field with a value of no-store" (RFC 6749 §5.1). */
-const neverKept: RequestHandler = (_request, response, next) => {
+const setNoStore: RequestHandler = (_request, response, next) => {
   response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
   next();
 };
@@ -79,11 +79,12 @@ const neverKept: RequestHandler = (_request, response, next) => {
 /** Counts requests of clients that did not prove who they are; after too many of an address they are answered 429. */
 function limitFailures(limit: FailureLimit): ErrorRequestHandler {
   return (error, _request, response, next) => {
-    const isFailure = scopeOf(response).notes.credential === undefined && toOAuthError(error).status < 500;
-    const retryAfter = isFailure ? limit(addressOf(response)) : undefined;
-    if (error instanceof OAuthError && error.refusal) noteOf(response, error.refusal);
+    const isFailure =
+      requestScopeOf(response).notes.credential === undefined && toOAuthError(error).status < 500;
+    const retryAfter = isFailure ? limit(clientAddressOf(response)) : undefined;
+    if (error instanceof OAuthError && error.refusal) addRequestNotes(response, error.refusal);
     if (retryAfter === undefined) return next(error);
-    noteOf(response, { reason: TOO_MANY });
+    addRequestNotes(response, { reason: TOO_MANY_FAILURES });
     response.set('Retry-After', String(retryAfter));
     const text = 'Too many requests failed; try again in a minute.';
     next(new OAuthError('invalid_request', text, { status: 429 }));
@@ -91,39 +92,42 @@ function limitFailures(limit: FailureLimit): ErrorRequestHandler {
 }
 
 /** A client as the log names it. */
-function nameOf(id: string): string {
+function credentialName(id: string): string {
   return `oauth:${id}`;
 }
 
-function grantFault(type: string | undefined): OAuthError | undefined {
+function grantTypeError(type: string | undefined): OAuthError | undefined {
   if (type === undefined) return new OAuthError('invalid_request', 'grant_type is missing.');
   if (type === 'client_credentials') return undefined;
   return new OAuthError('unsupported_grant_type', 'The grant_type must be client_credentials.');
 }
 
-interface Client {
+interface AuthenticatedClient {
   id: string;
   grant: Grant;
 }
 
 /** The client that proved who it is; else it throws. */
-async function clientOf(
+async function authenticateClient(
   { clients }: TokenEndpointDeps,
   { authorization, form }: { authorization: string | undefined; form: Map<string, string> },
   check: CheckAssertion,
-): Promise<Client> {
-  const presented = presentedBy(authorization, form);
+): Promise<AuthenticatedClient> {
+  const presented = readClientAuthentication(authorization, form);
   if (presented.kind === 'secret') {
-    const client = await known(clients, presented.clientId);
+    const client = await findClient(clients, presented.clientId);
     if (!client) throw invalidClient(unknownClient);
-    if (client.proof.kind !== 'secret' || !isSame(client.proof.hash, hashSecret(presented.secret)))
-      throw invalidClient({ reason: `wrong secret of ${nameOf(client.id)}` });
+    if (
+      client.proof.kind !== 'secret' ||
+      !equalsInConstantTime(client.proof.hash, hashSecret(presented.secret))
+    )
+      throw invalidClient({ reason: `wrong secret of ${credentialName(client.id)}` });
     return client;
   }
-  const claimed = claimedSubject(presented.assertion);
+  const claimed = unverifiedSubject(presented.assertion);
   // "The client_id … MUST identify the same client as is identified by the client assertion" (RFC 7521 §4.2).
   const isSelf = claimed !== undefined && (presented.clientId ?? claimed) === claimed;
-  const client = isSelf ? await known(clients, claimed) : undefined;
+  const client = isSelf ? await findClient(clients, claimed) : undefined;
   if (!client) throw invalidClient(unknownClient);
   await check(client, presented.assertion);
   return client;
@@ -132,16 +136,19 @@ async function clientOf(
 const unknownClient = { reason: 'unknown or revoked client' };
 
 /** Nobody is looked for by a name that no client was ever given, and that a database may not take. */
-async function known(clients: OAuthClients, id: string): ReturnType<OAuthClients['findActive']> {
+async function findClient(clients: OAuthClients, id: string): ReturnType<OAuthClients['findActive']> {
   return /^[\w-]{1,100}$/.test(id) ? clients.findActive(id) : undefined;
 }
 
-function isSame(one: string, other: string): boolean {
+function equalsInConstantTime(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-async function issued({ tokens, isOpen, now }: TokenEndpointDeps, { id, grant }: Client): Promise<object> {
-  if (!(await isOpen(grant)))
+async function issueToken(
+  { tokens, doesGrantTargetExist, now }: TokenEndpointDeps,
+  { id, grant }: AuthenticatedClient,
+): Promise<object> {
+  if (!(await doesGrantTargetExist(grant)))
     throw new OAuthError('unauthorized_client', 'What this client was registered for is not there any more.');
   const token = newSecret('access');
   const at = now();
@@ -151,10 +158,10 @@ async function issued({ tokens, isOpen, now }: TokenEndpointDeps, { id, grant }:
 }
 
 /** Every failure in the form of RFC 6749 §5.2. */
-const answerError: ErrorRequestHandler = (error, _request, response, next) => {
+const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) return next(error);
   const told = toOAuthError(error);
-  if (told.status >= 500) scopeOf(response).log.error({ err: error }, 'no access token could be made');
+  if (told.status >= 500) requestScopeOf(response).log.error({ err: error }, 'no access token could be made');
   // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the client."
   if (told.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
   if (told.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
@@ -163,13 +170,13 @@ const answerError: ErrorRequestHandler = (error, _request, response, next) => {
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (!(error instanceof StoreUnavailable)) return fromExpress(error);
+  if (!(error instanceof StoreUnavailable)) return fromExpressError(error);
   const text = 'No token can be stored at the moment; try again.';
   return new OAuthError('temporarily_unavailable', text, { cause: error });
 }
 
 /** What express and its body parser refuse: a body that is too large, or cannot be read. */
-function fromExpress(error: unknown): OAuthError {
+function fromExpressError(error: unknown): OAuthError {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (status === 413) return new OAuthError('invalid_request', 'The body is larger than 16 KB.', { status });
   if (status >= 400 && status < 500) return new OAuthError('invalid_request', 'The request cannot be read.');
@@ -177,7 +184,7 @@ function fromExpress(error: unknown): OAuthError {
 }
 
 /** What a client brings to show who it is. */
-export type Presented =
+export type ClientAuthentication =
   | { kind: 'secret'; clientId: string; secret: string }
   | { kind: 'assertion'; clientId: string | undefined; assertion: string };
 
@@ -185,7 +192,7 @@ export type Presented =
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** The parameters of a form. "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2). */
-export function parametersOf(form: string): Map<string, string> {
+export function parseFormParameters(form: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(form)) {
     // "Request and response parameters MUST NOT be included more than once."
@@ -196,31 +203,34 @@ export function parametersOf(form: string): Map<string, string> {
 }
 
 /** Reads who wants to be let in. "The client MUST NOT use more than one authentication method in each request" (RFC 6749 §2.3). */
-export function presentedBy(authorization: string | undefined, form: Map<string, string>): Presented {
+export function readClientAuthentication(
+  authorization: string | undefined,
+  form: Map<string, string>,
+): ClientAuthentication {
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
   const assertion = form.get('client_assertion');
   const type = form.get('client_assertion_type');
   if ([authorization, secret, assertion].filter((one) => one !== undefined).length > 1)
     throw new OAuthError('invalid_request', 'The client must use one method to show who it is, not several.');
-  if (authorization !== undefined) return fromHeader(authorization, clientId);
-  if (assertion !== undefined || type !== undefined) return fromAssertion(assertion, type, clientId);
+  if (authorization !== undefined) return readBasicCredentials(authorization, clientId);
+  if (assertion !== undefined || type !== undefined) return readAssertion(assertion, type, clientId);
   if (clientId === undefined || secret === undefined) throw invalidClient({ reason: 'no credential' });
   return { kind: 'secret', clientId, secret };
 }
 
 /** HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1). */
-function fromHeader(authorization: string, alsoNamed: string | undefined): Presented {
+function readBasicCredentials(authorization: string, alsoNamed: string | undefined): ClientAuthentication {
   const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
   if (id === undefined || secret === undefined) throw invalidClient({ reason: 'malformed credential' });
-  const clientId = formDecoded(id);
+  const clientId = decodeFormValue(id);
   if (alsoNamed !== undefined && alsoNamed !== clientId)
     throw new OAuthError('invalid_request', 'The header and client_id name different clients.');
-  return { kind: 'secret', clientId, secret: formDecoded(secret) };
+  return { kind: 'secret', clientId, secret: decodeFormValue(secret) };
 }
 
-function formDecoded(text: string): string {
+function decodeFormValue(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (error) {
@@ -228,11 +238,11 @@ function formDecoded(text: string): string {
   }
 }
 
-function fromAssertion(
+function readAssertion(
   assertion: string | undefined,
   type: string | undefined,
   clientId: string | undefined,
-): Presented {
+): ClientAuthentication {
   if (assertion === undefined || type === undefined)
     throw new OAuthError('invalid_request', 'client_assertion and client_assertion_type go together.');
   if (type !== ASSERTION_TYPE)
@@ -255,15 +265,15 @@ export interface AssertionDeps {
 export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
 
 /** "The JWT MUST contain an exp claim"; one for longer than a day is "unreasonably far in the future". */
-const LONGEST_S = 24 * 60 * 60;
+const MAX_LIFETIME_S = 24 * 60 * 60;
 
 /** Checks assertions; keys of clients that have theirs at an address are kept for a while. */
-export function assertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
-  const remote = new Map<string, Keys>();
-  const keysOf = (proof: Proof): Keys => {
+export function createAssertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
+  const remote = new Map<string, KeyResolver>();
+  const keysOf = (proof: Proof): KeyResolver => {
     if (proof.kind === 'secret') throw invalidClient({ reason: 'the client has a secret, not keys' });
-    if (proof.kind === 'jwks') return localKeys(proof.jwks);
-    const known = remote.get(proof.uri) ?? remoteKeys(async () => proof.uri, now);
+    if (proof.kind === 'jwks') return localKeyResolver(proof.jwks);
+    const known = remote.get(proof.uri) ?? remoteKeyResolver(async () => proof.uri, now);
     remote.set(proof.uri, known);
     return known;
   };
@@ -274,23 +284,23 @@ export function assertionCheck({ assertions, audience, now, log }: AssertionDeps
       // Without a cause it was told some seconds ago.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
-      throw refused(verificationFault(error), error);
+      throw refusedAssertion(verificationFaultText(error), error);
     });
     const { exp = 0, jti } = claims;
-    if (exp > now() / 1000 + LONGEST_S) throw refused('it ends more than a day ahead');
+    if (exp > now() / 1000 + MAX_LIFETIME_S) throw refusedAssertion('it ends more than a day ahead');
     // A signature can be written in several ways; what was signed cannot.
     const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;
     const use = { clientId: client.id, key: hashSecret(key), expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000 };
-    if (!(await assertions.useOnce(use, now()))) throw refused('it was used before');
+    if (!(await assertions.useOnce(use, now()))) throw refusedAssertion('it was used before');
   };
 }
 
-function refused(problem: string, cause?: unknown): OAuthError {
+function refusedAssertion(problem: string, cause?: unknown): OAuthError {
   return invalidClient({ reason: `assertion refused: ${problem}` }, cause);
 }
 
 /** The error codes of a token endpoint (RFC 6749 §5.2, the last two §4.1.2.1), with the status that goes with each. */
-const statuses = {
+const statusOfCode = {
   invalid_request: 400,
   invalid_client: 401,
   unauthorized_client: 400,
@@ -301,26 +311,26 @@ const statuses = {
 
 /** A request for a token that is refused; the message is made for whoever set the client up. */
 export class OAuthError extends Error {
-  readonly code: keyof typeof statuses;
+  readonly code: keyof typeof statusOfCode;
   readonly status: number;
   /** Why the client is not let in, for the log. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: RefusalReason | undefined;
 
   constructor(
-    code: keyof typeof statuses,
+    code: keyof typeof statusOfCode,
     message: string,
-    { status, refusal, ...options }: ErrorOptions & { status?: number; refusal?: Refusal } = {},
+    { status, refusal, ...options }: ErrorOptions & { status?: number; refusal?: RefusalReason } = {},
   ) {
     super(message, options);
     this.name = 'OAuthError';
     this.code = code;
-    this.status = status ?? statuses[code];
+    this.status = status ?? statusOfCode[code];
     this.refusal = refusal;
   }
 }
 
 /** One answer for every client that is refused: it does not tell which clients there are. The reason is for the log. */
-export function invalidClient(refusal: Refusal, cause?: unknown): OAuthError {
+export function invalidClient(refusal: RefusalReason, cause?: unknown): OAuthError {
   const text = 'The client is not known, or did not prove who it is.';
   return new OAuthError('invalid_client', text, { refusal, cause });
 }

@@ -6,8 +6,12 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import { bearerToken, type RefusalDeps, refuseRequest } from '../http/authentication.ts';
-import { noteOf, scopeOf } from '../http/log.ts';
+import {
+  bearerToken,
+  type FailedAuthenticationDeps,
+  recordFailedAuthentication,
+} from '../http/authentication.ts';
+import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { isObject } from '../schema/resource.ts';
@@ -55,7 +59,7 @@ interface RequestHandling {
  */
 function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHandler {
   return async (request, response, next) => {
-    const scope = scopeOf(response);
+    const scope = requestScopeOf(response);
     const connection = await authenticateConnection(request, response, deps);
     const { users, groups, now } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
@@ -120,7 +124,7 @@ export interface AuthenticationDeps {
   /** Finds what a token opens; undefined if it opens nothing. */
   authenticate(token: string): Promise<Access | undefined>;
   /** Undefined: failures are not counted. */
-  refusals?: RefusalDeps;
+  refusals?: FailedAuthenticationDeps;
 }
 
 /**
@@ -136,10 +140,11 @@ export async function authenticateConnection(
   const token = bearerToken(authorization) ?? bareToken(authorization);
   const access = token === undefined ? undefined : await authenticate(token);
   if (access) {
-    noteOf(response, access);
+    addRequestNotes(response, access);
     return access.connection;
   }
-  const retryAfter = refusals && (await refuseRequest(response, { authorization, token }, refusals));
+  const retryAfter =
+    refusals && (await recordFailedAuthentication(response, { authorization, token }, refusals));
   if (retryAfter !== undefined) {
     const headers = { 'Retry-After': String(retryAfter) };
     const detail = 'Too many requests without a valid bearer token came from this address; try again later.';

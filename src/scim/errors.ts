@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorRequestHandler, Response } from 'express';
 import SCIMMY from 'scimmy';
 import { defaultHeaders } from '../http/app.ts';
-import { scopeOf } from '../http/log.ts';
+import { requestScopeOf } from '../http/log.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
 import { SchemaFault } from '../schema/resource.ts';
@@ -21,7 +21,7 @@ export function toLoggedScimError(error: unknown, log: Log): ScimError {
 
 /** The last handler of the front door: every error becomes a SCIM error message (RFC 7644 §3.12). */
 export const scimErrorHandler: ErrorRequestHandler = (error, _request, response, next) => {
-  const scimError = toLoggedScimError(error, scopeOf(response).log);
+  const scimError = toLoggedScimError(error, requestScopeOf(response).log);
   // What has begun cannot be answered otherwise any more; express then ends the connection.
   if (response.headersSent) next(error);
   else sendError(response, scimError);
@@ -268,8 +268,8 @@ async function sendLong(response: Response, { pieces, release }: StreamedText): 
     response.end();
   } catch (error) {
     // The status is sent, so a closed connection is the only way to tell the client (RFC 9112 §8).
-    scopeOf(response).notes.cut = 'fault';
-    scopeOf(response).log.error({ err: error }, 'an answer broke off');
+    requestScopeOf(response).notes.cut = 'fault';
+    requestScopeOf(response).log.error({ err: error }, 'an answer broke off');
     response.destroy();
   }
 }

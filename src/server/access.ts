@@ -1,7 +1,12 @@
 import type { Router } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { type FailureLimit, failureLimit, hashSecret, type RefusalDeps } from '../http/authentication.ts';
+import {
+  createFailureLimit,
+  type FailedAuthenticationDeps,
+  type FailureLimit,
+  hashSecret,
+} from '../http/authentication.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';
 import {
@@ -29,10 +34,10 @@ interface AccessDeps {
  */
 export function refusalDeps(
   database: Database,
-): Record<'scim' | 'travel', RefusalDeps> & { limit: FailureLimit } {
-  const limit = failureLimit(() => performance.now());
+): Record<'scim' | 'travel', FailedAuthenticationDeps> & { limit: FailureLimit } {
+  const limit = createFailureLimit(() => performance.now());
   const findState = credentialStateLookup(database);
-  const refusals = (service: 'scim' | 'travel'): RefusalDeps => ({
+  const refusals = (service: 'scim' | 'travel'): FailedAuthenticationDeps => ({
     limit,
     explain: async (token) => {
       const known = await findState(hashSecret(token), Date.now());
@@ -92,7 +97,7 @@ export function oauthRoutes(
     clients: oauthClients(database),
     tokens: oauthAccessTokens(database),
     assertions: usedAssertions(database),
-    isOpen: async (grant) =>
+    doesGrantTargetExist: async (grant) =>
       grant.kind === 'scim'
         ? settings.connections.some(({ id }) => id === grant.connection)
         : ((await embedded?.isActiveAdmin(grant.userId)) ?? false),

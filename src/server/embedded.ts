@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { hashSecret, newSecret, type RefusalDeps } from '../http/authentication.ts';
+import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
@@ -42,7 +42,7 @@ interface EmbeddedTravelDeps {
   /** Undefined: requests are not recorded. */
   requestLogWriter?: RequestLogWriter | undefined;
   /** Undefined: failed authentication is not counted. */
-  refusals?: RefusalDeps | undefined;
+  refusals?: FailedAuthenticationDeps | undefined;
   /** TRAVEL_API_KEY: the first admin's key; undefined if it is not set. */
   chosenKey: string | undefined;
   /** 32 bytes that encrypt the secrets of webhooks. */

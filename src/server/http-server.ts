@@ -10,8 +10,8 @@ import {
   readCertificate,
   type TransportSettings,
 } from '../config/transport.ts';
-import { areaOf, type HttpDeps, httpApp } from '../http/app.ts';
-import { type Handlers, limitedOptions, type SocketLimits, serveLimited } from '../http/sockets.ts';
+import { type HttpDeps, httpApp, routeGroupOf } from '../http/app.ts';
+import { type LimitHandlers, type SocketLimits, serverOptions, serveWithLimits } from '../http/sockets.ts';
 import { ScimError, scimErrorHandler } from '../scim/errors.ts';
 import { ApiError, errorBody } from '../travel/errors.ts';
 
@@ -36,7 +36,7 @@ export interface HttpServer {
   server: Server;
   scheme: 'http' | 'https';
   /** Sets the handlers of requests, which answer within the socket limits. */
-  serve(handlers: Handlers): void;
+  serve(handlers: LimitHandlers): void;
   /** Reads the certificate files again. If they have a fault, logs it and keeps the old certificate. */
   renewCertificate(): void;
 }
@@ -48,10 +48,10 @@ export function createHttpServer(
   limits: SocketLimits,
 ): HttpServer {
   // Without this option, Node refuses a request without Host itself, with an empty body.
-  const options = { requireHostHeader: false, ...limitedOptions(limits) };
+  const options = { requireHostHeader: false, ...serverOptions(limits) };
   const withHandlers = (server: Server) => ({
     server,
-    serve: (handlers: Handlers) => serveLimited(server, limits, handlers),
+    serve: (handlers: LimitHandlers) => serveWithLimits(server, limits, handlers),
   });
   if (!tls) return { ...withHandlers(createServer(options)), scheme: 'http', renewCertificate: () => {} };
   const { cert, key } = tls.certificate;
@@ -120,7 +120,7 @@ const plainHttpText = 'Plain HTTP is refused here, as it can be read on the way.
 
 /** Answers plain HTTP with 403 where HTTPS is required, in the error format of the requested interface. */
 export function refusePlainHttp(request: Request, response: Response, next: NextFunction): void {
-  switch (areaOf(request.path.toLowerCase())) {
+  switch (routeGroupOf(request.path.toLowerCase())) {
     case 'scim':
       scimErrorHandler(new ScimError(403, undefined, plainHttpText), request, response, next);
       return;

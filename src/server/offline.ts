@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { newLog } from '../http/log.ts';
+import { createLog } from '../http/log.ts';
 import { newIdentity } from '../provisioning/create-user.ts';
 import { unwritten } from '../provisioning/mapping-effect.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/preview-mapping.ts';
@@ -80,7 +80,7 @@ export function previewMapping(
 const noEmbeddedService: EmbeddedAddress = { url: '', key: '' };
 
 function silentRuntime() {
-  return systemRuntime(newLog('silent'));
+  return systemRuntime(createLog('silent'));
 }
 
 async function withDatabase<T>(settings: Settings, work: (database: Database) => Promise<T>): Promise<T> {
@@ -104,7 +104,7 @@ async function withEmbeddedConnection<T>(
   work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
   const embedded = await openEmbeddedTravel(settings, {
-    ...{ database, log: newLog('silent') },
+    ...{ database, log: createLog('silent') },
     onChange: () => {},
   });
   const server = createServer();

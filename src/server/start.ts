@@ -4,10 +4,16 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { hashSecret, newSecret } from '../http/authentication.ts';
-import { newLog } from '../http/log.ts';
+import { createLog } from '../http/log.ts';
 import { healthRoutes, httpMetrics, measureProcess, metricsRoutes } from '../http/monitoring.ts';
-import { type Arrival, addressesOf, arrivals, httpsDoor, isLoopback } from '../http/proxies.ts';
-import { type Handlers, limitsOf, type SocketLimits } from '../http/sockets.ts';
+import {
+  addressPredicate,
+  enforceHttps,
+  isLoopback,
+  type Transport,
+  transportReader,
+} from '../http/proxies.ts';
+import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
 import { LONGEST_MS } from '../provisioning/circuit-breaker.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
@@ -147,7 +153,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
 
 /** Opens and migrates the database, takes it over from an earlier process, and opens what works on it. */
 async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
-  const log = options.log ?? newLog(settings.logLevel);
+  const log = options.log ?? createLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
   await reencryptSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
     await database.close();
@@ -205,7 +211,7 @@ function createHttpDeps(
   registerIdentities(metrics, store);
   registerWriteHealth(metrics, writes);
   registerHolds(metrics, store);
-  const isTrusted = addressesOf(trustedProxies);
+  const isTrusted = addressPredicate(trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }
 
@@ -222,7 +228,7 @@ async function openServers(
   { settings, log, embedded, http, close }: ServerDeps,
   limits: Partial<SocketLimits> | undefined,
 ): Promise<Servers> {
-  const server = createHttpServer(settings.tls, log, { ...limitsOf(settings.maxConnections), ...limits });
+  const server = createHttpServer(settings.tls, log, { ...socketLimits(settings.maxConnections), ...limits });
   const isPlain = !settings.tls && !settings.requireHttps;
   const loopbackServer = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, http);
   const url = await listen(server, settings).catch(async (error: unknown) => {
@@ -254,7 +260,7 @@ function openProvisioning(
 }
 
 /** The application, and handlers for requests that never reach it; these log and count their requests as well. */
-function requestHandlers(handle: Express, http: HttpDeps): Handlers {
+function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
   return {
     handle,
     refuse: httpApp(http, (app) => app.use(refusePipelinedRequest)),
@@ -268,14 +274,14 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAuthenticator(deps);
-  const arrivalOf = arrivals(addressesOf(settings.trustedProxies), isLoopback);
+  const transportOf = transportReader(addressPredicate(settings.trustedProxies), isLoopback);
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
-  const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, arrivalOf(request)) ?? url;
+  const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, transportOf(request)) ?? url;
   const isRequired = settings.requireHttps;
   return httpApp(http, (app) => {
     // Every layer costs each request time, so leave this one out where all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
-      app.use(httpsDoor({ arrivalOf, refuse: refusePlainHttp, isRequired }));
+      app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
     // The most frequent paths come first.
     const { now } = http;
     app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl, now }));
@@ -286,10 +292,10 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
 }
 
 /** The scheme and host that the client used; undefined if the Host header holds anything but a host and a port. */
-function requestedUrl({ headers }: Request, arrival: Arrival): string | undefined {
+function requestedUrl({ headers }: Request, transport: Transport): string | undefined {
   const { host } = headers;
   const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
-  return isHost ? `${arrival === 'https' ? 'https' : 'http'}://${host}` : undefined;
+  return isHost ? `${transport === 'https' ? 'https' : 'http'}://${host}` : undefined;
 }
 
 /** Starts the loops of the bridge and of the embedded travel service. */

@@ -7,7 +7,7 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import type { RefusalDeps } from '../http/authentication.ts';
+import type { FailedAuthenticationDeps } from '../http/authentication.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerId } from './authentication.ts';
 import { catalog } from './catalog.ts';
@@ -40,7 +40,7 @@ export interface TravelAppDeps extends TravelDeps {
   /** Of the request log; undefined: nothing is recorded. */
   requestLogWriter?: RequestLogWriter | undefined;
   /** Undefined: failed authentication is not counted. */
-  refusals?: RefusalDeps | undefined;
+  refusals?: FailedAuthenticationDeps | undefined;
   /** Where clients find the service, for its contract; undefined: where that comes from. */
   publicUrl?: string | undefined;
 }

@@ -1,15 +1,20 @@
 import type { RequestHandler, Response } from 'express';
-import { bearerToken, type Refusal, type RefusalDeps, refuseRequest } from '../http/authentication.ts';
+import {
+  bearerToken,
+  type FailedAuthenticationDeps,
+  type RefusalReason,
+  recordFailedAuthentication,
+} from '../http/authentication.ts';
 import {
   type Claims,
-  discoveredKeys,
+  discoverJwksUri,
   KeysUnavailable,
-  remoteKeys,
+  remoteKeyResolver,
   type VerifiedToken,
-  verificationFault,
+  verificationFaultText,
   verifyToken,
 } from '../http/jwt.ts';
-import { markRoutine, noteOf } from '../http/log.ts';
+import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { ApiError } from './errors.ts';
 import {
@@ -33,12 +38,12 @@ export const BRIDGE_CREDENTIAL = 'bridge';
 export function authenticate(
   reading: TravelReader,
   credentials: Authenticator,
-  refusals?: RefusalDeps,
+  refusals?: FailedAuthenticationDeps,
 ): RequestHandler {
   return async (request, response, next) => {
     const authorization = request.get('authorization');
     const token = bearerToken(authorization);
-    let known: Refusal | undefined;
+    let known: RefusalReason | undefined;
     const onRefused = (reason: string) => {
       known = { reason };
     };
@@ -46,7 +51,7 @@ export function authenticate(
     if (admission && (await isActiveAdmin(reading, admission.userId))) {
       response.locals['caller'] = admission.userId;
       response.locals['credential'] = admission.credential;
-      noteOf(response, { credential: loggedCredential(admission) });
+      addRequestNotes(response, { credential: loggedCredential(admission) });
       if (admission.credential === BRIDGE_CREDENTIAL && request.method === 'GET') markRoutine(response);
       if (admission.onResponseClosed) response.once('close', admission.onResponseClosed);
       next();
@@ -54,7 +59,7 @@ export function authenticate(
     }
     if (admission) known = { reason: 'its user is no active admin', credential: loggedCredential(admission) };
     const refused = { authorization, token, known };
-    const retryAfter = refusals && (await refuseRequest(response, refused, refusals));
+    const retryAfter = refusals && (await recordFailedAuthentication(response, refused, refusals));
     if (retryAfter !== undefined) {
       response.status(429).set('Retry-After', String(retryAfter)).end();
       return;
@@ -134,12 +139,12 @@ const JWT_PATTERN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 /** Access tokens of an OpenID provider as credentials: each is that of the admin with its subject or its verified email. */
 export function openidAuthenticator({ reading, now, log, ...provider }: OpenidDeps): Authenticator {
   const { issuer, audience, jwksUri } = provider;
-  const keys = remoteKeys(async () => jwksUri ?? discoveredKeys(issuer), now);
+  const keys = remoteKeyResolver(async () => jwksUri ?? discoverJwksUri(issuer), now);
   const verified = async (token: string, onRefused: (reason: string) => void) => {
     try {
       return await verifyToken(token, keys, { issuer, audience, now: now() });
     } catch (error) {
-      onRefused(`OpenID token: ${verificationFault(error)}`);
+      onRefused(`OpenID token: ${verificationFaultText(error)}`);
       // Without a cause it was told some seconds ago. Why a token is refused is its bearer's business.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error }, 'the keys of the OpenID provider cannot be had; its tokens are refused');

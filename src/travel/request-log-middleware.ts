@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import { addressOf } from '../http/authentication.ts';
-import { scopeOf } from '../http/log.ts';
+import { clientAddressOf } from '../http/authentication.ts';
+import { requestScopeOf } from '../http/log.ts';
 import { BRIDGE_CREDENTIAL, callerCredential } from './authentication.ts';
 import type { LoggedBody, LoggedRequest } from './ports.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
@@ -27,13 +27,13 @@ export function recordRequests(app: Express, requestLogWriter: RequestLogWriter,
       status: response.writableFinished ? response.statusCode : 499,
       userId: caller?.userId,
       credential: caller?.credential,
-      requestId: scopeOf(response).id,
+      requestId: requestScopeOf(response).id,
     };
     if (caller) requestLogWriter.write({ ...facts, ...bodies(request, response, facts) });
     else
       requestLogWriter.write(
         { ...facts, requestBody: undefined, responseBody: undefined },
-        addressOf(response),
+        clientAddressOf(response),
       );
   };
   const begin: RequestHandler = (request, response, next) => {

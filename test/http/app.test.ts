@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { markRoutine, scopeOf } from '../../src/http/log.ts';
+import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 
@@ -7,8 +7,8 @@ let fixture: HttpFixture;
 beforeEach(async () => {
   fixture = await httpFixture((app) => {
     app.get('/api/users/:id', (_request, response) => {
-      scopeOf(response).notes.connection = 'default';
-      response.json({ id: scopeOf(response).id });
+      requestScopeOf(response).notes.connection = 'default';
+      response.json({ id: requestScopeOf(response).id });
     });
     app.get('/routine/:status', ({ params }, response) => {
       markRoutine(response);

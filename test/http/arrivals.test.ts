@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { addressesOf, arrivals, isLoopback, isProxyEntry } from '../../src/http/proxies.ts';
+import { addressPredicate, isLoopback, isProxyEntry, transportReader } from '../../src/http/proxies.ts';
 
 /** As far as it matters how it came. */
 interface Came {
@@ -11,7 +11,7 @@ interface Came {
 
 function arrivalOf({ from, to = '192.0.2.1', tls = false, headers = {} }: Came, trusted: string[]): string {
   const socket = { remoteAddress: from, localAddress: to, ...(tls ? { encrypted: true } : {}) };
-  return arrivals(addressesOf(trusted), isLoopback)({ socket, headers } as unknown as Request);
+  return transportReader(addressPredicate(trusted), isLoopback)({ socket, headers } as unknown as Request);
 }
 
 const proto = (scheme: string) => ({ 'x-forwarded-proto': scheme });
@@ -82,7 +82,7 @@ test.each<[string, string[], string[]]>([
   ],
 ])('%s names those addresses and no others', (entry, members, others) => {
   expect(isProxyEntry(entry)).toBe(true);
-  const isMeant = addressesOf([entry]);
+  const isMeant = addressPredicate([entry]);
   for (const address of members) expect([address, isMeant(address)]).toEqual([address, true]);
   for (const address of others) expect([address, isMeant(address)]).toEqual([address, false]);
   expect(isMeant(undefined)).toBe(false);

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
-import { addressesOf, addressGroup, clientAddress } from '../../src/http/proxies.ts';
+import { addressGroup, addressPredicate, clientAddress } from '../../src/http/proxies.ts';
 
-const isTrusted = addressesOf(['10.0.0.0/8', 'loopback']);
+const isTrusted = addressPredicate(['10.0.0.0/8', 'loopback']);
 const PROXY = '10.1.2.3';
 
 function addressOf(remoteAddress: string, forwarded?: string): string {

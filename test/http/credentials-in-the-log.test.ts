@@ -1,5 +1,5 @@
 import { hashSecret } from '../../src/http/authentication.ts';
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
@@ -22,7 +22,7 @@ let clients: Record<'scim' | 'travel', RegisteredClient>;
 let sent = 0;
 
 beforeAll(async () => {
-  const log = newLog('info', linesTo(lines));
+  const log = createLog('info', linesTo(lines));
   service = await startService({ SCIM_TOKEN, TRAVEL_API_KEY }, { background: false, log });
   database = await openEmbedded(service.data, false);
   clients = {

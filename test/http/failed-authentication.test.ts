@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { failureLimit } from '../../src/http/authentication.ts';
+import { createFailureLimit } from '../../src/http/authentication.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
@@ -154,7 +154,7 @@ test('X-Forwarded-For of a peer that is no trusted proxy is not read', async () 
 
 test('the limit ends a minute after the first failure, and Retry-After says when', () => {
   let time = 0;
-  const limit = failureLimit(() => time);
+  const limit = createFailureLimit(() => time);
   for (let n = 0; n < 100; n += 1) expect(limit('a')).toBeUndefined();
   time = 500;
   expect(limit('a')).toBe(60);
@@ -166,7 +166,7 @@ test('the limit ends a minute after the first failure, and Retry-After says when
 });
 
 test('however many addresses fail, those of 10,000 are remembered', () => {
-  const limit = failureLimit(() => 0);
+  const limit = createFailureLimit(() => 0);
   for (let n = 0; n <= 100; n += 1) limit('first');
   for (let n = 0; n < 9_999; n += 1) limit(`10.0.${n >> 8}.${n & 255}`);
   expect(limit('first')).toBe(60);

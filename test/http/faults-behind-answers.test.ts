@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newLog } from '../../src/http/log.ts';
-import { limitedOptions, limitsOf, serveLimited } from '../../src/http/sockets.ts';
+import { createLog } from '../../src/http/log.ts';
+import { serverOptions, serveWithLimits, socketLimits } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { answerUnreadableRequest } from '../../src/scim/errors.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -20,7 +20,7 @@ describe('on the service', () => {
   let service: RunningService;
   let port: number;
   beforeAll(async () => {
-    const log = newLog('info', linesTo(lines));
+    const log = createLog('info', linesTo(lines));
     service = await startService({}, { background: false, log, limits: { requestMs: 300 } });
     port = Number(new URL(service.url).port);
     const { send } = scimClient(service.url, service.scimToken);
@@ -80,10 +80,10 @@ describe('on the service', () => {
 describe('on a server whose handler takes long', () => {
   const held: ServerResponse[] = [];
   let faults = 0;
-  const server = createServer(limitedOptions({ ...limitsOf(10), requestMs: 100 }));
+  const server = createServer(serverOptions({ ...socketLimits(10), requestMs: 100 }));
   let port: number;
   beforeAll(async () => {
-    serveLimited(server, limitsOf(10), {
+    serveWithLimits(server, socketLimits(10), {
       handle: (_request, response) => held.push(response),
       refuse: (_request, response) => response.writeHead(503).end(),
       refuseExpectation: (_request, response) => response.writeHead(417).end(),

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -99,7 +99,7 @@ describe('HTTPS of our own', () => {
   it('a certificate that has ended is served with a warning', async () => {
     const old = await certificateFiles({ from: -9, to: -1 });
     const lines: JsonObject[] = [];
-    const log = newLog('warn', linesTo(lines));
+    const log = createLog('warn', linesTo(lines));
     const service = await startService({ TLS_CERT: old.cert, TLS_KEY: old.key }, { log });
     expect(old.pem.replace(/\s/g, '')).toContain(await shownCertificate(service.url));
     await service.close();

@@ -1,11 +1,11 @@
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { linesTo } from '../fixtures/http.ts';
 
 function logged(fields: object): JsonObject | undefined {
   const lines: JsonObject[] = [];
-  newLog('info', linesTo(lines)).info(fields, 'message');
+  createLog('info', linesTo(lines)).info(fields, 'message');
   return lines[0];
 }
 
@@ -26,7 +26,7 @@ test('what is thrown and no error is told too', () => {
 
 test('a lower level is not written', () => {
   const lines: JsonObject[] = [];
-  newLog('warn', linesTo(lines)).info({}, 'message');
+  createLog('warn', linesTo(lines)).info({}, 'message');
   expect(lines).toEqual([]);
 });
 
@@ -34,7 +34,7 @@ test('a fault of the store, which every request meets, is for whoever looks for 
   const err = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
   const levels = (level: string) => {
     const lines: JsonObject[] = [];
-    const log = newLog(level, linesTo(lines));
+    const log = createLog(level, linesTo(lines));
     log.error({ err }, 'message');
     log.child({ requestId: 'r1' }).warn({ err }, 'message');
     log.error({ err: new Error('another') }, 'message');

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import type { SocketLimits } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -20,7 +20,10 @@ afterEach(async () => {
 
 /** The assembled service with other limits. */
 async function limited(limits: Partial<SocketLimits>) {
-  const service = await startService({}, { background: false, log: newLog('info', linesTo(lines)), limits });
+  const service = await startService(
+    {},
+    { background: false, log: createLog('info', linesTo(lines)), limits },
+  );
   running.push(service);
   const port = Number(new URL(service.url).port);
   /** A request as text, by a client that keeps the connection. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { linesTo } from '../fixtures/http.ts';
@@ -14,7 +14,7 @@ let service: RunningService;
 let lines: JsonObject[];
 beforeAll(async () => {
   lines = [];
-  service = await startService({ SCIM_TOKEN }, { background: false, log: newLog('info', linesTo(lines)) });
+  service = await startService({ SCIM_TOKEN }, { background: false, log: createLog('info', linesTo(lines)) });
 });
 afterAll(() => service.close());
 beforeEach(() => {

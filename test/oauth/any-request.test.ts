@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { OAuthError, parametersOf, presentedBy } from '../../src/oauth/token-endpoint.ts';
+import { OAuthError, parseFormParameters, readClientAuthentication } from '../../src/oauth/token-endpoint.ts';
 import { basic, oauthFixture } from '../fixtures/oauth.ts';
 
 const names = [
@@ -37,7 +37,7 @@ test('whatever is sent is read, or refused with one of the errors of RFC 6749 §
   fc.assert(
     fc.property(form, authorization, (text, header) => {
       try {
-        const presented = presentedBy(header, parametersOf(text));
+        const presented = readClientAuthentication(header, parseFormParameters(text));
         expect(['secret', 'assertion']).toContain(presented.kind);
       } catch (error) {
         expect(error).toBeInstanceOf(OAuthError);
@@ -50,7 +50,7 @@ test('whatever is sent is read, or refused with one of the errors of RFC 6749 §
 test('an id and a secret of any characters survive the header', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (id, secret) => {
-      const presented = presentedBy(basic(id, secret), new Map());
+      const presented = readClientAuthentication(basic(id, secret), new Map());
       expect(presented).toEqual({ kind: 'secret', clientId: id, secret });
     }),
   );

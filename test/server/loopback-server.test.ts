@@ -1,5 +1,5 @@
 import express from 'express';
-import { newLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/log.ts';
 import { httpMetrics } from '../../src/http/monitoring.ts';
 import { openLoopbackServer } from '../../src/server/http-server.ts';
 import { ask } from '../fixtures/plain-and-tls.ts';
@@ -8,7 +8,7 @@ test('the loopback server listens on 127.0.0.1, speaks plain HTTP, and serves /a
   const travel = express().use((request, response) => {
     response.json({ path: request.path });
   });
-  const log = newLog('silent');
+  const log = createLog('silent');
   const server = await openLoopbackServer(travel, {
     log,
     metrics: httpMetrics(),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { newLog } from '../../../src/http/log.ts';
+import { createLog } from '../../../src/http/log.ts';
 import type { JsonObject } from '../../../src/schema/resource.ts';
 import { linesTo } from '../../fixtures/http.ts';
 import { runJetbridge, temporaryFolder } from '../../fixtures/jetbridge.ts';
@@ -41,7 +41,7 @@ async function withKeys<T>(
   keys: Record<string, string>,
   story: (service: RunningService) => Promise<T>,
 ): Promise<T> {
-  const log = newLog('info', linesTo(lines));
+  const log = createLog('info', linesTo(lines));
   const service = await startService(environmentWith(keys), { background: false, log });
   try {
     return await story(service);
