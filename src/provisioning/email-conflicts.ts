@@ -8,19 +8,13 @@ import type { Identity } from './identity.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
-  type WantedFields,
+  type SendableFields,
   withFinding,
 } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
 
 /** How far a chain of people who wait for each other's addresses is followed. */
 const LONGEST_CHAIN = 50;
-
-/** A draft with the fields that may be sent for it. */
-export interface WithAddress {
-  draft: OutcomeDraft;
-  fields: WantedFields;
-}
 
 /** The key of an address: equal for addresses that are the same. It is made once; the key of a key may be another one. */
 export function addressKey(email: string): string {
@@ -43,8 +37,8 @@ export function isParkingAddress(
  */
 export async function resolveEmailConflict(
   context: ReconcileContext,
-  { draft: before, fields }: WithAddress,
-): Promise<WithAddress> {
+  { draft: before, fields }: SendableFields,
+): Promise<SendableFields> {
   const draft = withParkedFromUpdated(context, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
@@ -75,9 +69,9 @@ interface HeldEmail {
 /** The fields without an address that the holder has; in a cycle, with another address to take meanwhile. */
 export async function withoutHeldEmail(
   context: ReconcileContext,
-  { draft, fields }: WithAddress,
+  { draft, fields }: SendableFields,
   held: HeldEmail,
-): Promise<WithAddress> {
+): Promise<SendableFields> {
   const waiting = await withEmailWaitForHolder(context, draft, held);
   const step = await chooseTemporaryEmail(context, waiting, held);
   const source = fields.email?.kind === 'value' ? fields.email.source : held.email;

@@ -1,6 +1,8 @@
 import type { FieldKey } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
+import type { Identity } from './identity.ts';
 import {
   endInFailure,
   endInState,
@@ -8,36 +10,44 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
+  type SendableFields,
   type WantedFields,
   wasHeldFor,
   withFinding,
   withHold,
 } from './reconcile-context.ts';
+import type { RulesSnapshot } from './rules-snapshot.ts';
 
 /** Roles that administer the travel service. */
-const privilegedRoles = ['admin', 'authAdmin'];
+const administratorRoles = ['admin', 'authAdmin'];
 
-/** True when the traveler administers the travel service, by whomever the role was given. */
+/** True if the traveler administers the travel service, whether the mapping or the travel service gave the role. */
 export function isAdministrator({ roles = [] }: TravelUser): boolean {
-  return roles.some((role) => privilegedRoles.includes(role));
+  return roles.some((role) => administratorRoles.includes(role));
 }
 
-/** True for the field of a role that administers the travel service. */
+/** True for the key of the field (`roles.admin`) that holds a role which administers the travel service. */
 export function isAdministratorRole(key: FieldKey): boolean {
-  return privilegedRoles.some((role) => key === `roles.${role}`);
+  return administratorRoles.some((role) => key === `roles.${role}`);
 }
 
-/** True when the traveler has an administrator's role that the mapping did not give: no IdP may capture or end it. */
+/**
+ * True if the traveler has an administrator role that the mapping did not give. An IdP must neither take over nor end such a
+ * traveler.
+ */
 export function isGuarded({ roles = [] }: TravelUser, applied: OutcomeDraft['applied']): boolean {
-  return roles.some((role) => privilegedRoles.includes(role) && !(`roles.${role}` in applied));
+  return roles.some((role) => administratorRoles.includes(role) && !(`roles.${role}` in applied));
 }
 
-/** True when an admin lets a person have the traveler of an administrator, or of somebody who left. */
-export function isTakeoverApproved(identity: ReconcileContext['identity']): boolean {
+/** True if an admin has approved that this identity takes over an administrator's or a leaver's traveler. */
+export function isTakeoverApproved(identity: Identity): boolean {
   return isApproved(identity, 'guarded') || isApproved(identity, 'return');
 }
 
-/** Ends the reconciliation of the user whose credential the bridge uses, who is never written. */
+/**
+ * Ends the reconciliation as `refused` if the linked traveler is the one whose credential the bridge uses: the bridge never
+ * changes it. Returns undefined for every other traveler.
+ */
 export async function refuseOwnUser(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -48,15 +58,9 @@ export async function refuseOwnUser(
   return endInState(withFinding(draft, findings.ownCredential()), 'refused');
 }
 
-/** What may be sent, after the gates, and the draft with what they found. */
-export interface SendableFields {
-  draft: OutcomeDraft;
-  fields: WantedFields;
-}
-
 /**
- * Takes away what must not be sent to the traveler as just read: email and roles of a guarded one, and an archive that an
- * admin must approve first.
+ * Keeps the fields that must not be sent without an admin: email and roles of a guarded traveler, and `archived` where the
+ * guard or the safety valve holds the departure. The traveler must have been read under the lease.
  */
 export async function withGuardsApplied(
   context: ReconcileContext,
@@ -73,9 +77,9 @@ export async function withGuardsApplied(
 }
 
 /**
- * Counts that the person leaves; false when too many leave at once. An admin who lets this very person leave, by whatever
- * name the wait had, has decided. Until then a person who is held stays held, though the window has slid on, unless the IdP
- * writes again.
+ * Counts the departure of this identity; returns false if the safety valve does not let it pass. An admin's approval of this
+ * identity, for the safety valve or for the guard, lets it pass. An identity that was held stays held until an admin decides
+ * or the IdP writes again, even if the valve's window would have room by now.
  */
 export async function admitDeparture({
   connection,
@@ -89,7 +93,6 @@ export async function admitDeparture({
   return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());
 }
 
-/** The fields without those of a guarded traveler that an IdP must not change. */
 function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {
   const { observed, applied } = draft;
   if (!observed || !isGuarded(observed, applied)) return { draft, fields };
@@ -98,11 +101,11 @@ function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: Sen
   const kept: WantedFields = { ...fields };
   for (const key of keys) kept[key] = { kind: 'kept' };
   const isChange = keys.some((key) => isFieldChanging(context, key, { draft, fields }));
-  const told = isChange ? withFinding(draft, findings.guarded()) : draft;
+  const noted = isChange ? withFinding(draft, findings.guarded()) : draft;
   const isLeaving = isArchiveWanted(fields) && !observed.archived;
-  if (!isLeaving || isApproved(context.identity, 'guarded')) return { draft: told, fields: kept };
+  if (!isLeaving || isApproved(context.identity, 'guarded')) return { draft: noted, fields: kept };
   return {
-    draft: withHold(context, withFinding(told, findings.guardedLeaver()), 'guarded'),
+    draft: withHold(context, withFinding(noted, findings.guardedLeaver()), 'guarded'),
     fields: { ...kept, archived: { kind: 'kept' } },
   };
 }
@@ -122,4 +125,26 @@ function isFieldChanging(
   if (field?.kind === 'value') return !has;
   const isTaken = key in applied || baseline?.[key]?.kind === 'value';
   return field?.kind !== 'kept' && isTaken && has;
+}
+
+/** Holds the draft because of a change of rules. An identity that is already held for another cause stays held for that one. */
+export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { hold, findings: earlier } = context.identity;
+  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
+  const others = earlier.filter(({ code }) => code !== findings.heldRules().code);
+  return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
+}
+
+/** True if the identity is dirty only because the rules changed, and that change waits for an admin. */
+export async function isHeldByRulesChange(
+  rulesChanges: { mayReconcile(connection: Connection, rulesSnapshot: RulesSnapshot): Promise<boolean> },
+  connection: Connection,
+  { identity, rulesSnapshot }: { identity: Identity; rulesSnapshot: RulesSnapshot },
+): Promise<boolean> {
+  const { rulesVersion, version, progress } = identity;
+  if (rulesVersion === undefined || rulesVersion === rulesSnapshot.version) return false;
+  // The approval of another hold takes effect at once, like a write of the IdP.
+  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
+    return false;
+  return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, rulesSnapshot));
 }

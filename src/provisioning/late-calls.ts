@@ -13,8 +13,8 @@ import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
- * Takes travelers out of use that late creates have made beside the linked one: they are deleted, or archived where that is
- * refused. A failure when the travel API could not be used.
+ * Deletes the travelers that late creates have made in addition to the linked one, or archives them where the travel API
+ * refuses the deletion. Returns a failure if a call to the travel API failed.
  */
 export async function removeLateTravelers(
   context: ReconcileContext,
@@ -27,15 +27,24 @@ export async function removeLateTravelers(
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
-    if (!creates.some((create) => isSurelyOwn(context, traveler, create))) continue;
-    const failure = (await isLinked(context, traveler)) ? undefined : await remove(context, traveler);
+    if (!creates.some((create) => isCertainlyOwnCreate(context, traveler, create))) continue;
+    const failure = (await isLinked(context, traveler))
+      ? undefined
+      : await deleteOrArchive(context, traveler);
     if (failure) return failure;
   }
   return undefined;
 }
 
-/** Stricter than for a link, as somebody may have made the traveler by hand since: it must have every value that was sent. */
-function isSurelyOwn(context: ReconcileContext, traveler: TravelUser, create: UnconfirmedCreate): boolean {
+/**
+ * Stricter than the check before a link: the traveler must have every value that was sent, because an admin of the travel
+ * service may have made another one under the same address since.
+ */
+function isCertainlyOwnCreate(
+  context: ReconcileContext,
+  traveler: TravelUser,
+  create: UnconfirmedCreate,
+): boolean {
   return (
     isOwnCreate(context, traveler, create) &&
     hasAnnouncedValues(traveler, create.fields, context.rulesSnapshot.rules)
@@ -54,7 +63,7 @@ async function isLinked(
   return holders.some((holder) => holder !== undefined);
 }
 
-async function remove(
+async function deleteOrArchive(
   { connection: { travel } }: ReconcileContext,
   { id }: TravelUser,
 ): Promise<TravelFailure | undefined> {
@@ -65,18 +74,18 @@ async function remove(
   return archived.kind === 'unavailable' || archived.kind === 'unauthorized' ? archived : undefined;
 }
 
-/** How far the travel API's clock and its `createdAt` may differ, in milliseconds; its `Date` header has whole seconds. */
+/** The tolerated difference between `createdAt` and the `Date` header, which has whole seconds, in milliseconds. */
 const TOLERANCE_MS = 2_000;
 
-/** A create that was sent and whose outcome is not known. */
+/** A create that was sent and whose outcome is unknown. */
 export interface UnconfirmedCreate {
   reservation: Reservation;
   fields: AnnouncedFields;
 }
 
 /**
- * True when a traveler was made by our own create: the address was free when it was looked for before sending, or the
- * traveler has every value that was sent and is not older than the reservation. In doubt it is somebody else's.
+ * True if this create made the traveler: the address was free when it was looked up before the create was sent, or the
+ * traveler has every value that was sent and is not older than the reservation. In doubt it existed before.
  */
 export function isOwnCreate(
   context: ReconcileContext,
@@ -87,12 +96,12 @@ export function isOwnCreate(
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   const createdAt = Date.parse(traveler.createdAt);
-  // NaN is not before nor after anything.
+  // A `createdAt` that is not a date is NaN, and the comparison is false.
   const isNew = reservedAt !== undefined && createdAt >= reservedAt - TOLERANCE_MS;
   return isNew && hasAnnouncedValues(traveler, fields, context.rulesSnapshot.rules);
 }
 
-/** The draft in which fields are doubted that an earlier call may have changed after the last answer. */
+/** Marks the applied fields that a late call may have changed after the last answer, so that the plan compares them again. */
 export function withLateCallsDoubted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (!observed || !progress.late) return draft;
@@ -103,16 +112,16 @@ export function withLateCallsDoubted(context: ReconcileContext, draft: OutcomeDr
   return { ...draft, applied };
 }
 
-/** A call without a known outcome. */
+/** A call whose outcome is unknown. */
 interface LateCall {
   announced: AnnouncedFields;
-  /** What was applied before it. */
+  /** The fields that were applied before the call. */
   applied?: AppliedFields;
-  /** Of a create. */
+  /** Set for a create. */
   reservation?: Reservation;
 }
 
-/** The late calls with one more, which may be carried out from now on until the travel API has surely forgotten it. */
+/** Adds a call that the travel API may still carry out, and postpones the last check by `lateMs`. */
 export function addLateCall(
   { now, connection }: ReconcileContext,
   before: LateCalls | undefined,
@@ -126,26 +135,26 @@ export function addLateCall(
   };
 }
 
-/** A create that was repeated is one: it may have been carried out since it was first announced. */
+/** A repeated create stays one entry, with the first reservation: the travel API may have carried out any of the repetitions. */
 function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): UnconfirmedCreate[] {
   const before = creates.find((one) => isSameCreate(one, create));
   if (!before) return [...creates, create];
   const wasFree = before.reservation.wasFree || create.reservation.wasFree;
-  const once = { ...before, reservation: { ...before.reservation, wasFree } };
-  return creates.map((one) => (one === before ? once : one));
+  const merged = { ...before, reservation: { ...before.reservation, wasFree } };
+  return creates.map((one) => (one === before ? merged : one));
 }
 
-/** True when two creates would make the same traveler. */
+/** True if two creates would make the same traveler. */
 export function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
   return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 
-/** True when the time has come to look once more for calls that were carried out late. */
+/** True if the last check for calls that were carried out late is due. */
 export function isLateCheckDue({ now }: ReconcileContext, { progress: { late } }: OutcomeDraft): boolean {
   return late !== undefined && late.checkAt <= now();
 }
 
-/** The draft once the last look for late calls is over. */
+/** The draft after the last check for late calls. */
 export function withoutLateCalls(draft: OutcomeDraft): OutcomeDraft {
   const { late: _, ...progress } = draft.progress;
   return { ...draft, progress };

@@ -9,7 +9,6 @@ import {
 import type { AppliedFields, FieldKey, Finding, WantedField } from '../translator/translation.ts';
 import { type CustomFieldValue, ownableKeys, readField, type TravelUser } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
-import type { WithAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isAdministratorRole } from './guard.ts';
 import type { Identity } from './identity.ts';
@@ -17,28 +16,29 @@ import {
   isApproved,
   type OutcomeDraft,
   type ReconcileContext,
+  type SendableFields,
   type WantedFields,
   withFinding,
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
- * What is wanted of a person who was imported and then changed by a PATCH. Only what the IdP has written since is the IdP's:
- * a field that the rules still make the same of as at the import is left alone, and one that they make nothing of any more is
- * removed, as if it had been sent.
+ * Limits the wanted fields of an imported user to those that the IdP has written since, where its first write was a PATCH. A
+ * field that still translates to the same value as at the import is kept; a field that no longer has a value is removed, as if
+ * the bridge had sent it.
  */
 export function withoutUnownedFields(
   { translation, baseline }: ReconcileContext,
   draft: OutcomeDraft,
-): WithAddress {
+): SendableFields {
   if (!baseline) return { draft, fields: translation.fields };
   const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
   for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
     if (key in applied || draft.progress.written?.includes(key)) continue;
     const [before, now] = [baseline[key], fields[key]];
-    if (isSame(before, now)) fields[key] = { kind: 'kept' };
-    // The mapping did not give an imported administrator the role, so it is not the IdP's to take away.
+    if (isSameWanted(before, now)) fields[key] = { kind: 'kept' };
+    // The mapping did not give an imported administrator the role, so the IdP must not take it away.
     else if (
       before?.kind === 'value' &&
       now?.kind !== 'value' &&
@@ -50,34 +50,37 @@ export function withoutUnownedFields(
   return { draft: { ...draft, applied }, fields };
 }
 
-/** The draft that remembers, once nothing is left to send, which fields the IdP has written since the import. */
+/** Remembers, once nothing is left to send, the fields that the IdP has written since the import. */
 export function withWrittenFields(
   { translation: { fields }, baseline }: ReconcileContext,
   draft: OutcomeDraft,
 ): OutcomeDraft {
   if (!baseline) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
-  const isWritten = (key: FieldKey) => key in draft.applied || !isSame(baseline[key], fields[key]);
+  const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
   return { ...draft, progress: { ...draft.progress, written: [...written] } };
 }
 
-function isSame(one: WantedField | undefined, other: WantedField | undefined): boolean {
-  return (one?.kind ?? 'absent') === (other?.kind ?? 'absent') && isEqualJson(compared(one), compared(other));
+function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
+  return (
+    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
+    isEqualJson(toComparable(one), toComparable(other))
+  );
 }
 
-function compared(wanted: WantedField | undefined): Json {
+function toComparable(wanted: WantedField | undefined): Json {
   if (wanted?.kind === 'value') return [wanted.value, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
 
-/** True while somebody waits for an admin before the traveler of a leaver becomes theirs. */
+/** True while an admin must approve that the identity gets the traveler of another person who left. */
 export function isReturnHeld(identity: Identity): boolean {
   const { returnAt = 0 } = identity.origin;
   return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
 }
 
-/** True while a traveler must still be cleared of what it was for somebody else. */
+/** True while the values that the traveler had for another person must still be removed. */
 export function isResetPending(
   { origin }: Pick<Identity, 'origin'>,
   { progress }: Pick<OutcomeDraft, 'progress'>,
@@ -85,14 +88,17 @@ export function isResetPending(
   return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
 }
 
-/** The draft once the traveler has nothing left of somebody else. */
+/** Notes that the reset of the traveler is carried out. */
 export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
   if (!isResetPending({ origin }, draft)) return draft;
   const { reset: _, ...progress } = draft.progress;
   return { ...draft, progress: { ...progress, resetDone: lastResetVersion(origin) } };
 }
 
-/** Everything that a traveler has, as if it had been sent: what is not wanted is then removed, by whomever it was made. */
+/**
+ * Treats every value of the traveler as sent by the bridge, so that the plan removes all of them that are not wanted, including
+ * those that were entered in the travel service.
+ */
 export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
   if (!observed) return applied;
   const { email, archived } = applied;
@@ -109,9 +115,9 @@ function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): nu
 }
 
 /**
- * The travel API refuses to take back values of disabled custom fields, which a merge patch of `customFields` carries
- * along. They are left out of the next request, and lost, as merge patch replaces the array as a whole (RFC 7396).
- * Answers these values, and the failure without what named them; undefined when nothing else was refused.
+ * Finds the custom field values that the travel API refuses because the field or option is disabled. A PATCH of `customFields`
+ * must carry them along, as JSON merge patch replaces an array whole (RFC 7396). The next request leaves them out, and they are
+ * lost. Returns these values, and the failure reduced to its other fields; undefined if there are none.
  */
 export async function findLostValues(
   context: ReconcileContext,
@@ -138,7 +144,7 @@ export async function findLostValues(
   return { lost: values, failure: fields.length > 0 ? { ...failure, fields } : undefined };
 }
 
-/** Judges by custom fields that were read after the refusal: one may have been disabled a moment ago. */
+/** Reads the custom fields again before it decides: one may have been disabled a moment ago. */
 async function unsendableByFreshLookups(
   { connection: { lookups } }: ReconcileContext,
   refused: Omit<RefusedPatch, 'customFields'>,
@@ -152,45 +158,45 @@ async function unsendableByFreshLookups(
 }
 
 /**
- * After a patch without these values was taken: none of them is applied any more, each is a finding, and none is wanted
- * until it is translated anew, with the custom fields as they are now.
+ * Notes values that an accepted PATCH has left out: adds a finding for each, and removes it from the applied and the wanted
+ * fields. The next translation decides anew, with the custom fields as they are then.
  */
 export function withLostValues(
-  { draft, fields }: WithAddress,
+  { draft, fields }: SendableFields,
   lost: readonly CustomFieldValue[],
-): WithAddress {
+): SendableFields {
   if (lost.length === 0) return { draft, fields };
   const keys = lost.map(({ customFieldId }) => `customFields.${customFieldId}`);
-  const applied = without(draft.applied, keys);
+  const applied = omitKeys(draft.applied, keys);
   return {
     draft: lost.map(findings.customFieldLost).reduce(withFinding, { ...draft, applied }),
-    fields: without(fields, keys),
+    fields: omitKeys(fields, keys),
   };
 }
 
-function without<T>(all: Record<string, T>, keys: string[]): Record<string, T> {
+function omitKeys<T>(all: Record<string, T>, keys: string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key)));
 }
 
-/** Earlier findings of lost values, which stay until the traveler has a value in that field again. */
+/** The findings about values lost before. Each stays until the traveler has a value in that field again. */
 export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
   return identity.findings.filter(({ code, field }) => {
     const hasValue = draft.observed?.customFields?.some(
       (one) => `customFields.${one.customFieldId}` === field,
     );
-    const isTold = draft.findings.some((finding) => finding.code === code && finding.field === field);
-    return code === 'customFieldLost' && !hasValue && !isTold;
+    const isRepeated = draft.findings.some((finding) => finding.code === code && finding.field === field);
+    return code === 'customFieldLost' && !hasValue && !isRepeated;
   });
 }
 
-/** How often drift of one field is corrected within an hour. */
-const CORRECTIONS = 3;
+/** The number of corrections of one field within an hour. */
+const MAX_CORRECTIONS = 3;
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The draft in which fields that drifted are sent again, where the connection corrects drift; a field that comes back again
- * and again is left as it is for the rest of the hour.
+ * Marks the fields that have drifted, so that the plan sends them again, if the connection corrects drift. A field that was
+ * corrected three times within the last hour stays as it is.
  */
 export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
@@ -200,7 +206,7 @@ export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft):
   for (const { field } of findDrift(draft.applied, draft.observed)) {
     const entry = applied[field];
     const times = corrections[field] ?? [];
-    if (!entry || times.length >= CORRECTIONS) continue;
+    if (!entry || times.length >= MAX_CORRECTIONS) continue;
     applied[field] = { ...entry, unsure: true };
     corrections[field] = [...times, now];
   }

@@ -20,7 +20,7 @@ export interface ReconcileContext {
   identity: Identity;
   rulesSnapshot: RulesSnapshot;
   translation: Translation;
-  /** What the rules make of the user as imported, for an identity that has a baseline. */
+  /** The translation of `Origin.baseline`, for an identity that has one. */
   baseline: WantedFields | undefined;
   identities: Pick<Identities, 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'>;
   holds: Pick<Holds, 'admitDeparture'>;
@@ -35,7 +35,7 @@ export interface ReconcileContext {
   checkpoint(at: Checkpoint): void;
 }
 
-/** The parts of the outcome that a reconciliation works on; each step answers a new one. */
+/** The part of the outcome that the steps of a reconciliation change. Each step returns a new draft. */
 export type OutcomeDraft = Omit<Outcome, 'trace' | 'rulesVersion' | 'state' | 'attempts' | 'nextAttemptAt'>;
 
 /** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
@@ -43,16 +43,22 @@ export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
   | { kind: 'failed'; failure: TravelFailure };
 
-/** What a reconciliation came to. */
+/** The result of a reconciliation: the draft of the outcome, and how it ended. */
 export interface ReconcileResult {
   draft: OutcomeDraft;
   end: ReconcileEnd;
 }
 
-/** What is wanted, by field, as a step may narrow it. */
+/** The wanted value of each field. Steps of the reconciliation replace fields that must not be sent by `kept`. */
 export type WantedFields = Record<FieldKey, WantedField>;
 
-/** The draft that a reconciliation begins with: findings are found anew each time. */
+/** A draft with the fields that may be sent for it. */
+export interface SendableFields {
+  draft: OutcomeDraft;
+  fields: WantedFields;
+}
+
+/** The draft at the beginning of a reconciliation: the identity's state, with the findings of the translation alone. */
 export function newDraft(identity: Identity, translation: Translation): OutcomeDraft {
   const { travelId, applied, refused, observed, creating, progress } = identity;
   return {
@@ -68,22 +74,21 @@ export function newDraft(identity: Identity, translation: Translation): OutcomeD
   };
 }
 
-/** An end in a state. */
+/** Ends a reconciliation in a state. */
 export function endInState(draft: OutcomeDraft, state: Exclude<IdentityState, 'dirty'>): ReconcileResult {
   return { draft, end: { kind: 'state', state } };
 }
 
-/** An end in a failure: the identity stays dirty, with what the draft learnt. */
+/** Ends a reconciliation in a failure: the draft is saved, and the identity stays dirty. */
 export function endInFailure(draft: OutcomeDraft, failure: TravelFailure): ReconcileResult {
   return { draft, end: { kind: 'failed', failure } };
 }
 
-/** The draft with one more finding. */
 export function withFinding(draft: OutcomeDraft, finding: Finding): OutcomeDraft {
   return { ...draft, findings: [...draft.findings, finding] };
 }
 
-/** The draft of an identity that waits for an admin; since when is kept while the cause stays the same. */
+/** Holds the draft for an admin. `since` stays as it was while the cause is the same. */
 export function withHold(
   { identity, now }: ReconcileContext,
   draft: OutcomeDraft,
@@ -93,23 +98,23 @@ export function withHold(
   return { ...draft, hold: { cause, since } };
 }
 
-/** True when an admin has approved what is held for this cause, as the identity is now. */
+/** True if an admin has approved the hold for this cause at the identity's current version. */
 export function isApproved({ decision, version }: Identity, cause: HoldCause): boolean {
   return decision?.cause === cause && decision.answer === 'approved' && decision.version === version;
 }
 
-/** True when the identity, as it is now, was held for this cause at the last reconciliation. */
+/** True if the last reconciliation of this version held the identity for this cause. */
 export function wasHeldFor({ hold, progress, version }: Identity, cause: HoldCause): boolean {
   return hold?.cause === cause && progress.settledVersion === version;
 }
 
-/** The draft after a call whose outcome is known: nothing is announced any more. */
+/** The draft after a call whose outcome is known, which needs no announcement any more. */
 export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
   const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;
   return { ...draft, progress };
 }
 
-/** The draft of an identity whose traveler was just made or found, with what is applied to it. */
+/** The draft of an identity that was just linked to a traveler, with the fields that are applied to it. */
 export function withLinkedTraveler(
   draft: OutcomeDraft,
   traveler: TravelUser,
@@ -119,13 +124,13 @@ export function withLinkedTraveler(
   return withoutAnnouncedCall(linked);
 }
 
-/** True for a failure that may hide a success: no answer came, or one that does not tell. */
+/** True if the travel API may have carried out the call although it failed, for example after a time-out. */
 export function isOutcomeUnknown(failure: TravelFailure): boolean {
   if (failure.kind !== 'unavailable' || failure.isRejected) return false;
   return !failure.isThrottled || failure.isDoubtful === true;
 }
 
-/** The draft with refusals remembered under the context's basis. */
+/** Remembers refused fields with the value and the version of the rules under which the travel API refused them. */
 export function withRefusals(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -134,7 +139,7 @@ export function withRefusals(
   const added: RefusedFields = {};
   for (const { key, reason, wanted } of refusals) {
     const field = wanted[key];
-    // A removal that is refused is remembered as null.
+    // Null stands for a refused removal.
     const value = field?.kind === 'value' ? field.value : null;
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
   }

@@ -4,8 +4,9 @@ import type { Identity } from './identity.ts';
 import type { ReconcileContext } from './reconcile-context.ts';
 
 /**
- * True when a person is not the one who left the tombstone. Two externalIds decide; without them, two who were live at
- * the same time are two people. `isNew`: the person is just being created, whatever the wall clock says.
+ * True if a user is not the person whose user the tombstone was. Two externalIds of one connection decide; without them, two
+ * users that existed at the same time are two people. `isNew` says that the user is just being created, so that a wall clock
+ * that was set back does not matter.
  */
 export function isDifferentPerson(
   tombstone: Tombstone,
@@ -16,26 +17,26 @@ export function isDifferentPerson(
 }
 
 /**
- * A tombstone's traveler is there for whoever has the address now, unless it must give the address up instead, which an
- * administrator's never does.
+ * True for a tombstone whose traveler another identity may take over. A traveler that is to give its address up stays with its
+ * tombstone, unless it is an administrator, which never gets a parking address.
  */
 export function canBeTakenOver({ deletedAt, observed, origin }: Identity): boolean {
   if (deletedAt === undefined) return false;
   return !origin.givesEmailUp || (observed !== undefined && isAdministrator(observed));
 }
 
-/** True where two people had one address at the same time: the second waits until the leaver's traveler gives it up. */
+/** True if the identity must wait until the leaver's traveler gives the address up, as the two competed for it. */
 export function mustWaitForLeaver(context: ReconcileContext, tombstone: Identity): boolean {
   if (givesNewTraveler(context) || isTakeoverApproved(context.identity)) return false;
   return areRivalsForEmail(tombstone, context.identity);
 }
 
-/** True for two people with one address, of whom the second never gets the traveler of the first. */
+/** True for two people who wanted one address at the same time. The second one never takes over the traveler of the first. */
 export function areRivalsForEmail(tombstone: Tombstone, person: Person): boolean {
   return haveDifferentExternalIds(tombstone, person) !== false && wereActiveTogether(tombstone, person);
 }
 
-/** The externalId that a leaver had when they left. */
+/** The externalId that a user had when it was deactivated or deleted. */
 export function leaverExternalId({
   desired,
   origin,
@@ -44,17 +45,17 @@ export function leaverExternalId({
   return typeof desired.externalId === 'string' ? desired.externalId : undefined;
 }
 
-/** Undefined where the externalIds do not tell: one belongs to one IdP. */
+/** Undefined if an externalId is missing, or if the two come from different IdPs and cannot be compared. */
 function haveDifferentExternalIds(
   tombstone: Tombstone,
   { connection, desired }: Person,
 ): boolean | undefined {
-  const left = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
+  const leaverId = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
   const { externalId } = desired;
-  return left === undefined || typeof externalId !== 'string' ? undefined : left !== externalId;
+  return leaverId === undefined || typeof externalId !== 'string' ? undefined : leaverId !== externalId;
 }
 
-/** By the wall clock; it may have been set back, but nobody waits for an address before they are there. */
+/** Compares wall-clock times. A user that waits for the leaver's address existed before, even if the clock was set back. */
 function wereActiveTogether(
   { deletedAt = 0, observed }: Tombstone,
   { createdAt, waitingFor }: Person,
@@ -63,11 +64,12 @@ function wereActiveTogether(
   return hasWaited || createdAt < deletedAt;
 }
 
+/** True if `onReturn: separate` applies: another person gets a new traveler, and the leaver's gets a parking address. */
 export function givesNewTraveler({ connection: { policies, parkingDomain } }: ReconcileContext): boolean {
   return policies.onReturn === 'separate' && parkingDomain !== undefined;
 }
 
-/** A person who may get the traveler of a tombstone. */
+/** A user that may take over the traveler of a tombstone. */
 type Person = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
 
 type Tombstone = Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection' | 'observed'>;

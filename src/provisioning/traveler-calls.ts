@@ -12,58 +12,56 @@ import {
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
-/** Why a call was not made: another attempt may have begun. */
+/** The failure of a call that was not made because the lease ended: another attempt may have begun. */
 export const leaseLostFailure: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease ended before the next call',
 };
 
 /**
- * Commits what the draft announces before a call to its traveler is made. A traveler that was found in this attempt is
- * linked by the same commit, with what is applied to it; false when the call must not be made, as the lease ended or another
- * identity is linked to the traveler.
+ * Commits the call that the draft announces, before it is made. The same commit links a traveler that was found in this
+ * attempt. Returns false if the call must not be made, because the lease ended or another identity is linked to the traveler.
  */
 export async function announceCall(
   { identity, announce }: ReconcileContext,
   { travelId, applied, progress }: OutcomeDraft,
 ): Promise<boolean> {
   const isLinked = travelId === undefined || travelId === identity.travelId;
-  const news = isLinked ? { progress } : { travelId, applied, progress };
-  return (await announce(news)) === 'done';
+  const announcement = isLinked ? { progress } : { travelId, applied, progress };
+  return (await announce(announcement)) === 'done';
 }
 
-/** What a patch is made of. */
 interface Patch {
   travelId: string;
   plan: Plan;
-  /** Values of custom fields that are left out. */
+  /** Values of custom fields that are left out of the request. */
   omit?: readonly CustomFieldValue[];
 }
 
-/** A draft that knows what the patch came to; after a failure, one that still announces it. */
+/** The draft after a PATCH: with the answer, or still with the announcement of a call that failed. */
 export type PatchResult =
   | { draft: OutcomeDraft }
   | { draft: OutcomeDraft; failure: TravelFailure; body: JsonObject };
 
-/** Sends one patch to a traveler, announced before. */
+/** Announces a PATCH of the traveler and sends it. */
 export async function patchTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,
 ): Promise<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
-  const told: OutcomeDraft = { ...draft, progress: { ...draft.progress, announced } };
+  const announcing: OutcomeDraft = { ...draft, progress: { ...draft.progress, announced } };
   const body = toPatchBody(plan, draft.observed, omit);
-  if (!(await announceCall(context, told))) return { draft, failure: leaseLostFailure, body };
+  if (!(await announceCall(context, announcing))) return { draft, failure: leaseLostFailure, body };
   context.checkpoint('beforeSend');
   const answer = await context.connection.travel.patch(travelId, body);
   context.checkpoint('afterSend');
-  if (answer.kind !== 'ok') return { draft: told, failure: answer, body };
+  if (answer.kind !== 'ok') return { draft: announcing, failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
-  return { draft: withoutAnnouncedCall({ ...told, applied, observed: answer.value }) };
+  return { draft: withoutAnnouncedCall({ ...announcing, applied, observed: answer.value }) };
 }
 
-/** Reads the linked traveler; `gone` when it no longer exists. */
+/** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */
 export async function readTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -74,16 +72,21 @@ export async function readTraveler(
   return answer.kind === 'notFound' ? 'gone' : endInFailure(draft, answer);
 }
 
-/** The draft with a traveler that was just read; what calls without a known outcome came to is judged by it. */
+/**
+ * Puts a traveler that was just read into the draft. If the outcome of the last call is unknown, the traveler shows which of
+ * the announced fields have arrived.
+ */
 export function withObservedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   observed: TravelUser,
 ): OutcomeDraft {
   const { announced, ...progress } = draft.progress;
-  const seen = { observed, rules: context.rulesSnapshot.rules };
   if (!announced) return withLateCallsDoubted(context, { ...draft, observed });
   const late = addLateCall(context, draft.progress.late, { announced, applied: draft.applied });
-  const applied = resolveAnnounced(draft.applied, announced, seen);
+  const applied = resolveAnnounced(draft.applied, announced, {
+    observed,
+    rules: context.rulesSnapshot.rules,
+  });
   return withLateCallsDoubted(context, { ...draft, observed, applied, progress: { ...progress, late } });
 }

@@ -10,7 +10,6 @@ import {
   isInactive,
   isParkingAddress,
   resolveEmailConflict,
-  type WithAddress,
   withEmailWait,
   withoutHeldEmail,
 } from './email-conflicts.ts';
@@ -35,6 +34,7 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
+  type SendableFields,
   type WantedFields,
   withFinding,
   withHold,
@@ -97,7 +97,7 @@ async function afterLateCheck(
   return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
 }
 
-interface UpdateRound extends WithAddress {
+interface UpdateRound extends SendableFields {
   /** The traveler was read in this attempt, and the gates were passed. */
   isFresh: boolean;
   /** A deactivation is sent alone, first. */
@@ -135,8 +135,8 @@ async function prepareUpdate(
  */
 async function withoutEmailOfStranger(
   context: ReconcileContext,
-  { draft, fields }: WithAddress,
-): Promise<WithAddress | ReconcileResult> {
+  { draft, fields }: SendableFields,
+): Promise<SendableFields | ReconcileResult> {
   const email = fields.email;
   const wanted = email?.kind === 'value' ? String(email.value) : undefined;
   const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
@@ -336,7 +336,7 @@ function withRefusedFields(
 /** Nothing left to send. */
 function endWithoutCall(
   context: ReconcileContext,
-  { draft, fields }: WithAddress,
+  { draft, fields }: SendableFields,
   next: Plan,
 ): ReconcileResult {
   const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
@@ -378,7 +378,11 @@ function isParkingDrift(
 }
 
 /** True while the refused value, or the refused removal, is what is wanted. */
-function isRefusalCurrent(context: ReconcileContext, { draft, fields }: WithAddress, key: FieldKey): boolean {
+function isRefusalCurrent(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+  key: FieldKey,
+): boolean {
   const refused = draft.refused[key]?.value;
   // While it is remembered, no other parking address is tried.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))

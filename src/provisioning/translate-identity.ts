@@ -1,0 +1,59 @@
+import { toTravel } from '../translator/to-travel.ts';
+import type { Translation } from '../translator/translation.ts';
+import type { Connection } from './connection.ts';
+import type { Identity } from './identity.ts';
+import type { WantedFields } from './reconcile-context.ts';
+import { type ResolvedReferences, resolveReferences } from './references.ts';
+import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
+import type { Identities, References } from './store-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
+
+/** The part of the store that a translation reads references from and saves them to. */
+export interface TranslateDeps {
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows' | 'save' | 'update'>;
+}
+
+/** An identity's translation, with the rules and references that it was made with. */
+export interface TranslatedIdentity {
+  rulesSnapshot: RulesSnapshot;
+  resolved: ResolvedReferences;
+  translation: Translation;
+  /** The translation of `Origin.baseline`, for an identity that has one. */
+  baseline: WantedFields | undefined;
+}
+
+/**
+ * Translates the desired state of an identity to travel fields, with the current rules and lookups of its connection.
+ * Where a value is missing from the lookups, reads them anew and translates once more. Returns a failure if the travel API
+ * has never been readable.
+ */
+export async function translateIdentity(
+  deps: TranslateDeps & { rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'> },
+  { connection, identity }: { connection: Connection; identity: Identity },
+): Promise<TranslatedIdentity | TravelFailure> {
+  const rulesSnapshot = await deps.rulesSnapshots.current(connection);
+  if ('kind' in rulesSnapshot) return rulesSnapshot;
+  const first = await translateWith(deps, identity, rulesSnapshot);
+  if (!first.translation.needsFreshLookups) return first;
+  const fresh = await deps.rulesSnapshots.refresh(connection);
+  if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
+  const again = await translateWith(deps, identity, fresh);
+  return { ...again, resolved: { ...again.resolved, before: first.resolved.before } };
+}
+
+async function translateWith(
+  deps: TranslateDeps,
+  identity: Identity,
+  rulesSnapshot: RulesSnapshot,
+): Promise<TranslatedIdentity> {
+  const resolved = await resolveReferences(deps, identity, rulesSnapshot.rules);
+  const snapshot = {
+    lookups: rulesSnapshot.lookups,
+    references: resolved.references,
+    applied: identity.applied,
+  };
+  const { desired, origin } = identity;
+  const baseline = origin.baseline && toTravel(rulesSnapshot.rules, origin.baseline, snapshot).fields;
+  return { rulesSnapshot, resolved, translation: toTravel(rulesSnapshot.rules, desired, snapshot), baseline };
+}
