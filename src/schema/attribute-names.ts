@@ -1,44 +1,48 @@
 import type { JsonObject } from './resource.ts';
 import { groupType, resolveAttribute, userType } from './resource-types.ts';
 
-/** The parts of a qualified attribute name, as written. */
+/** The parts of a qualified attribute name, in the client's spelling. */
 export interface NameParts {
-  /** The schema URN in front, when there was one. */
+  /** The schema URN in front of the name; undefined for a name without one. */
   urn: string | undefined;
   /** Undefined when the name is a URN and nothing else. */
   attribute: string | undefined;
+  /** The name of the sub-attribute, e.g. `givenName` in `name.givenName`. */
   sub: string | undefined;
 }
 
-/** A qualified attribute name in its parts. */
+/** A qualified attribute name, divided into its most likely parts. */
 export interface QualifiedName extends NameParts {
   /**
-   * All ways to divide a name whose schema is not one of this service, the longest URN first. Where the URN ends cannot be
-   * told from the characters: `urn:acme:1.0:user:custom` is an extension of Okta, or an attribute of `urn:acme:1.0:user`.
+   * All ways to divide a name whose schema this service does not define, the longest URN first. The text alone does not
+   * show where the URN ends: `urn:acme:1.0:user:custom` is an extension, or the attribute `custom` of `urn:acme:1.0:user`.
    */
   readings?: readonly NameParts[];
 }
 
-/** Longer than any name or URN; names are compared again and again. */
+/** The longest attribute name or URN, in characters. Names are compared many times, so their length is limited. */
 export const MAX_NAME_LENGTH = 300;
 
-/** ATTRNAME of RFC 7643 §2.1, and `$ref`, which the same RFC names against its own rule. */
+/** ATTRNAME of RFC 7643 §2.1, and `$ref`, an attribute of the same RFC that its grammar does not allow. */
 const attributeName = /^\$?[A-Za-z][\w$-]*$/;
 
 /**
- * URNs that end in a version and a resource type, as those of RFC 7643 §10.3. Case tells a resource type from an attribute:
- * `urn:acme:hr:1.0:group` may well be the group of a person.
+ * URNs that end in a version and a resource type, like those of RFC 7643 §10.3. The case matters: the last part of
+ * `urn:acme:hr:1.0:group` may be an attribute.
  */
-const endsInType = /:\d+(\.\d+)*:(User|Group)$/;
+const typedUrn = /:\d+(\.\d+)*:(User|Group)$/;
 
-/** Whether a text can be the URN of a schema. Identity providers let administrators choose it, so only value filters are excluded. */
+/**
+ * Tells whether a text can be the URN of a schema. Administrators choose the URNs of extensions freely, so all characters
+ * are allowed but control characters, quotes and brackets, which belong to value filters.
+ */
 export function isUrn(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && /^urn:[^\p{Cc}\p{Cs}"[\]]+$/iu.test(text);
 }
 
 /**
- * Divides `urn:…:User:name.givenName`, `name.givenName` or `urn:…:User`; undefined when it is none of these. The parts of
- * a name of an unknown schema are the usual ones; `readingIn` finds those that fit a resource.
+ * Divides an attribute name such as `urn:…:User:name.givenName` or `name.givenName`, or a URN. Returns undefined for other
+ * text. A name with an unknown URN is divided in the most likely way; `chooseReading` finds the one that fits a resource.
  */
 export function parseAttributeName(text: string): QualifiedName | undefined {
   if (text.length > MAX_NAME_LENGTH) return undefined;
@@ -49,7 +53,7 @@ export function parseAttributeName(text: string): QualifiedName | undefined {
   return declared ?? { ...(likelyReading(readings) ?? urnOnly(text)), readings };
 }
 
-/** A name as it divides where these URNs are known: by the longest of them, else as it usually does. */
+/** Divides a name again after its longest known URN; the most likely parts stay if none of its URNs is known. */
 export function chooseReading<Name extends QualifiedName>(
   name: Name,
   isKnown: (urn: string) => boolean,
@@ -58,7 +62,7 @@ export function chooseReading<Name extends QualifiedName>(
   return reading ? { ...name, ...reading } : name;
 }
 
-/** Tells whether a resource has an extension of a URN, whatever the case. */
+/** Returns a test whether the resource has an extension with a URN, compared without case. */
 export function extensionTest(resource: JsonObject): (urn: string) => boolean {
   let known: Set<string> | undefined;
   return (urn) => {
@@ -72,11 +76,11 @@ export function extensionTest(resource: JsonObject): (urn: string) => boolean {
 }
 
 /**
- * The URN of the extension that a PATCH path stands for when its value is an object and the resource knows no part of it:
- * all of it. But what follows a URN like those of RFC 7643 §10.3 is an attribute.
+ * Returns the URN of the extension that a PATCH path with an object as its value names, for a resource without an extension
+ * of any reading: the whole path. Returns undefined if an attribute follows a URN like those of RFC 7643 §10.3.
  */
 export function containerUrn({ readings = [] }: QualifiedName): string | undefined {
-  if (readings.some(({ urn = '', attribute }) => attribute !== undefined && endsInType.test(urn)))
+  if (readings.some(({ urn = '', attribute }) => attribute !== undefined && typedUrn.test(urn)))
     return undefined;
   return readings.find(({ attribute }) => attribute === undefined)?.urn;
 }
@@ -88,7 +92,7 @@ const declaredUrns = new Set(
   ),
 );
 
-/** Whether a name is a schema of this service, or one of its attributes. */
+/** Tells whether the parts name a schema of this service, or an attribute that one of them defines. */
 function isDeclared({ urn = '', attribute }: NameParts): boolean {
   if (!declaredUrns.has(urn.toLowerCase())) return false;
   return (
@@ -97,7 +101,10 @@ function isDeclared({ urn = '', attribute }: NameParts): boolean {
   );
 }
 
-/** The URN ends at the end, at one of the last two dots (old Entra ID, SCIM 1.1), or at the last colon. */
+/**
+ * The URN may be the whole text, or end at the last colon, or at one of the last two dots: older Entra ID and SCIM 1.1 put
+ * a dot between the URN and the attribute.
+ */
 function possibleReadings(text: string): NameParts[] {
   const colon = text.lastIndexOf(':');
   const dots = [...text.slice(colon).matchAll(/\./g)].slice(-2).map(({ index }) => colon + index);
@@ -108,10 +115,10 @@ function possibleReadings(text: string): NameParts[] {
   return [urnOnly(text), ...named];
 }
 
-/** The reading of a name that no resource tells more of: of a usual URN, else the part before the last colon. */
+/** Prefers a URN that ends in a resource type, then one of this service; else the URN ends at the last colon. */
 function likelyReading(readings: readonly NameParts[]): NameParts | undefined {
   const [all, ...named] = readings;
-  if (all?.urn !== undefined && endsInType.test(all.urn)) return all;
+  if (all?.urn !== undefined && typedUrn.test(all.urn)) return all;
   const typed = named.find(
     ({ urn = '' }) => declaredUrns.has(urn.toLowerCase()) || /:(User|Group)$/.test(urn),
   );

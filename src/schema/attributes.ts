@@ -1,7 +1,7 @@
 /** The characteristics of an attribute (RFC 7643 §2.2, §7). */
 export interface Attribute {
   name: string;
-  /** `any` is that of an attribute no schema declares; /Schemas never shows it. */
+  /** `any` is the type of attributes that no schema defines; /Schemas never lists it. */
   type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex' | 'any';
   multiValued: boolean;
   description: string;
@@ -25,7 +25,7 @@ export interface Schema {
 
 type Characteristics = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
 
-/** An attribute with the defaults of RFC 7643 §2.2: a string, optional, read and write, compared without case. */
+/** Makes an attribute with the defaults of RFC 7643 §2.2: an optional string that clients may write, compared without case. */
 export function attribute(name: string, description: string, traits: Characteristics = {}): Attribute {
   return {
     name,
@@ -41,7 +41,7 @@ export function attribute(name: string, description: string, traits: Characteris
   };
 }
 
-/** A complex attribute. */
+/** Makes a complex attribute with the defaults of RFC 7643 §2.2. */
 export function complexAttribute(
   name: string,
   description: string,
@@ -50,20 +50,20 @@ export function complexAttribute(
   return { ...attribute(name, description, { ...traits, type: 'complex' }), subAttributes };
 }
 
-/** An attribute of an extension that no schema declares: any value, compared without case. */
+/** Makes an attribute of an unknown extension: it takes any value and compares without case. */
 export function undeclaredAttribute(name: string): Attribute {
   return attribute(name, '', { type: 'any' });
 }
 
-/** The sub-attribute of that name, if the attribute can have it. */
+/** Finds a sub-attribute by name, compared without case. An undeclared attribute may have any. */
 export function findSubAttribute(parent: Attribute, name: string): Attribute | undefined {
   return parent.type === 'any' ? undeclaredAttribute(name) : findAttribute(parent.subAttributes, name);
 }
 
-/** The tables never change, so each is indexed once. */
+/** Attribute tables never change, so each is indexed once. */
 const indexes = new WeakMap<readonly Attribute[], Map<string, Attribute>>();
 
-/** The definition of that name, compared without case (RFC 7643 §2.1). */
+/** Finds an attribute by name, compared without case (RFC 7643 §2.1). */
 export function findAttribute(
   attributes: readonly Attribute[] | undefined,
   name: string,
@@ -74,9 +74,9 @@ export function findAttribute(
 }
 
 function buildIndex(attributes: readonly Attribute[]): Map<string, Attribute> {
-  const entries = attributes.flatMap((one) => [
-    [one.name, one] as const,
-    [one.name.toLowerCase(), one] as const,
+  const entries = attributes.flatMap((entry) => [
+    [entry.name, entry] as const,
+    [entry.name.toLowerCase(), entry] as const,
   ]);
   const index = new Map(entries);
   indexes.set(attributes, index);

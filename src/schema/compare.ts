@@ -3,36 +3,37 @@ import { foldCase } from './case-fold.ts';
 import type { Comparison, Operand } from './filter-parser.ts';
 import type { Json } from './resource.ts';
 
-/** What values are compared with, in every form that comparing takes; made once for a filter. */
+/** The right-hand value of a comparison in a filter, in all forms that comparing needs. It is prepared once for a filter. */
 export interface Comparand {
   value: Exclude<Operand, null>;
   text: string;
   folded: string;
+  /** Undefined if the text is no dateTime. */
   epochMs: number | undefined;
 }
 
-/** A value of a resource while filters are evaluated; `folded` is made when it is first needed. */
+/** A value of a resource during the evaluation of a filter. The first comparison without case sets `folded`. */
 export interface Value {
   json: Json;
   folded?: string;
 }
 
-/** What a filter asks of a value, and the definition of the attribute that has it. */
+/** A comparison of a filter, and the attribute whose values it tests. */
 interface Criterion {
-  /** `ne` is the contrary of `eq` over all values, so it is not asked of one. */
+  /** `ne` is not among them: it holds if no value of the attribute is equal, which a single value cannot tell. */
   op: Exclude<Comparison, 'ne'>;
   comparand: Comparand;
   attribute: Attribute | undefined;
 }
 
-/** Prepares what a filter compares with. */
+/** Prepares the right-hand value of a comparison. */
 export function toComparand(value: Exclude<Operand, null>): Comparand {
   const text = String(value);
   return { value, text, folded: foldCase(text), epochMs: parseDateTime(text) };
 }
 
 /**
- * Compares a value with what a filter says, by the type and the case rule of the attribute (RFC 7644 §3.4.2.2,
+ * Tells whether a comparison holds for a value, by the type and the `caseExact` of the attribute (RFC 7644 §3.4.2.2,
  * RFC 7643 §2.2).
  */
 export function matchesComparison(
@@ -47,16 +48,16 @@ export function matchesComparison(
   if (typeof json !== 'string' && typeof json !== 'number') return false;
   const text = String(json);
   if (attribute?.type === 'dateTime' && !isSubstringOperator(op)) {
-    const moment = parseDateTime(text);
-    if (moment !== undefined && comparand.epochMs !== undefined)
-      return matchesOrder(op, moment - comparand.epochMs);
+    const epochMs = parseDateTime(text);
+    if (epochMs !== undefined && comparand.epochMs !== undefined)
+      return matchesOrder(op, epochMs - comparand.epochMs);
   }
   if (attribute?.caseExact === true) return matchesText(op, text, comparand.text);
   value.folded ??= fold(text);
   return matchesText(op, value.folded, comparand.folded);
 }
 
-/** How much comparing costs, in characters looked at; a first comparison folds the text as well. */
+/** Estimates the cost of a comparison, in characters read. The first comparison of a value also folds its text. */
 export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
   const { json, folded } = value;
   if (typeof json !== 'string') return COMPARISON_COST;
@@ -66,13 +67,12 @@ export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'compar
   return COMPARISON_COST + folding + (op === 'co' ? searching : json.length);
 }
 
-/** What a comparison costs besides its characters. */
+/** The fixed cost of a comparison, in characters read. */
 const COMPARISON_COST = 16;
 
-/** Folding a character costs about as much as looking at so many. */
+/** The cost of folding one character, in characters read. */
 const FOLDING_COST = 8;
 
-/** Whether it looks into a text, whatever the text says. */
 function isSubstringOperator(op: Comparison): boolean {
   return op === 'co' || op === 'sw' || op === 'ew';
 }
@@ -109,17 +109,17 @@ function matchesOrder(op: Comparison, difference: number): boolean {
   }
 }
 
-/** Entra compares booleans with strings: `primary eq "True"`. */
+/** Entra ID compares booleans with strings: `primary eq "True"`. */
 function toBoolean({ value, text }: Comparand): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const folded = text.toLowerCase();
   return folded === 'true' || folded === 'false' ? folded === 'true' : undefined;
 }
 
-/** `includes` takes up to the product of both lengths; beyond this product a linear search is used. */
+/** `includes` takes time up to the product of both lengths. Beyond this product a linear search is used. */
 const MAX_PRODUCT = 65_536;
 
-/** A part so short is found in time that grows with the text alone. */
+/** `includes` finds parts up to this length in time that grows with the text alone. */
 const MAX_PART = 16;
 
 function isSearchCheap(text: string, part: string): boolean {
@@ -130,7 +130,7 @@ function contains(text: string, part: string): boolean {
   return isSearchCheap(text, part) ? text.includes(part) : containsInLinearTime(text, part);
 }
 
-/** The algorithm of Knuth, Morris and Pratt: its time grows with the lengths of both texts, not with their product. */
+/** The algorithm of Knuth, Morris and Pratt: its time grows with the sum of both lengths, not with their product. */
 function containsInLinearTime(text: string, part: string): boolean {
   const borders = bordersOf(part);
   let matched = 0;
@@ -143,7 +143,7 @@ function containsInLinearTime(text: string, part: string): boolean {
   return false;
 }
 
-/** For each beginning of a text the length of the longest shorter beginning that it ends with. */
+/** For each prefix of a text, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let length = 0;
@@ -156,13 +156,13 @@ function bordersOf(part: string): Int32Array {
   return borders;
 }
 
-const dateTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+const dateTimePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
-/** The moment that a dateTime names, in epoch milliseconds (RFC 7643 §2.3.5); without a zone it is UTC. */
+/** Parses a dateTime to epoch milliseconds (RFC 7643 §2.3.5). A dateTime without a zone is UTC; other text is undefined. */
 export function parseDateTime(text: string): number | undefined {
-  const match = dateTime.exec(text);
+  const match = dateTimePattern.exec(text);
   if (!match) return undefined;
   const [, time, , , zone] = match;
-  const moment = Date.parse(time && !zone ? `${text}Z` : text);
-  return Number.isNaN(moment) ? undefined : moment;
+  const epochMs = Date.parse(time && !zone ? `${text}Z` : text);
+  return Number.isNaN(epochMs) ? undefined : epochMs;
 }

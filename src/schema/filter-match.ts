@@ -6,46 +6,46 @@ import type { AttributePath, Comparison, Filter } from './filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
 import { type ResourceType, resolveAttribute } from './resource-types.ts';
 
-/** An evaluation that can pause: each `yield` ends a step of a few milliseconds. */
+/** An evaluation in steps of a few milliseconds. It yields after each step, so that the caller can let other work in. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** How much work a step does, in characters looked at (`costOf`). */
+/** The work of one step, in characters read (`comparisonCost`). */
 const STEP_WORK = 200_000;
 
-/** What looking at one row or name costs. */
+/** The cost of visiting one row or name, in characters read. */
 const ROW_WORK = 16;
 
-/** How many elements are asked for a value filter before the first match is used. */
+/** A value filter selects among this many elements at a time, so that a match near the beginning ends the search early. */
 const BLOCK_ROWS = 256;
 
-/** What one evaluation shares: its work since the last pause, and how texts are folded. */
+/** State of one evaluation: the work since the last pause, and the function that folds texts. */
 interface Evaluation {
   work: number;
   fold(text: string): string;
 }
 
-/** The values of an attribute. What was read of them, and folded, is kept for the next comparison. */
+/** The values of an attribute, one row each. Columns that were read stay for the next comparison. */
 interface Table {
   rows: readonly Json[];
-  /** The numbers of the rows, in parts. */
+  /** The indexes of all rows, in blocks of `BLOCK_ROWS`. */
   blocks: number[][];
   attribute: Attribute | undefined;
-  /** By the names that lead to them: from the resource, and from inside of brackets. */
+  /** Columns by the `columnKey` of a leaf: of paths outside of brackets, and of names inside of them. */
   outer: Map<string, Column>;
   inner: Map<string, Column>;
 }
 
-/** The values at one name in all rows of a table, read when they are first asked for. */
+/** The values at one name in all rows of a table. A cell is read when it is first needed. */
 interface Column {
   attribute: Attribute | undefined;
   read(row: Json): Json[];
   cells: (Value[] | undefined)[];
 }
 
-/** Finds those among some rows for which a leaf of a condition holds. */
+/** Selects the rows for which a leaf of a condition holds. */
 type LeafTest = (leaf: Leaf, rows: number[]) => Steps<number[]>;
 
-/** Whether a resource matches a filter (RFC 7644 §3.4.2.2). An attribute that nobody knows matches nothing. */
+/** Tells whether a resource matches a filter (RFC 7644 §3.4.2.2). A comparison of an unknown attribute is false. */
 export function* evaluateFilter(
   type: ResourceType,
   condition: Condition,
@@ -67,12 +67,12 @@ export function* evaluateFilter(
   return hits.length > 0;
 }
 
-/** The same at once, for a resource and a filter that are known to be small. */
+/** Like `evaluateFilter` without pauses, for small filters and resources. */
 export function matchesFilter(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
   return runAtOnce(evaluateFilter(type, prepareFilter(filter), resource));
 }
 
-/** For each element of an attribute whether it matches the filter in brackets. */
+/** Tells for each element of an attribute whether it matches a value filter, the filter in brackets. */
 export function matchElements(
   attribute: Attribute | undefined,
   filter: Filter,
@@ -83,7 +83,7 @@ export function matchElements(
   return elements.map((_, row) => hits.has(row));
 }
 
-/** The values that a path leads to: of a multi-valued attribute all, or those that its filter selects. */
+/** Reads the values at a path. For a multi-valued attribute these are all elements, or those that the path's filter selects. */
 export function readPath(type: ResourceType, written: AttributePath, resource: JsonObject): Json[] {
   const path = chooseReading(written, extensionTest(resource));
   const table = readTable(type, path, resource);
@@ -94,7 +94,7 @@ export function readPath(type: ResourceType, written: AttributePath, resource: J
   return selected.flatMap((row) => readPart(row, sub));
 }
 
-/** Evaluates to the end, awaiting `pause` between the steps. */
+/** Runs all steps of an evaluation, and awaits `pause` between them. */
 export async function runInSteps<T>(steps: Steps<T>, pause: () => Promise<void>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
@@ -110,7 +110,7 @@ function runAtOnce<T>(steps: Steps<T>): T {
   return step.value;
 }
 
-/** The rows that match a condition, in their order. An operand is asked only of rows that it can still decide. */
+/** Selects the rows that match a condition, in order. Each operand is tested only with rows that it can still decide. */
 function* selectRows(condition: Condition, rows: number[], ask: LeafTest): Steps<number[]> {
   if (rows.length === 0) return rows;
   let left = rows;
@@ -129,11 +129,11 @@ function* selectRows(condition: Condition, rows: number[], ask: LeafTest): Steps
   }
 }
 
-function excludeRows(rows: number[], some: number[]): number[] {
-  if (some.length === 0) return rows;
-  if (some.length === rows.length) return [];
-  const gone = new Set(some);
-  return rows.filter((row) => !gone.has(row));
+function excludeRows(rows: number[], excluded: number[]): number[] {
+  if (excluded.length === 0) return rows;
+  if (excluded.length === rows.length) return [];
+  const removed = new Set(excluded);
+  return rows.filter((row) => !removed.has(row));
 }
 
 function* anyRowMatches(evaluation: Evaluation, table: Table, leaf: Leaf): Steps<boolean> {
@@ -148,17 +148,18 @@ function* anyRowMatches(evaluation: Evaluation, table: Table, leaf: Leaf): Steps
   return false;
 }
 
-/** The rows that match the filter in brackets; the parser allows no brackets inside of it. */
+/** Selects the rows that match the filter in brackets. The parser allows no brackets inside of brackets. */
 function selectElements(
   evaluation: Evaluation,
   table: Table,
   filter: Condition,
   rows: number[],
 ): Steps<number[]> {
-  return selectRows(filter, rows, function* (leaf, some) {
+  return selectRows(filter, rows, function* (leaf, candidates) {
     const column = innerColumn(table, leaf);
     evaluation.work += ROW_WORK;
-    return column ? yield* findRows(evaluation, { table, column, leaf, atMost: some.length }, some) : [];
+    const atMost = candidates.length;
+    return column ? yield* findRows(evaluation, { table, column, leaf, atMost }, candidates) : [];
   });
 }
 
@@ -168,7 +169,7 @@ function selectElementsAtOnce(table: Table, filter: Filter, fold: (text: string)
   return table.blocks.flatMap((block) => runAtOnce(selectElements(evaluation, table, condition, block)));
 }
 
-/** Counts a row that is looked at, and tells whether the step has lasted long enough. */
+/** Counts the visit of a row, and tells whether the step has done its work. */
 function isPauseDue(evaluation: Evaluation): boolean {
   evaluation.work += ROW_WORK;
   if (evaluation.work < STEP_WORK) return false;
@@ -216,7 +217,7 @@ function rowMatches(
 const noValues: Value[] = [];
 const presentValue: Value[] = [{ json: true }];
 
-/** What a leaf looks at in a row: for `pr` whether there is a value. */
+/** Reads the values of a row that a leaf compares; for `pr` a single one if there is any value. */
 function readCell({ read }: Column, { op }: Leaf, row: Json): Value[] {
   const values = read(row);
   if (op === 'pr') return values.some(isPresent) ? presentValue : noValues;
@@ -227,7 +228,7 @@ function readCell({ read }: Column, { op }: Leaf, row: Json): Value[] {
   return found.length > 0 ? found : noValues;
 }
 
-/** A complex value without a sub-attribute is compared by its `value` (RFC 7644 §3.4.2.2 for multi-valued attributes). */
+/** A path without a sub-attribute compares the `value` of a complex value (RFC 7644 §3.4.2.2, multi-valued attributes). */
 function comparable(value: Json): Json | undefined {
   return isObject(value) ? ownValue(value, 'value') : value;
 }
@@ -238,7 +239,7 @@ function isPresent(value: Json): boolean {
   return isObject(value) ? Object.values(value).some(isPresent) : value !== null && value !== '';
 }
 
-/** The values at `attribute.sub`, where the rows are the values of the attribute. */
+/** The column at `attribute.sub` of a table whose rows are the values of the attribute. */
 function outerColumn({ outer, attribute }: Table, { columnKey, path: { sub } }: Leaf): Column | undefined {
   if (sub !== undefined && isUndeclaredPart(attribute, sub)) return undefined;
   return getOrCreateColumn(outer, columnKey, () => ({
@@ -248,7 +249,7 @@ function outerColumn({ outer, attribute }: Table, { columnKey, path: { sub } }: 
   }));
 }
 
-/** The values at a name in brackets, where the rows are the elements in front of them. */
+/** The column at a name in brackets, for a table whose rows are the elements in front of the brackets. */
 function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Column | undefined {
   const { attribute: name = '', sub } = path;
   if (isUndeclaredPart(attribute, name)) return undefined;
@@ -259,17 +260,17 @@ function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Co
   }));
 }
 
-/** A sub-attribute that the schema of its attribute lacks is never kept, so no column is made for it. */
+/** Resources never contain an undeclared sub-attribute of a complex attribute, so it needs no column. */
 function isUndeclaredPart(attribute: Attribute | undefined, name: string): boolean {
   return attribute?.type === 'complex' && findAttribute(attribute.subAttributes, name) === undefined;
 }
 
-function getOrCreateColumn(columns: Map<string, Column>, key: string, make: () => Column): Column {
-  const known = columns.get(key);
-  if (known) return known;
-  const made = make();
-  columns.set(key, made);
-  return made;
+function getOrCreateColumn(columns: Map<string, Column>, key: string, create: () => Column): Column {
+  const existing = columns.get(key);
+  if (existing) return existing;
+  const created = create();
+  columns.set(key, created);
+  return created;
 }
 
 function readPart(value: Json, sub: string | undefined): Json[] {
@@ -283,13 +284,13 @@ function partAttribute(attribute: Attribute | undefined, sub: string | undefined
   return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
 }
 
-/** An element that is no object has itself as `value`. */
+/** A simple element is its own `value`. */
 function readElementPart(element: Json, name: string): Json | undefined {
   if (isObject(element)) return ownValue(element, name);
   return name.toLowerCase() === 'value' ? element : undefined;
 }
 
-/** The values of the attribute that a path names. */
+/** Reads the values of the attribute that a path names. */
 function readTable(type: ResourceType, path: AttributePath, resource: JsonObject): Table {
   const { urn, attribute, name } = resolveAttribute(type, path);
   const container = urn === undefined ? resource : ownValue(resource, urn);
@@ -315,26 +316,26 @@ function newTable(rows: readonly Json[], attribute: Attribute | undefined): Tabl
   return { rows, blocks, attribute, outer: new Map(), inner: new Map() };
 }
 
-/** A filter prepared to be asked of many resources: what it compares with is folded and parsed once. */
+/** A filter that is prepared for many resources: its right-hand values are folded and parsed once. */
 export type Condition =
   | { op: 'and' | 'or'; operands: Condition[] }
   | { op: 'not'; operand: Condition }
   | Leaf;
 
-/** A condition on the values of one attribute. */
+/** A comparison, or `pr`, of one attribute. */
 export type Leaf = LeafPath & ({ op: 'pr' } | { op: Exclude<Comparison, 'ne'>; comparand: Comparand });
 
 interface LeafPath {
   path: AttributePath;
-  /** The attribute without case, with its URN: the same key is the same attribute. */
+  /** The URN and the attribute in lower case: leaves with the same key share a table. */
   attributeKey: string;
-  /** The same for the sub-attribute, and for what of a complex value is compared. */
+  /** The attribute and the sub-attribute in lower case, and the kind of leaf: leaves with the same key share a column. */
   columnKey: string;
   /** The value filter in brackets. */
   filter: Condition | undefined;
 }
 
-/** Prepares a filter. */
+/** Prepares a filter for evaluation. `ne` becomes the negation of `eq`. */
 export function prepareFilter(filter: Filter): Condition {
   switch (filter.op) {
     case 'and':
@@ -352,11 +353,11 @@ export function prepareFilter(filter: Filter): Condition {
 function prepareComparison({ op, path, value }: Extract<Filter, { value: unknown }>): Condition {
   if (op === 'ne') return { op: 'not', operand: prepareComparison({ op: 'eq', path, value }) };
   if (value !== null) return { op, comparand: toComparand(value), ...toLeafPath(path, 'compared') };
-  // Null is the same as unassigned (RFC 7643 §2.5), and has no order.
+  // `eq null` holds for unassigned attributes (RFC 7643 §2.5). Any other comparison with null is false.
   return op === 'eq' ? { op: 'not', operand: prepareFilter({ op: 'pr', path }) } : { op: 'or', operands: [] };
 }
 
-/** A condition as its name divides in a resource that has these URNs. */
+/** Divides the name of a leaf after the URNs that a resource has. */
 export function resolveLeaf(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
   const path = chooseReading(leaf.path, isKnown);
   return path === leaf.path
@@ -377,7 +378,7 @@ function leafKeys(path: AttributePath, use: 'present' | 'compared'): Omit<LeafPa
   };
 }
 
-/** Whether a filter asks for anything of these core attributes or extensions; if not, it can be evaluated without them. */
+/** Tells whether a filter names one of these core attributes or extension URNs, and so needs their values. */
 export function mentionsAttributes(type: ResourceType, filter: Filter, names: readonly string[]): boolean {
   switch (filter.op) {
     case 'and':

@@ -1,54 +1,68 @@
 import { type NameParts, parseAttributeName, type QualifiedName } from './attribute-names.ts';
 
-/** The ten comparisons of RFC 7644 §3.4.2.2, without `pr`. */
+/** The comparison operators of RFC 7644 §3.4.2.2: all but `pr`, which has no value. */
 export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** A value to compare with. */
+/** The right-hand value of a comparison. */
 export type Operand = string | number | boolean | null;
 
-/** A filter as a tree (RFC 7644 §3.4.2.2). A value path is a `pr` whose path has a filter. */
+/** A parsed filter (RFC 7644 §3.4.2.2). A value path without an operator is a `pr` whose path has a filter. */
 export type Filter =
   | { op: 'and' | 'or'; operands: Filter[] }
   | { op: 'not'; operand: Filter }
   | { op: 'pr'; path: AttributePath }
   | { op: Comparison; path: AttributePath; value: Operand };
 
-/** Where in a resource: `urn:attribute[filter].sub`; names as written (RFC 7644 §3.5.2, figure 7). */
+/** A parsed path `urn:attribute[filter].sub`, its names in the client's spelling (RFC 7644 §3.5.2, figure 7). */
 export interface AttributePath extends NameParts {
   filter: Filter | undefined;
-  /** All ways to divide the name, where it has several (`QualifiedName` in names.ts). */
+  /** All ways to divide the name, where it has several (`QualifiedName`). */
   readings?: readonly NameParts[];
 }
 
-/** Why a path or a filter cannot be read, and at which character, from 0. */
+/** Why a path or filter cannot be parsed, and the index of the character. */
 export interface PathFault {
   fault: string;
   position: number;
 }
 
-/** Deeper nesting than any client needs; bounds the recursion. */
+/** The deepest nesting of parentheses and brackets. The limit bounds the recursion. */
 const MAX_DEPTH = 50;
 
-/** Longer than any client needs; bounds the reading. */
+/** The longest filter, in characters. */
 const MAX_FILTER_LENGTH = 65_536;
 
-/** More than any client needs; each is asked of every candidate, and SQLite takes no more than 1,000 in a chain. */
+/** The longest path, in characters. */
+const MAX_PATH_LENGTH = 4096;
+
+/** The most comparisons of one filter. Each is tested with every candidate, and SQLite accepts no more than 1,000 in a chain. */
 const MAX_COMPARISONS = 500;
 
 const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
 
-/** Reads a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra sends. */
+/** Parses a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra ID sends. */
 export function parseFilter(text: string): Filter | PathFault {
   return catchSyntaxFault(() => {
     const parser = new FilterParser(text);
-    const filter = parser.alternatives();
+    const filter = parser.disjunction();
     parser.end();
     return filter;
   });
 }
 
-/** The reader of one text: a position among its tokens. Precedence: not, and, or. */
-export class FilterParser {
+/** Parses an attribute path (RFC 7644 §3.5.2, figure 7): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
+export function parsePath(text: string): AttributePath | PathFault {
+  return catchSyntaxFault(() => {
+    if (text.length > MAX_PATH_LENGTH) throw new SyntaxFault('the path is too long', MAX_PATH_LENGTH);
+    const parser = new FilterParser(text);
+    const path = parser.path();
+    parser.end();
+    return path;
+  });
+}
+
+/** A recursive-descent parser. `not` binds more than `and`, and `and` more than `or`. */
+class FilterParser {
   #at = 0;
   #depth = 0;
   #brackets = 0;
@@ -62,8 +76,8 @@ export class FilterParser {
     this.#length = text.length;
   }
 
-  alternatives(): Filter {
-    return this.#joined('or', () => this.#joined('and', () => this.#term()));
+  disjunction(): Filter {
+    return this.#joinedBy('or', () => this.#joinedBy('and', () => this.#term()));
   }
 
   /** `attribute`, `attribute[filter]`, `attribute.sub` or `attribute[filter].sub`. */
@@ -90,7 +104,7 @@ export class FilterParser {
     if (rest) throw this.#unexpected(rest, 'the end');
   }
 
-  #joined(op: 'and' | 'or', operand: () => Filter): Filter {
+  #joinedBy(op: 'and' | 'or', operand: () => Filter): Filter {
     const first = operand();
     const operands = [first];
     while (this.#takeWord(op)) operands.push(operand());
@@ -111,7 +125,7 @@ export class FilterParser {
     if (this.#depth >= MAX_DEPTH) throw new SyntaxFault('the filter is nested too deeply', open.at);
     this.#depth += 1;
     this.#brackets += close === ']' ? 1 : 0;
-    const filter = this.alternatives();
+    const filter = this.disjunction();
     const token = this.#next();
     if (token?.kind !== close) throw this.#unexpected(token, `"${close}"`);
     this.#depth -= 1;
@@ -132,7 +146,7 @@ export class FilterParser {
 
   #comparison(): Filter {
     const path = this.path();
-    // Those in brackets were counted there.
+    // The comparisons in brackets are counted already.
     if (!path.filter) this.#comparisons += 1;
     const token = this.#tokens[this.#at];
     if (this.#comparisons > MAX_COMPARISONS) {
@@ -147,7 +161,7 @@ export class FilterParser {
       this.#at += 1;
       return { op: word, path, value: this.#value() };
     }
-    // A value path stands alone: it holds when an element matches.
+    // A value path without an operator holds if an element matches.
     if (path.filter && path.sub === undefined) return { op: 'pr', path };
     throw this.#unexpected(token, 'an operator');
   }
@@ -156,7 +170,7 @@ export class FilterParser {
     const token = this.#next();
     if (token?.kind === 'string') return token.value;
     if (token?.kind !== 'word') throw this.#unexpected(token, 'a value');
-    // Entra writes True and False.
+    // Entra ID writes True and False.
     const word = token.text.toLowerCase();
     if (word === 'true' || word === 'false') return word === 'true';
     if (word === 'null') return null;
@@ -182,17 +196,17 @@ export class FilterParser {
   }
 }
 
-/** A number as JSON writes it (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
+/** A number in the syntax of JSON (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** No resource has a number that JavaScript would round, so a filter with one cannot mean what it says. */
+/** Refuses a number that JavaScript rounds: resources have none, so it would match a number that the client did not write. */
 function parseNumber(word: string, at: number): number {
   const number = Number(word);
   if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;
   throw new SyntaxFault(`"${shorten(word)}" is beyond what numbers hold; send it as a string`, at);
 }
 
-/** A name before a value filter, divided such that it is an attribute without a sub-attribute. */
+/** Divides a name in front of a value filter so that it has an attribute and no sub-attribute; undefined if it cannot. */
 function toFilterableName(name: QualifiedName): QualifiedName | undefined {
   const isAttribute = ({ attribute, sub }: NameParts) => attribute !== undefined && sub === undefined;
   const readings = name.readings?.filter(isAttribute);
@@ -209,14 +223,14 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** A piece of a filter or path. `glued`: nothing stands between it and the piece before. */
-export type Token =
+/** A token of a filter or path. `glued` tells that no space separates it from the token before. */
+type Token =
   | { kind: 'word'; text: string; at: number; glued: boolean }
   | { kind: 'string'; value: string; at: number; glued: boolean }
   | { kind: '(' | ')' | '[' | ']'; at: number; glued: boolean };
 
-/** Cuts a filter into its pieces, in one pass. */
-export function tokenize(text: string): Token[] {
+/** Splits a filter into tokens, in one pass. */
+function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   let end = -1;
@@ -250,23 +264,23 @@ function endOfString(text: string, start: number): number {
   throw new SyntaxFault('a string is not closed', start);
 }
 
-function toToken(piece: string, at: number, glued: boolean): Token {
-  if (piece === '(' || piece === ')' || piece === '[' || piece === ']') return { kind: piece, at, glued };
-  if (!piece.startsWith('"')) return { kind: 'word', text: piece, at, glued };
-  return { kind: 'string', value: parseString(piece, at), at, glued };
+function toToken(text: string, at: number, glued: boolean): Token {
+  if (text === '(' || text === ')' || text === '[' || text === ']') return { kind: text, at, glued };
+  if (!text.startsWith('"')) return { kind: 'word', text, at, glued };
+  return { kind: 'string', value: parseString(text, at), at, glued };
 }
 
-/** Strings are JSON strings (RFC 7644 §3.4.2.2: compValue), escapes included. */
-function parseString(piece: string, at: number): string {
+/** Strings have the syntax of JSON, escapes included (RFC 7644 §3.4.2.2, compValue). */
+function parseString(text: string, at: number): string {
   try {
-    return rejectNul(String(JSON.parse(piece)), at);
+    return rejectNul(String(JSON.parse(text)), at);
   } catch (error) {
     if (error instanceof SyntaxFault) throw error;
     throw new SyntaxFault('a string is not a JSON string', at);
   }
 }
 
-/** Databases do not take it, not even to compare with. */
+/** Databases refuse the NUL character, also in comparisons. */
 function rejectNul(text: string, at: number): string {
   if (text.includes('\0')) throw new SyntaxFault('a string has a NUL character', at);
   return text;
@@ -280,8 +294,8 @@ function isSpace(character: string | undefined): boolean {
   return character === ' ' || character === '\t';
 }
 
-/** A filter or path that cannot be read; never leaves this room. */
-export class SyntaxFault extends Error {
+/** Thrown inside this file for a filter or path that cannot be parsed; callers receive a PathFault. */
+class SyntaxFault extends Error {
   readonly position: number;
 
   constructor(message: string, position: number) {
@@ -291,26 +305,12 @@ export class SyntaxFault extends Error {
   }
 }
 
-/** What reading gives, a syntax fault as a value. */
-export function catchSyntaxFault<T>(read: () => T): T | PathFault {
+/** Returns the result of a parser, or the SyntaxFault that it throws as a value. */
+function catchSyntaxFault<T>(read: () => T): T | PathFault {
   try {
     return read();
   } catch (error) {
     if (error instanceof SyntaxFault) return { fault: error.message, position: error.position };
     throw error;
   }
-}
-
-/** Longer than any path of use. */
-const MAX_PATH_LENGTH = 4096;
-
-/** Reads an attribute path (RFC 7644 §3.5.2, figure 7): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
-export function parsePath(text: string): AttributePath | PathFault {
-  return catchSyntaxFault(() => {
-    if (text.length > MAX_PATH_LENGTH) throw new SyntaxFault('the path is too long', MAX_PATH_LENGTH);
-    const parser = new FilterParser(text);
-    const path = parser.path();
-    parser.end();
-    return path;
-  });
 }

@@ -13,17 +13,19 @@ import {
 import { type ResolvedAttribute, type ResourceType, resolveAttribute } from './resource-types.ts';
 import { checkName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
+/** The most names in a body, those one level below included. Each name is searched among the others. */
 const MAX_BODY_NAMES = 2000;
 
-/** A body as it is kept, and the names in it that no schema knows. */
+/** A normalized body, and the names of attributes that were dropped because no schema defines them. */
 export interface Normalized {
   resource: ScimResource;
   dropped: string[];
 }
 
 /**
- * Reads the body of a POST or PUT (RFC 7644 §3.3, §3.5.1): canonical names and types, the values verbatim, without what
- * is read-only, write-only or unassigned. Attributes of unknown extensions are kept, unknown core attributes are not.
+ * Normalizes the body of a POST or PUT (RFC 7644 §3.3, §3.5.1): names and types become those of the schema, values stay
+ * verbatim, and read-only, write-only and unassigned attributes are left out. Attributes of unknown extensions are kept,
+ * unknown core attributes are dropped. Throws a SchemaFault for a body that does not fit the schema.
  */
 export function normalize(type: ResourceType, body: JsonObject): Normalized {
   checkAttributeCount(body);
@@ -35,7 +37,6 @@ export function normalize(type: ResourceType, body: JsonObject): Normalized {
   return normalized;
 }
 
-/** Each name costs a look through the others, so their number is bounded, together with those one level below. */
 function checkAttributeCount(body: JsonObject): void {
   let names = Object.keys(body).length;
   if (names <= MAX_BODY_NAMES) {
@@ -45,8 +46,8 @@ function checkAttributeCount(body: JsonObject): void {
 }
 
 /**
- * What must be there is text with something in it; `name` and `emails` may be missing all the same
- * (docs/architecture.md, SCIM requests).
+ * Throws a SchemaFault if a required text is missing or blank. `name` and `emails` say required, but are complex and may be
+ * missing (docs/architecture.md, SCIM requests).
  */
 export function checkRequiredAttributes(type: ResourceType, resource: ScimResource): void {
   for (const { name, required, type: kind } of type.schema.attributes) {
@@ -57,12 +58,12 @@ export function checkRequiredAttributes(type: ResourceType, resource: ScimResour
   }
 }
 
-/** Whether an attribute is the client's to write. */
+/** Tells whether clients may write an attribute. */
 export function isWritable({ mutability }: Attribute): boolean {
   return mutability === 'readWrite' || mutability === 'immutable';
 }
 
-/** Missing and empty lists are forgiven; a list without this resource's schema belongs to something else. */
+/** A missing or empty `schemas` is accepted. One that does not list the core schema belongs to another resource type. */
 function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
   if (isUnassigned(schemas) || includesUrn(schemas, type.schema.id)) return;
   throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
@@ -83,7 +84,7 @@ function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
   }
 }
 
-/** The URNs that a body names, in lower case: in `schemas`, and as the keys of objects. */
+/** The URNs that a body names in `schemas` or as keys of objects, in lower case. */
 function namedUrns(body: JsonObject): Set<string> {
   const listed = [ownValue(body, 'schemas') ?? []].flat().filter((urn) => typeof urn === 'string');
   const keys = Object.keys(body).filter((key) => isObject(body[key]) && isUrn(key));
@@ -91,8 +92,8 @@ function namedUrns(body: JsonObject): Set<string> {
 }
 
 /**
- * What a key of a body means: an object under a URN is an extension, whatever the URN looks like, unless the key is an
- * attribute of a schema of this service with its URN.
+ * Parses a key of a body. An object under any URN is an extension, unless a schema of this service defines the key as an
+ * attribute.
  */
 function parseKey(key: string, value: Json, known: Set<string>): QualifiedName | undefined {
   const name = parseAttributeName(key);
@@ -118,7 +119,7 @@ function addEntry(type: ResourceType, into: Normalized, entry: BodyEntry): void 
   }
 }
 
-/** The object under a URN: an extension, or (some clients do) the core schema itself. */
+/** Adds the object under a URN: an extension, or the core schema itself, whose URN some clients use as a key. */
 function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: BodyEntry): void {
   if (isUnassigned(value) || value === '') return;
   if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
@@ -128,7 +129,7 @@ function addContainer(type: ResourceType, into: Normalized, { urn, value, key }:
   }
 }
 
-/** A name without its URN gives way to one that has it. */
+/** A name without its URN does not replace a value whose name had it. */
 function setInExtension(
   resource: ScimResource,
   {
@@ -153,8 +154,10 @@ function assignValue(container: JsonObject, name: string, value: Json | undefine
   container[key] = value;
 }
 
-/** Whether `schemas` lists a URN; URNs are compared without case, and a single one may stand without an array. */
+/** Tells whether a `schemas` value lists a URN, compared without case. A single URN may stand without an array. */
 export function includesUrn(schemas: Json | undefined, urn: string): boolean {
   const folded = urn.toLowerCase();
-  return [schemas ?? []].flat().some((one) => typeof one === 'string' && one.toLowerCase() === folded);
+  return [schemas ?? []]
+    .flat()
+    .some((listed) => typeof listed === 'string' && listed.toLowerCase() === folded);
 }

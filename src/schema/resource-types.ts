@@ -2,29 +2,29 @@ import { type Attribute, attribute, complexAttribute, findAttribute, type Schema
 import { enterpriseSchema, groupSchema, travelSchema, userSchema } from './generated-schemas.ts';
 import { coreUrns } from './resource.ts';
 
-const fixed = { mutability: 'readOnly' } as const;
+const readOnly = { mutability: 'readOnly' } as const;
 
-/** What every resource has, in no schema of its own (RFC 7643 §3.1). */
+/** The attributes of every resource, which no schema lists (RFC 7643 §3.1). */
 export const commonAttributes: readonly Attribute[] = [
   attribute('id', 'Given by this service; never reused.', {
-    ...fixed,
+    ...readOnly,
     returned: 'always',
     caseExact: true,
     uniqueness: 'server',
   }),
   attribute('externalId', 'The id that the client knows it by.', { caseExact: true }),
   complexAttribute('meta', 'About the resource itself.', {
-    ...fixed,
+    ...readOnly,
     subAttributes: [
-      attribute('resourceType', 'What kind of resource it is.', { ...fixed, caseExact: true }),
-      attribute('created', 'When it was created.', { ...fixed, type: 'dateTime' }),
-      attribute('lastModified', 'When it was last changed.', { ...fixed, type: 'dateTime' }),
-      attribute('location', 'Its URI.', { ...fixed, type: 'reference', caseExact: true }),
-      attribute('version', 'Its version, as in the header ETag.', { ...fixed, caseExact: true }),
+      attribute('resourceType', 'What kind of resource it is.', { ...readOnly, caseExact: true }),
+      attribute('created', 'When it was created.', { ...readOnly, type: 'dateTime' }),
+      attribute('lastModified', 'When it was last changed.', { ...readOnly, type: 'dateTime' }),
+      attribute('location', 'Its URI.', { ...readOnly, type: 'reference', caseExact: true }),
+      attribute('version', 'Its version, as in the header ETag.', { ...readOnly, caseExact: true }),
     ],
   }),
   attribute('schemas', 'The schemas it is made of.', {
-    ...fixed,
+    ...readOnly,
     type: 'reference',
     multiValued: true,
     returned: 'always',
@@ -32,7 +32,7 @@ export const commonAttributes: readonly Attribute[] = [
   }),
 ];
 
-/** A kind of resource (RFC 7643 §6). */
+/** A resource type (RFC 7643 §6): its endpoint, its schema and the schema extensions. */
 export interface ResourceType {
   name: 'User' | 'Group';
   endpoint: '/Users' | '/Groups';
@@ -41,7 +41,7 @@ export interface ResourceType {
   extensions: readonly Schema[];
 }
 
-/** Users, with both extensions. */
+/** The resource type of users, with the enterprise and the travel extension. */
 export const userType: ResourceType = {
   name: 'User',
   endpoint: '/Users',
@@ -50,7 +50,7 @@ export const userType: ResourceType = {
   extensions: [enterpriseSchema, travelSchema],
 };
 
-/** Groups. */
+/** The resource type of groups. */
 export const groupType: ResourceType = {
   name: 'Group',
   endpoint: '/Groups',
@@ -59,16 +59,17 @@ export const groupType: ResourceType = {
   extensions: [],
 };
 
-/** What a qualified name stands for. `urn` is that of an extension, in its canonical spelling when the extension is known. */
+/** The attribute that a qualified name means. */
 export interface ResolvedAttribute {
+  /** The URN of the extension, in the schema's spelling where a schema has it; undefined for a core attribute. */
   urn: string | undefined;
-  /** Undefined when no schema has it; kept all the same in an extension. */
+  /** Undefined if no schema defines it. A resource keeps such an attribute if it is in an extension. */
   attribute: Attribute | undefined;
-  /** Undefined when the URN alone was named. */
+  /** The name in the schema's spelling where a schema has it; undefined for a URN alone. */
   name: string | undefined;
 }
 
-/** Finds what a name means in a resource type; names and URNs compare without case (RFC 7643 §2.1, §3.3). */
+/** Finds the attribute that a name means in a resource type. Names and URNs compare without case (RFC 7643 §2.1, §3.3). */
 export function resolveAttribute(
   type: ResourceType,
   { urn, attribute: name }: { urn: string | undefined; attribute: string | undefined },
@@ -79,19 +80,18 @@ export function resolveAttribute(
   const extension = type.extensions.find(({ id }) => id.toLowerCase() === folded);
   if (extension) return resolveInExtension(extension, name);
   if (!baseSchemas.has(folded)) return { urn, attribute: undefined, name };
-  // The base schema of another resource type is no extension of this one: the name is an unknown core attribute.
+  // A URN of another resource type cannot be an extension of this one, so the name is an unknown core attribute.
   const unknown = [urn, name].filter((part) => part !== undefined).join(':');
   return { urn: undefined, attribute: undefined, name: unknown };
 }
 
-/** The base schemas of all resource types, in lower case. */
 const baseSchemas = new Set(coreUrns.map((urn) => urn.toLowerCase()));
 
 function resolveCoreAttribute(type: ResourceType, name: string | undefined): ResolvedAttribute {
   if (name === undefined) return { urn: undefined, attribute: undefined, name };
   const attribute = findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name);
   if (attribute) return { urn: undefined, attribute, name: attribute.name };
-  // Older Entra says `manager` and means that of the enterprise extension.
+  // Older Entra ID sends `manager` without the URN of the enterprise extension.
   const [enterprise] = type.extensions;
   const isEnterprise = enterprise && findAttribute(enterprise.attributes, name) !== undefined;
   return isEnterprise ? resolveInExtension(enterprise, name) : { urn: undefined, attribute: undefined, name };

@@ -1,4 +1,4 @@
-/** Any JSON value; `undefined` never stands inside one. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 /** A JSON object, by attribute name. */
@@ -6,10 +6,13 @@ export interface JsonObject {
   [name: string]: Json;
 }
 
-/** A SCIM resource as it is kept and answered: canonical attribute names and types, the IdP's values verbatim (RFC 7643 §3). */
+/**
+ * A SCIM resource as the store keeps it and responses return it: attribute names and types are those of the schema, values
+ * are the client's (RFC 7643 §3).
+ */
 export type ScimResource = JsonObject;
 
-/** The URNs of the schemas this service knows (RFC 7643 §8, and the travel extension). */
+/** The URNs of the schemas of users and groups (RFC 7643 §10.3.1), and of the travel extension. */
 export const urns = {
   user: 'urn:ietf:params:scim:schemas:core:2.0:User',
   group: 'urn:ietf:params:scim:schemas:core:2.0:Group',
@@ -26,37 +29,41 @@ export const coreUrns: readonly string[] = [
   'urn:ietf:params:scim:schemas:core:2.0:Schema',
 ];
 
-const MAX_NAMES = 500;
-
-/** An own property, never what every object inherits; an exact name first, then one that differs by case only. */
+/**
+ * Returns the own property of that name, and never an inherited one. The exact spelling comes first, then one that differs by
+ * case only.
+ */
 export function ownValue(container: JsonObject, name: string): Json | undefined {
   const key = ownKey(container, name);
   return key === undefined ? undefined : container[key];
 }
 
-/** The spelling that the container uses for a name, when it has it. */
+/** Returns the container's spelling of a name, compared without case; undefined if it has no such property. */
 export function ownKey(container: JsonObject, name: string): string | undefined {
   if (Object.hasOwn(container, name)) return name;
   const folded = name.toLowerCase();
   return Object.keys(container).find((key) => key.toLowerCase() === folded);
 }
 
-/** Refuses one more name where there are too many; no client needs as many, and each is looked through again and again. */
+/** The most attributes of one object. Names are searched one after the other, so more of them would be slow. */
+const MAX_NAMES = 500;
+
+/** Throws a SchemaFault if the container has no room for a further name. */
 export function checkNameCount(container: JsonObject, name: string): void {
   if (!Object.hasOwn(container, name) && Object.keys(container).length >= MAX_NAMES) {
     throw new SchemaFault('value', 'There are too many attributes.');
   }
 }
 
-/** Tells a JSON object from the other values. */
+/** Tells whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `value`: a value is of the wrong type or cannot be kept; `schemas`: the body is not of this kind of resource. */
+/** `value`: a value has the wrong type or cannot be stored; `schemas`: the body is another type of resource. */
 export type SchemaFaultKind = 'value' | 'schemas';
 
-/** Input that does not fit the schema. The message may be read by the client. */
+/** Thrown for input that does not fit the schema. Clients receive the message. */
 export class SchemaFault extends Error {
   readonly kind: SchemaFaultKind;
 

@@ -9,19 +9,20 @@ import {
   type ScimResource,
 } from './resource.ts';
 
-/** More than anybody has; bounds what one resource costs. */
+/** The most values of a multi-valued attribute. The limit bounds the cost of one resource. */
 export const MAX_ELEMENTS = 250;
 
 /**
- * A value as it is kept: canonical names and types (RFC 7643 §2), the text itself verbatim. Undefined: unassigned, as
- * null and `[]` are (RFC 7643 §2.5), and `""` where text alone makes no sense.
+ * Converts a value to the type of its attribute, with the names of the schema (RFC 7643 §2); text stays verbatim. Returns
+ * undefined for an unassigned value: null and `[]` (RFC 7643 §2.5), and `""` where the type is not a string. Throws a
+ * SchemaFault for a value of another type.
  */
 export function normalizeValue(attribute: Attribute, value: Json): Json | undefined {
   if (attribute.type === 'any') return normalizeUndeclared(value, attribute.name);
   return attribute.multiValued ? normalizeElements(attribute, value) : normalizeSingle(attribute, value);
 }
 
-/** The sub-attributes of a complex value that were given; undefined ones are to be cleared. */
+/** Normalizes each sub-attribute of a complex value. One that maps to undefined was given and is unassigned. */
 export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<string, Json | undefined> {
   const unwrapped = unwrapSingleElement(attribute, value);
   if (!isObject(unwrapped)) return new Map(textAsValue(attribute, unwrapped));
@@ -34,8 +35,8 @@ export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<s
 }
 
 /**
- * One sub-attribute of a complex value. In a reference, such as manager, empty text refers to nobody
- * (docs/architecture.md, SCIM requests).
+ * Normalizes one sub-attribute of a complex value. Empty text in a single-valued reference such as `manager` means that it is
+ * unassigned (docs/architecture.md, SCIM requests).
  */
 export function normalizeSubAttribute(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
   const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
@@ -43,7 +44,7 @@ export function normalizeSubAttribute(attribute: Attribute, part: Attribute, val
   return isReference && normalized === '' ? undefined : normalized;
 }
 
-/** Whether a value says that there is none. */
+/** Tells whether a value means unassigned (RFC 7643 §2.5). */
 export function isUnassigned(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
@@ -51,15 +52,15 @@ export function isUnassigned(value: Json | undefined): boolean {
 function normalizeElements(attribute: Attribute, value: Json): Json[] | undefined {
   const given = (Array.isArray(value) ? value : [value]).filter((element) => element !== null);
   if (given.length > MAX_ELEMENTS) throw new SchemaFault('value', `${attribute.name} has too many values.`);
-  const kept = given.flatMap((element) => {
+  const elements = given.flatMap((element) => {
     if (Array.isArray(element)) throw wrongTypeFault(attribute, 'an array of values');
     return normalizeSingle(attribute, element) ?? [];
   });
-  // Folded twice: equal elements keep their primary, and with one primary less others can become equal.
-  return kept.length > 0 ? removeDuplicates(keepOnePrimary(removeDuplicates(kept))) : undefined;
+  // Duplicates are removed twice: elements can become equal when one of them is no longer primary.
+  return elements.length > 0 ? removeDuplicates(keepOnePrimary(removeDuplicates(elements))) : undefined;
 }
 
-/** The elements without those that are equal to an earlier one in every sub-attribute. */
+/** Removes the elements that equal an earlier one in every sub-attribute. */
 export function removeDuplicates(elements: Json[]): Json[] {
   if (elements.length < 2) return elements;
   const seen = new Set<string>();
@@ -69,14 +70,14 @@ export function removeDuplicates(elements: Json[]): Json[] {
   });
 }
 
-function byName([one]: [string, Json], [other]: [string, Json]): number {
-  return one < other ? -1 : 1;
+function byName([first]: [string, Json], [second]: [string, Json]): number {
+  return first < second ? -1 : 1;
 }
 
-/** "The primary attribute value true MUST appear no more than once" (RFC 7643 §2.4): the first one keeps it. */
-function keepOnePrimary(kept: Json[]): Json[] {
-  const first = kept.findIndex((element) => isObject(element) && element['primary'] === true);
-  return kept.map((element, index) =>
+/** "The primary attribute value 'true' MUST appear no more than once" (RFC 7643 §2.4): the first primary element stays so. */
+function keepOnePrimary(elements: Json[]): Json[] {
+  const first = elements.findIndex((element) => isObject(element) && element['primary'] === true);
+  return elements.map((element, index) =>
     index > first && isObject(element) && element['primary'] === true
       ? { ...element, primary: false }
       : element,
@@ -94,7 +95,7 @@ function normalizeSingle(attribute: Attribute, value: Json): Json | undefined {
   return checkText(unwrapped, attribute.name);
 }
 
-/** `[value]` for `value`, and `[{ "value": value }]`, which old Entra sends for simple attributes. */
+/** Accepts `[value]` for `value`, and `[{ "value": value }]`, which older Entra ID sends for simple attributes. */
 function unwrapSingleElement(attribute: Attribute, value: Json): Json {
   if (!Array.isArray(value) || value.length === 0) return value;
   const [only = null, ...more] = value;
@@ -103,13 +104,13 @@ function unwrapSingleElement(attribute: Attribute, value: Json): Json {
 }
 
 function normalizeComplex(attribute: Attribute, value: Json): JsonObject | undefined {
-  const kept = [...normalizeSubAttributes(attribute, value)].flatMap(([name, part]) =>
+  const assigned = [...normalizeSubAttributes(attribute, value)].flatMap(([name, part]) =>
     part === undefined ? [] : [[name, part] as const],
   );
-  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+  return assigned.length > 0 ? Object.fromEntries(assigned) : undefined;
 }
 
-/** Text for a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
+/** Text in place of a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
 function textAsValue(attribute: Attribute, text: Json): [string, Json | undefined][] {
   if (text === '' || text === null) return [];
   const part = findAttribute(attribute.subAttributes, 'value');
@@ -117,7 +118,7 @@ function textAsValue(attribute: Attribute, text: Json): [string, Json | undefine
   return [[part.name, normalizeValue(part, text)]];
 }
 
-/** Entra sends "True" and "False"; no other text is a boolean, lest "False" become true. */
+/** Entra ID sends "True" and "False" as text. Other text is refused. */
 function toBoolean(attribute: Attribute, value: Json): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : undefined;
@@ -130,13 +131,16 @@ function wrongTypeFault(attribute: Attribute, wanted: string): SchemaFault {
   return new SchemaFault('value', `The value of ${attribute.name} must be ${wanted}.`);
 }
 
-/** Bounds the recursion; no extension is nested so deeply. */
+/** The deepest nesting of an undeclared value. The limit bounds the recursion. */
 const MAX_DEPTH = 16;
 
-/** As many values as a declared attribute may have, and as many names as an extension (`checkRoom`). */
-const MAX_INSIDE = 250;
+/** The most values of an undeclared array, and the most names of an undeclared object. */
+const MAX_UNDECLARED_VALUES = 250;
 
-/** A value that no schema declares, as sent; without what is unassigned (RFC 7643 §2.5). Undefined: nothing is left. */
+/**
+ * Returns a value that no schema defines as the client sent it, without unassigned parts (RFC 7643 §2.5); undefined if nothing
+ * is left. `where` names the attribute in error messages.
+ */
 export function normalizeUndeclared(value: Json, where: string, depth = 0): Json | undefined {
   if (typeof value === 'string') return checkText(value, where);
   if (typeof value === 'number') return checkNumber(value, where);
@@ -150,53 +154,53 @@ export function normalizeUndeclared(value: Json, where: string, depth = 0): Json
 
 function normalizeUndeclaredArray(values: Json[], where: string, depth: number): Json[] | undefined {
   checkValueCount(values.length, where);
-  const kept: Json[] = [];
+  const assigned: Json[] = [];
   for (const value of values) {
-    const open = normalizeUndeclared(value, where, depth + 1);
-    if (open !== undefined) kept.push(open);
+    const normalized = normalizeUndeclared(value, where, depth + 1);
+    if (normalized !== undefined) assigned.push(normalized);
   }
-  return kept.length > 0 ? kept : undefined;
+  return assigned.length > 0 ? assigned : undefined;
 }
 
 function normalizeUndeclaredObject(value: JsonObject, where: string, depth: number): JsonObject | undefined {
   const names = Object.keys(value);
   checkValueCount(names.length, where);
-  const kept: [string, Json][] = [];
+  const assigned: [string, Json][] = [];
   for (const name of names) {
-    const open = normalizeUndeclared(value[name] ?? null, where, depth + 1);
-    if (open !== undefined && isSafeName(name)) kept.push([checkName(name, where), open]);
+    const normalized = normalizeUndeclared(value[name] ?? null, where, depth + 1);
+    if (normalized !== undefined && isSafeName(name)) assigned.push([checkName(name, where), normalized]);
   }
-  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+  return assigned.length > 0 ? Object.fromEntries(assigned) : undefined;
 }
 
 function checkValueCount(count: number, where: string): void {
-  if (count > MAX_INSIDE) throw new SchemaFault('value', `${where} has too many values.`);
+  if (count > MAX_UNDECLARED_VALUES) throw new SchemaFault('value', `${where} has too many values.`);
 }
 
-/** What JSON cannot write again, or only rounded, would not come back as it was sent. */
+/** Refuses numbers that JSON cannot write, or only rounded: they would not be returned as they were sent. */
 export function checkNumber(value: number, where: string): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
     throw new SchemaFault('value', `The value of ${where} is beyond what numbers hold; send it as a string.`);
   }
-  // JSON has a negative zero, and writes it as 0.
+  // JSON.parse reads -0, and JSON.stringify writes it as 0.
   return value === 0 ? 0 : value;
 }
 
-/** A name of an undeclared attribute that can be kept. */
+/** Returns the name of an undeclared attribute. Throws a SchemaFault if it is too long or cannot be stored. */
 export function checkName(name: string, where: string): string {
   if (name.length > MAX_NAME_LENGTH) throw new SchemaFault('value', `${where} has a name that is too long.`);
   return checkText(name, where);
 }
 
-/** Assigning to `__proto__` would change what an object inherits. */
+/** Assigning to `__proto__` would change the prototype of an object, so attributes of that name are left out. */
 export function isSafeName(name: string): boolean {
   return name !== '__proto__';
 }
 
-/** Longer than any value of use, shorter than what would burden every read. */
+/** The longest text of a value, in UTF-16 code units. */
 const MAX_LENGTH = 65_536;
 
-/** A string that can be kept: databases take neither NUL characters nor halves of surrogate pairs. */
+/** Returns text that the store can keep. Throws a SchemaFault for NUL characters and unpaired surrogates. */
 export function checkText(text: string, where: string): string {
   if (text.length > MAX_LENGTH) throw new SchemaFault('value', `The value of ${where} is too long.`);
   if (text.includes('\0')) throw new SchemaFault('value', `The value of ${where} has a NUL character.`);
@@ -205,10 +209,10 @@ export function checkText(text: string, where: string): string {
   return text;
 }
 
-/** In characters of JSON: more than any person has, and little enough that a page of the largest can be answered. */
+/** The largest resource, in characters of JSON. A page of the largest resources still fits into memory. */
 const MAX_SIZE = 262_144;
 
-/** Refuses a resource that is too large to be read, filtered and answered in an instant; its nesting is bounded before. */
+/** Throws a SchemaFault if the JSON of a resource is too long. */
 export function checkSize(resource: ScimResource): void {
   if (JSON.stringify(resource).length > MAX_SIZE) {
     throw new SchemaFault('value', `The resource is larger than ${MAX_SIZE} characters.`);
