@@ -1,5 +1,5 @@
 import { readSettings, type Settings } from '../config/settings.ts';
-import type { Imported } from '../provisioning/import.ts';
+import type { ImportResult } from '../provisioning/import.ts';
 import { type Service, start } from '../server/start.ts';
 import {
   deleteConnection as forget,
@@ -142,7 +142,7 @@ async function importConnection(
 
 /** Why nothing was concluded from who is missing, where that must be known. */
 function incompleteText(
-  { incomplete, complete }: Imported,
+  { incomplete, complete }: ImportResult,
   { acceptMissing }: ImportFlags,
 ): string | undefined {
   if (incomplete) {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import Table from 'cli-table3';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { readMapping, readSettings } from '../config/settings.ts';
-import type { Example, MappingPreview } from '../provisioning/preview-mapping.ts';
+import type { MappingPreview, PreviewExample } from '../provisioning/preview-mapping.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -162,9 +162,9 @@ const outcomes = {
   changed: '',
   created: ' gets a traveler',
   pending: ' gets no traveler any more',
-} satisfies Record<Example['outcome'], string>;
+} satisfies Record<PreviewExample['outcome'], string>;
 
-function exampleText({ userName, outcome, changes, comes, goes }: Example, names: Names): string {
+function exampleText({ userName, outcome, changes, comes, goes }: PreviewExample, names: Names): string {
   const told = (mark: string) => (finding: Finding) => `  ${mark} ${findingText(finding, names)}`;
   return [
     `${escapeLine(userName)}${outcomes[outcome]}`,

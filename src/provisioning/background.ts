@@ -1,6 +1,6 @@
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import type { FeedFollower, Followed } from './event-feed.ts';
+import type { FeedFollower, FeedResult } from './event-feed.ts';
 import type { Importer } from './import.ts';
 import type { Reconciler } from './reconcile.ts';
 import type { RulesChanges } from './rules-change.ts';
@@ -46,33 +46,33 @@ export interface Background {
 }
 
 /** What working off the reconcileQueue takes. */
-export interface BackgroundDeps {
+export interface ReconcileDueDeps {
   reconcileQueue: ReconcileQueue;
   reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
-  pauseOf(connection: Connection): CircuitBreaker;
+  circuitBreakerOf(connection: Connection): CircuitBreaker;
   runtime: Runtime;
 }
 
 /** What the background loops work with. */
-interface BackgroundShop extends BackgroundDeps {
-  bases: RulesSnapshots;
+interface BackgroundDeps extends ReconcileDueDeps {
+  rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
   connections: Connection[];
   importer: Importer;
   retention: Retention;
-  alarmOf(connection: Connection): WakeSignal;
+  reconcileSignalOf(connection: Connection): WakeSignal;
   /** Rung when everybody must be read before the hour is over. */
-  importBellOf(connection: Connection): WakeSignal;
+  importSignalOf(connection: Connection): WakeSignal;
   /** Rung when rules or lookups have changed. */
-  rulesBellOf(connection: Connection): WakeSignal;
-  followerOf(connection: Connection, followRules: () => void): FeedFollower | undefined;
+  rulesSignalOf(connection: Connection): WakeSignal;
+  feedFollowerOf(connection: Connection, followRules: () => void): FeedFollower | undefined;
 }
 
 /** Starts, for each connection, the loops that reconcile what is due, follow the rules, import, and end old tombstones. */
-export function background(deps: BackgroundShop): Background {
+export function background(deps: BackgroundDeps): Background {
   const stop = new AbortController();
   const loops = deps.connections.flatMap((connection) => {
-    const follower = deps.followerOf(connection, () => deps.rulesBellOf(connection).ring());
+    const follower = deps.feedFollowerOf(connection, () => deps.rulesSignalOf(connection).wake());
     return [
       repeat(deps, stop.signal, () => runOnce(deps, connection, stop.signal)),
       repeat(deps, stop.signal, () => rulesTurn(deps, connection, stop.signal)),
@@ -83,14 +83,14 @@ export function background(deps: BackgroundShop): Background {
   });
   return {
     refreshRules: () => {
-      for (const connection of deps.connections) deps.rulesBellOf(connection).ring();
+      for (const connection of deps.connections) deps.rulesSignalOf(connection).wake();
     },
     importAgain: () => {
-      for (const connection of deps.connections) deps.importBellOf(connection).ring();
+      for (const connection of deps.connections) deps.importSignalOf(connection).wake();
     },
     stop: async () => {
       stop.abort();
-      for (const connection of deps.connections) deps.alarmOf(connection).ring();
+      for (const connection of deps.connections) deps.reconcileSignalOf(connection).wake();
       await Promise.all(loops);
     },
   };
@@ -98,7 +98,7 @@ export function background(deps: BackgroundShop): Background {
 
 /** Runs the turn over and over; a fault is logged and waited out, never the end of the loop. */
 async function repeat(
-  { runtime }: BackgroundShop,
+  { runtime }: BackgroundDeps,
   signal: AbortSignal,
   task: () => Promise<void>,
 ): Promise<void> {
@@ -117,11 +117,11 @@ async function repeat(
 }
 
 /** A turn of the loop: what is due, or else a rest until something is. */
-async function runOnce(deps: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
+async function runOnce(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
   if ((await reconcileDue(deps, connection, signal)) > 0) return;
   const idle = new AbortController();
   const rest = deps.runtime.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
-  await Promise.race([deps.alarmOf(connection).rung(), rest]);
+  await Promise.race([deps.reconcileSignalOf(connection).wait(), rest]);
   idle.abort();
 }
 
@@ -130,25 +130,25 @@ class Unkept extends Error {}
 
 /** Attempts what is due at a connection now, several at once; answers how many. Rejects if the store keeps nothing. */
 export async function reconcileDue(
-  deps: BackgroundDeps,
+  deps: ReconcileDueDeps,
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<number> {
   if (!(await deps.reconciler.releaseUnsaved())) throw new Unkept('outcomes could not be kept');
   const { now } = deps.runtime;
-  const heed = deps.pauseOf(connection);
-  const due = heed.holds(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
+  const heed = deps.circuitBreakerOf(connection);
+  const due = heed.blocks(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
   const queue = due.map(({ id }) => id);
   let attempts = 0;
   let unkept = 0;
   const lane = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
       // A few may have troubles of their own, such as a broken row; the others get their turn.
-      if (unkept >= AT_ONCE || !heed.admits(now())) return;
+      if (unkept >= AT_ONCE || !heed.admit(now())) return;
       attempts += 1;
-      const isProbe = heed.reason() !== undefined;
+      const isProbe = heed.pauseReason() !== undefined;
       if ((await deps.reconciler.reconcile(connection, id)) === 'unsaved') unkept += 1;
-      if (isProbe) heed.ended(now());
+      if (isProbe) heed.endAttempt(now());
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
@@ -157,21 +157,21 @@ export async function reconcileDue(
 }
 
 /** Rules and lookups as they are now, and a rest until they change or a minute is over. */
-async function rulesTurn(deps: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
+async function rulesTurn(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
   await followRules(deps, connection, signal);
   await deps.runtime.wait(GATHER_MS, signal);
-  await restUntil(deps, { bell: deps.rulesBellOf(connection), ms: RULES_MS - GATHER_MS }, signal);
+  await restUntil(deps, { bell: deps.rulesSignalOf(connection), ms: RULES_MS - GATHER_MS }, signal);
 }
 
-async function followRules(deps: BackgroundShop, connection: Connection, signal: AbortSignal): Promise<void> {
-  const basis = await deps.bases.refresh(connection);
+async function followRules(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+  const basis = await deps.rulesSnapshots.refresh(connection);
   if ('kind' in basis) return;
   if (!(await deps.rulesChanges.mayFollow(connection, basis, signal))) return;
   const now = deps.runtime.now();
   let touched = STALE_BATCH;
   while (touched === STALE_BATCH) {
     touched = await deps.reconcileQueue.markStaleDirty(connection.id, basis.version, STALE_BATCH, now);
-    if (touched > 0) deps.alarmOf(connection).ring();
+    if (touched > 0) deps.reconcileSignalOf(connection).wake();
   }
 }
 
@@ -182,31 +182,31 @@ interface Following {
 
 /** An import, and a rest until the next. What happens from its beginning on, the feed tells. */
 async function importTurn(
-  deps: BackgroundShop,
+  deps: BackgroundDeps,
   { connection, follower }: { connection: Connection; follower: FeedFollower | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   await follower?.begin();
   const pause = await importAll(deps, connection);
-  await restUntil(deps, { bell: deps.importBellOf(connection), ms: pause }, signal);
+  await restUntil(deps, { bell: deps.importSignalOf(connection), ms: pause }, signal);
 }
 
 /** Rests until the bell rings, or the time is over. */
 async function restUntil(
-  { runtime }: BackgroundShop,
+  { runtime }: BackgroundDeps,
   { bell, ms }: { bell: WakeSignal; ms: number },
   signal: AbortSignal,
 ): Promise<void> {
   const end = new AbortController();
   const rest = runtime.wait(ms, AbortSignal.any([signal, end.signal]));
   void rest.then(() => end.abort());
-  await bell.rung(end.signal);
+  await bell.wait(end.signal);
   end.abort();
 }
 
 /** Looks into the feed again and again; how often, depends on what the last look came to. */
 async function followOn(
-  deps: BackgroundShop,
+  deps: BackgroundDeps,
   { connection, follower }: Following,
   signal: AbortSignal,
 ): Promise<void> {
@@ -214,14 +214,14 @@ async function followOn(
   let pause = everyMs;
   await repeat(deps, signal, async () => {
     await deps.runtime.wait(pause, signal);
-    if (signal.aborted || deps.pauseOf(connection).holds(deps.runtime.now(), GIVE_WAY_MS)) return;
+    if (signal.aborted || deps.circuitBreakerOf(connection).blocks(deps.runtime.now(), GIVE_WAY_MS)) return;
     const followed = await follower.follow();
     pause = restAfter(followed, { pause, everyMs });
-    if (followed === 'lost') deps.importBellOf(connection).ring();
+    if (followed === 'lost') deps.importSignalOf(connection).wake();
   });
 }
 
-function restAfter(followed: Followed, { pause, everyMs }: { pause: number; everyMs: number }): number {
+function restAfter(followed: FeedResult, { pause, everyMs }: { pause: number; everyMs: number }): number {
   switch (followed) {
     case 'followed':
     case 'lost':
@@ -234,7 +234,7 @@ function restAfter(followed: Followed, { pause, everyMs }: { pause: number; ever
 }
 
 /** Answers how long to wait for the next. */
-async function importAll(deps: BackgroundShop, connection: Connection): Promise<number> {
+async function importAll(deps: BackgroundDeps, connection: Connection): Promise<number> {
   const { log } = deps.runtime;
   const imported = await deps.importer.run(connection);
   if ('kind' in imported) {
@@ -250,7 +250,7 @@ async function importAll(deps: BackgroundShop, connection: Connection): Promise<
 
 /** Ends the tombstones that are older than the connection keeps them, in parts, and a rest until the next look. */
 async function retentionTurn(
-  deps: BackgroundShop,
+  deps: BackgroundDeps,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<void> {
@@ -267,7 +267,7 @@ async function retentionTurn(
 }
 
 async function expireTombstones(
-  { retention, runtime }: BackgroundShop,
+  { retention, runtime }: BackgroundDeps,
   { id, tombstoneDays }: Connection,
 ): Promise<number> {
   const before = runtime.wallClock() - tombstoneDays * DAY_MS;
@@ -279,9 +279,9 @@ async function expireTombstones(
 
 /** Wakes a loop from its idle wait. */
 export interface WakeSignal {
-  ring(): void;
+  wake(): void;
   /** Resolves at the next ring; at once when it rang since the last wait. Who gives up waiting hears no ring. */
-  rung(giveUp?: AbortSignal): Promise<void>;
+  wait(giveUp?: AbortSignal): Promise<void>;
 }
 
 /** An alarm that remembers one ring. */
@@ -296,11 +296,11 @@ export function wakeSignal(): WakeSignal {
     waiting();
   };
   return {
-    ring: () => {
+    wake: () => {
       rang = true;
       resolveWaiter();
     },
-    rung: (giveUp) =>
+    wait: (giveUp) =>
       new Promise((resolve) => {
         answer = resolve;
         if (rang) resolveWaiter();

@@ -18,11 +18,11 @@ export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const
 export type PauseReason = (typeof pauseReasons)[number];
 
 /** A call that has begun. Its result counts for the pause in which it began. */
-interface Call {
+interface TrackedCall {
   /** The travel API gave an answer, whatever it says about the person. */
-  answered(): void;
+  recordAnswer(): void;
   /** `subject` is the person, or whatever else the call was about: failures of one person stop nobody else. */
-  failed(failure: TravelFailure, now: number, subject: unknown): void;
+  recordFailure(failure: TravelFailure, now: number, subject: unknown): void;
 }
 
 /**
@@ -32,14 +32,14 @@ interface Call {
  */
 export interface CircuitBreaker {
   /** True if an attempt may be made at `now`; while paused, true for one caller if the next probe is due since `giveWayMs`. */
-  admits(now: number, giveWayMs?: number): boolean;
+  admit(now: number, giveWayMs?: number): boolean;
   /** True if nothing would be admitted at `now`; asks without taking the probe. */
-  holds(now: number, giveWayMs?: number): boolean;
+  blocks(now: number, giveWayMs?: number): boolean;
   /** Undefined while the connection does not pause. */
-  reason(): PauseReason | undefined;
-  begin(): Call;
+  pauseReason(): PauseReason | undefined;
+  beginCall(): TrackedCall;
   /** The admitted attempt has ended; if it made no call, the next one is the probe. */
-  ended(now: number): void;
+  endAttempt(now: number): void;
 }
 
 /** What is told when a pause begins and when it ends. */
@@ -74,26 +74,26 @@ export function circuitBreaker(
   const holds = (now: number, giveWayMs = 0) =>
     state.open !== undefined && now < state.open.until + giveWayMs;
   return {
-    holds,
-    admits: (now, giveWayMs) => {
+    blocks: holds,
+    admit: (now, giveWayMs) => {
       if (holds(now, giveWayMs)) return false;
       if (state.open) Object.assign(state.open, { until: now + PROBE_MS, isProbing: true });
       return true;
     },
-    reason: () => state.open?.reason,
-    begin: () => {
+    pauseReason: () => state.open?.reason,
+    beginCall: () => {
       const probed = state.open?.isProbing ? state.open : undefined;
       const isProbe = () => probed !== undefined && probed === state.open;
       return {
-        answered: () => answered(state, isProbe()),
-        failed: (failure, now, subject) => {
+        recordAnswer: () => answered(state, isProbe()),
+        recordFailure: (failure, now, subject) => {
           const reason = reasonOf(failure);
           if (reason === undefined) answered(state, isProbe());
           else failed(state, { reason, now, subject, asked: askedBy(failure), isProbe: isProbe() });
         },
       };
     },
-    ended: (now) => {
+    endAttempt: (now) => {
       if (state.open?.isProbing) Object.assign(state.open, { until: now, isProbing: false });
     },
   };
@@ -176,10 +176,10 @@ export function withReportedAnswers<C extends Speaking>(
   now: () => number,
 ): C {
   const listen: Listen = async (subject, call) => {
-    const begun = heed.begin();
+    const begun = heed.beginCall();
     const answer = await call();
-    if (answer.kind === 'ok') begun.answered();
-    else begun.failed(answer, now(), subject);
+    if (answer.kind === 'ok') begun.recordAnswer();
+    else begun.recordFailure(answer, now(), subject);
     return answer;
   };
   return listening(connection, listen, (call) => learning(heed, now, call));
@@ -195,17 +195,17 @@ export function withCircuitBreaker<C extends Speaking>(
   now: () => number,
 ): C {
   const seen = withReportedAnswers(connection, heed, now);
-  const restrain: Listen = async (_, call) => (heed.admits(now(), GIVE_WAY_MS) ? call() : paused);
+  const restrain: Listen = async (_, call) => (heed.admit(now(), GIVE_WAY_MS) ? call() : paused);
   const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
-    heed.holds(now(), GIVE_WAY_MS) ? paused : call();
+    heed.blocks(now(), GIVE_WAY_MS) ? paused : call();
   // An IdP waits for a search, which is given up soon: that it has no answer in that time says nothing.
   const search: TravelUsers['findByEmails'] = async (emails, timeoutMs) => {
     if (timeoutMs === undefined) return restrain(undefined, () => seen.travel.findByEmails(emails));
-    if (heed.reason() !== undefined) return paused;
-    const begun = heed.begin();
+    if (heed.pauseReason() !== undefined) return paused;
+    const begun = heed.beginCall();
     const answer = await connection.travel.findByEmails(emails, timeoutMs);
-    if (answer.kind === 'ok') begun.answered();
-    else if (reasonOf(answer) !== 'unanswered') begun.failed(answer, now(), emails[0]);
+    if (answer.kind === 'ok') begun.recordAnswer();
+    else if (reasonOf(answer) !== 'unanswered') begun.recordFailure(answer, now(), emails[0]);
     return answer;
   };
   const one = listening(seen, restrain, inMemory);
@@ -220,9 +220,9 @@ async function learning<T>(
   now: () => number,
   call: () => Promise<TravelAnswer<T>>,
 ): Promise<TravelAnswer<T>> {
-  const begun = heed.begin();
+  const begun = heed.beginCall();
   const answer = await call();
-  if (answer.kind !== 'ok') begun.failed(answer, now(), Symbol('lookups'));
+  if (answer.kind !== 'ok') begun.recordFailure(answer, now(), Symbol('lookups'));
   return answer;
 }
 

@@ -14,7 +14,7 @@ import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
 /** What deciding about a POST needs. */
 export interface CreateUserDeps {
   identities: Pick<Identities, 'find' | 'findHolder' | 'findWaiters'>;
-  bases: Pick<RulesSnapshots, 'lastKnown'>;
+  rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
 
@@ -60,7 +60,7 @@ function wantedEmail(
   connection: Connection,
   desired: ScimResource,
 ): string | undefined {
-  const { rules, lookups } = arrivals.bases.lastKnown(connection);
+  const { rules, lookups } = arrivals.rulesSnapshots.lastKnown(connection);
   const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
   const email = fields.email;
   const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;

@@ -13,21 +13,21 @@ const PAGE = 100;
 const PAGES = 50;
 
 /** What a look into the feed came to; `lost`: events may have been missed, so everybody must be read. */
-export type Followed = 'followed' | 'lost' | 'none' | 'unavailable';
+export type FeedResult = 'followed' | 'lost' | 'none' | 'unavailable';
 
 /** Follows what the travel API of one connection tells of changes. */
 export interface FeedFollower {
   /** Takes the present end of the feed as known, unless one is: what comes later is followed. */
-  begin(): Promise<Followed>;
+  begin(): Promise<FeedResult>;
   /** Heeds what has come since the last look. Begins anew when the place is lost. */
-  follow(): Promise<Followed>;
+  follow(): Promise<FeedResult>;
 }
 
 /** A follower; it remembers its place in the process alone, as every start imports. */
 export function feedFollower(deps: FeedDeps, connection: Connection, source: TravelFeed): FeedFollower {
   /** The newest event that was heeded; '': the feed was empty. */
   let known: string | undefined;
-  const begin = async (): Promise<Followed> => {
+  const begin = async (): Promise<FeedResult> => {
     if (known !== undefined) return 'followed';
     const page = pageOf(await source.readPage(1, undefined));
     if (page === undefined) return 'unavailable';
@@ -54,7 +54,7 @@ export function feedFollower(deps: FeedDeps, connection: Connection, source: Tra
 async function since(
   source: TravelFeed,
   known: string,
-): Promise<FeedEvent[] | Exclude<Followed, 'followed'>> {
+): Promise<FeedEvent[] | Exclude<FeedResult, 'followed'>> {
   const news: FeedEvent[] = [];
   let from: string | undefined;
   for (let count = 0; count < PAGES; count += 1) {
@@ -80,9 +80,9 @@ function pageOf(answer: TravelAnswer<FeedPage | 'none'>): FeedPage | 'none' | un
 /** What it takes to heed events. */
 export interface FeedDeps extends RecordDeps {
   identities: Pick<Identities, 'commit'>;
-  bases: RulesSnapshots;
+  rulesSnapshots: RulesSnapshots;
   /** Lets rules and lookups be read anew, soon; who is concerned is translated again. */
-  followRules(): void;
+  refreshRules(): void;
 }
 
 /**
@@ -96,7 +96,7 @@ export async function applyFeedEvents(
 ): Promise<boolean> {
   if (events.some(({ kind }) => isLookedUp(kind.split('.')[0] ?? ''))) {
     connection.lookups.expire();
-    deps.followRules();
+    deps.refreshRules();
   }
   const newest = new Map<string, { traveler: TravelUser; kind: string }>();
   for (const { traveler, kind } of events) {
@@ -126,7 +126,7 @@ async function recordTraveler(
   const known = await knownOf(deps, connection, travelers);
   const news = travelers.filter((traveler) => !isDeepStrictEqual(known.get(traveler.id)?.observed, traveler));
   if (news.length === 0) return true;
-  const basis = await deps.bases.current(connection);
+  const basis = await deps.rulesSnapshots.current(connection);
   const since = deps.runtime.now();
   // Without rules nobody can be kept.
   if ('kind' in basis) return false;

@@ -5,70 +5,73 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Imports } from './store-ports.ts';
 
-/** How long the travel API may take over a search that an IdP waits for. */
-const BUDGET_MS = 800;
-/** A miss is remembered this long: an IdP that looks for a thousand newcomers asks for each once. */
-const MISS_MS = 10_000;
-const MISSES = 10_000;
+/** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
+const SEARCH_TIMEOUT_MS = 800;
+/** A search is remembered this long, in milliseconds: an IdP that repeats a filter asks the travel API once. */
+const REMEMBERED_MS = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** RFC 5321 §4.5.3.1.3: a path has at most 256 octets, angle brackets included. */
-const LONGEST_ADDRESS = 254;
+const MAX_ADDRESS_LENGTH = 254;
 
-/** Finds people who are in the travel service and that no import has seen yet. */
+/** Finds people in the travel service whom no import has read yet. */
 export interface ExistingUserFinder {
-  /** True when the travel API had somebody with this address who is known from now on. A failure is a miss. */
-  seek(connection: Connection, text: string): Promise<boolean>;
+  /**
+   * Searches the travel API for this email address and saves the travelers found as unclaimed identities. Returns true
+   * if at least one was saved. Text that is not an address, a failed search and a recent search for the same address
+   * all return false.
+   */
+  find(connection: Connection, address: string): Promise<boolean>;
 }
 
-/** Asks the travel API by address, once for each miss. */
-export function existingUserFinder(
-  imports: Imports,
-  bases: RulesSnapshots,
-  runtime: Runtime,
-): ExistingUserFinder {
-  const misses = new Map<string, number>();
+interface FindExistingDeps {
+  imports: Imports;
+  rulesSnapshots: RulesSnapshots;
+  runtime: Runtime;
+}
+
+/** Creates a finder that remembers recent searches in memory. */
+export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
+  const searches = new Map<string, number>();
+  const { runtime } = deps;
   return {
-    seek: async (connection, text) => {
-      if (text.length > LONGEST_ADDRESS || !/^[^\s@]+@[^\s@]+$/.test(text)) return false;
-      const key = `${connection.id} ${addressKey(text)}`;
+    find: async (connection, address) => {
+      if (address.length > MAX_ADDRESS_LENGTH || !/^[^\s@]+@[^\s@]+$/.test(address)) return false;
+      const key = `${connection.id} ${addressKey(address)}`;
       const now = runtime.now();
-      if ((misses.get(key) ?? 0) > now) return false;
-      const isFound = await ask({ imports, bases, runtime }, connection, text).catch((error: unknown) => {
-        // A full disk does not stop reads.
-        runtime.log.error({ err: error }, 'a traveler who was found could not be kept');
+      if ((searches.get(key) ?? 0) > now) return false;
+      const isFound = await saveMatches(deps, connection, address).catch((error: unknown) => {
+        // A full disk must not make reads fail.
+        runtime.log.error({ err: error }, 'a traveler that was found could not be saved');
         return false;
       });
-      // Also when somebody was found: whoever is known from now on is not asked for again, whoever may not be shown is.
-      remember(misses, key, { now, until: now + MISS_MS });
+      // Remembered in both cases: a saved traveler is found in the store next time, and one that must stay hidden is not asked for again.
+      rememberSearch(searches, key, { now, until: now + REMEMBERED_MS });
       return isFound;
     },
   };
 }
 
-/** All are remembered equally long, so that those whose time is over come first: their addresses are forgotten. */
-function remember(
-  misses: Map<string, number>,
+/** All entries live equally long, so the map's insertion order is also the order in which they expire. */
+function rememberSearch(
+  searches: Map<string, number>,
   key: string,
   { now, until }: { now: number; until: number },
 ): void {
-  misses.delete(key);
-  for (const [other, end] of misses) {
-    if (end > now && misses.size < MISSES) break;
-    misses.delete(other);
+  searches.delete(key);
+  for (const [other, end] of searches) {
+    if (end > now && searches.size < MAX_REMEMBERED) break;
+    searches.delete(other);
   }
-  misses.set(key, until);
+  searches.set(key, until);
 }
 
-async function ask(
-  deps: { imports: Imports; bases: RulesSnapshots; runtime: Runtime },
-  connection: Connection,
-  email: string,
-): Promise<boolean> {
-  const answer = await connection.travel.findByEmails([email], BUDGET_MS);
+async function saveMatches(deps: FindExistingDeps, connection: Connection, email: string): Promise<boolean> {
+  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS);
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
-  const basis = deps.bases.lastKnown(connection);
+  const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
   const identities = travelers.map((traveler) =>
-    unclaimedIdentity(deps.runtime, connection, { rulesSnapshot: basis, traveler }),
+    unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
   );
   await deps.imports.saveUnclaimed(identities, deps.runtime.now());
   return identities.length > 0;

@@ -35,7 +35,7 @@ export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
 }
 
 /** A group on a page. What is asked for and undefined is read by itself. */
-export interface GroupOnPage extends ListedGroup {
+export interface ListedGroupView extends ListedGroup {
   members: ResolvedMember[] | undefined;
 }
 
@@ -48,7 +48,7 @@ type Step = ListScan<unknown>['yieldBetweenSteps'];
 export interface GroupService {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<ListPage<GroupOnPage>>;
+  list(connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>>;
   /** Writers of one group queue, so that none is refused because others write too. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may refuse, by throwing, what is at that version; `signal` is like that of a change. */
@@ -61,13 +61,13 @@ export interface GroupService {
 }
 
 /** What groups are kept with. */
-interface Surrounding {
+interface GroupServiceDeps {
   groups: Groups;
-  turns: ScanQueue;
+  scanQueue: ScanQueue;
   runtime: Runtime;
 }
 
-interface Deps extends Surrounding {
+interface Deps extends GroupServiceDeps {
   queues: WriteQueues;
 }
 
@@ -78,7 +78,7 @@ const TRIES = 100;
 const READS = 3;
 
 /** The groups of all connections. */
-export function groupService(surrounding: Surrounding): GroupService {
+export function groupService(surrounding: GroupServiceDeps): GroupService {
   const deps = { ...surrounding, queues: writeQueues(surrounding.runtime) };
   return {
     create: (connection, attributes, members) => create(deps, connection, { attributes, members }),
@@ -105,8 +105,8 @@ function inTurn<T>(
   return queues.run(JSON.stringify([connection, id]), work, signal);
 }
 
-async function list(deps: Deps, connection: string, query: GroupQuery): Promise<ListPage<GroupOnPage>> {
-  const found = await deps.turns.take(connection, (step) => {
+async function list(deps: Deps, connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>> {
+  const found = await deps.scanQueue.run(connection, (step) => {
     const residual = residualOf(deps, connection, { query, step });
     return deps.groups.list(connection, query, { yieldBetweenSteps: step, residual });
   });

@@ -22,7 +22,7 @@ const AT_ONCE = 4;
 const NAMED = 10;
 
 /** What an import came to. */
-export interface Imported {
+export interface ImportResult {
   /** Travelers listed, those that cannot be read included. */
   read: number;
   /** Set when travelers could not be read, and were passed over: how many. */
@@ -45,9 +45,9 @@ export interface Importer {
     connection: Connection,
     onPage?: (read: number, total: number) => void,
     options?: ImportOptions,
-  ): Promise<Imported | TravelFailure>;
+  ): Promise<ImportResult | TravelFailure>;
   /** The connections of which an import was made in this process; true: the last one saw too few travelers. */
-  incomplete(): ReadonlyMap<string, boolean>;
+  incompleteImports(): ReadonlyMap<string, boolean>;
 }
 
 export interface ImportOptions {
@@ -57,7 +57,7 @@ export interface ImportOptions {
 
 interface Deps extends RecordDeps {
   reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty'>;
-  bases: RulesSnapshots;
+  rulesSnapshots: RulesSnapshots;
 }
 
 /** Pages through the travel users; safe to run beside everything else, any number of times. */
@@ -65,7 +65,7 @@ export function importer(deps: Deps): Importer {
   const incomplete = new Map<string, boolean>();
   return {
     run: async (connection, onPage, { acceptMissing = false } = {}) => {
-      const basis = await deps.bases.current(connection);
+      const basis = await deps.rulesSnapshots.current(connection);
       if ('kind' in basis) return basis;
       const look = { connection, rulesSnapshot: basis, since: deps.runtime.now() };
       const walked = await walk(deps, look, onPage);
@@ -73,7 +73,7 @@ export function importer(deps: Deps): Importer {
       const { known: seen, unreadable, ...counted } = walked;
       warnOf(deps, connection, unreadable);
       const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
-      const imported: Imported = { ...counted, ...passedOver };
+      const imported: ImportResult = { ...counted, ...passedOver };
       const missing = await deps.imports.findMissing(connection.id, look.since);
       const share = { known: seen + missing.length, seen };
       const isTooSmall = !acceptMissing && isBelow(share, connection.minimumShare);
@@ -84,7 +84,7 @@ export function importer(deps: Deps): Importer {
       incomplete.set(connection.id, isTooSmall);
       return isTooSmall ? { ...imported, incomplete: share } : imported;
     },
-    incomplete: () => incomplete,
+    incompleteImports: () => incomplete,
   };
 }
 

@@ -25,16 +25,16 @@ export interface UserQuery extends ListQuery<UserField, UserOrder> {
 type Step = ListScan<unknown>['yieldBetweenSteps'];
 
 /** What lists of users are made with. */
-export interface UserLists {
+export interface ListUsersDeps {
   identities: Pick<Identities, 'find' | 'list' | 'findView'>;
   groups: Pick<Groups, 'groupsOf'>;
-  discovery: ExistingUserFinder;
-  turns: ScanQueue;
+  existingUserFinder: ExistingUserFinder;
+  scanQueue: ScanQueue;
 }
 
 /** Answers a list; a search for one person that misses asks the travel API once. */
 export async function listUsers(
-  lists: UserLists,
+  lists: ListUsersDeps,
   connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedUser>> {
@@ -49,7 +49,7 @@ export async function listUsers(
 
 /** Users as they are shown, with their groups when those are wanted. */
 export async function viewsOf<Shown extends Pick<IdentityView, 'id' | 'inGroups'>>(
-  { groups }: Pick<UserLists, 'groups'>,
+  { groups }: Pick<ListUsersDeps, 'groups'>,
   connection: string,
   { shown, withGroups }: { shown: Shown[]; withGroups: boolean },
 ): Promise<(Shown & Pick<UserView, 'groups'>)[]> {
@@ -61,18 +61,18 @@ export async function viewsOf<Shown extends Pick<IdentityView, 'id' | 'inGroups'
 }
 
 function listKnown(
-  lists: UserLists,
+  lists: ListUsersDeps,
   connection: string,
   query: UserQuery,
 ): Promise<ListPage<ListedIdentity>> {
-  return lists.turns.take(connection, (step) => {
+  return lists.scanQueue.run(connection, (step) => {
     const residual = residualOf(lists, connection, { query, step });
     return lists.identities.list(connection, query, { yieldBetweenSteps: step, residual });
   });
 }
 
 function residualOf(
-  lists: UserLists,
+  lists: ListUsersDeps,
   connection: string,
   { query: { residual }, step }: { query: UserQuery; step: Step },
 ): ListScan<ListedIdentity>['residual'] {
@@ -90,7 +90,7 @@ function residualOf(
 
 /** True when a person who is asked for by name or address, and whom nobody knew, is known from now on. */
 async function discovers(
-  { identities, discovery }: UserLists,
+  { identities, existingUserFinder: discovery }: ListUsersDeps,
   connection: Connection,
   where: Where<UserField>,
 ): Promise<boolean> {
@@ -102,7 +102,7 @@ async function discovers(
   // Whoever is known, and left out by the rest of the filter, need not be asked for.
   const known = isAlone ? [] : await identities.find(connection.id, { by, value });
   if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
-  return discovery.seek(connection, value);
+  return discovery.find(connection, value);
 }
 
 /** The person that a filter asks for, if it is one. */
@@ -120,14 +120,14 @@ const LIMIT_MS = 5000;
 /** Lets long lists of one connection be made one after the other; short ones wait for nobody. */
 export interface ScanQueue {
   /** Does the work; `step`, awaited between short steps of it, waits for a turn once the work has proved long. */
-  take<T>(connection: string, work: (step: ListScan<unknown>['yieldBetweenSteps']) => Promise<T>): Promise<T>;
+  run<T>(connection: string, work: (step: ListScan<unknown>['yieldBetweenSteps']) => Promise<T>): Promise<T>;
 }
 
 /** Who waits for their turn, by connection. */
 export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
   const queues = new Map<string, Promise<void>>();
   return {
-    take: async (connection, work) => {
+    run: async (connection, work) => {
       const turn = turnIn(queues, connection);
       const begun = now();
       let last = begun;

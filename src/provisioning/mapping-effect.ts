@@ -112,7 +112,7 @@ function resolver(
   records: PreviewDeps,
   identity: Identity,
 ): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = unwritten(records.references.findRows);
+  const references = readOnlyReferences(records.references.findRows);
   const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
     const mark = JSON.stringify(findManagerReferences(rules, identity.desired));
@@ -149,7 +149,9 @@ function taskOf(
 }
 
 /** References that are read as they are kept, and never written. */
-export function unwritten(of: References['findRows']): Pick<References, 'findRows' | 'save' | 'update'> {
+export function readOnlyReferences(
+  of: References['findRows'],
+): Pick<References, 'findRows' | 'save' | 'update'> {
   return {
     findRows: of,
     save: async () => {},
@@ -158,7 +160,7 @@ export function unwritten(of: References['findRows']): Pick<References, 'findRow
 }
 
 /** One field of a traveler that other rules would change; null stands for no value. */
-export interface Change {
+export interface FieldChange {
   field: FieldKey;
   before: Json;
   after: Json;
@@ -167,10 +169,10 @@ export interface Change {
 }
 
 /** What other rules mean for one person. */
-export interface Difference {
+export interface PreviewDifference {
   /** `created`: gets a traveler at last; `pending`: does not get one any more; `changed`: a call would be made for the traveler. */
   outcome: 'same' | 'changed' | 'created' | 'pending';
-  changes: Change[];
+  changes: FieldChange[];
   /** Fields that would be ours no longer; their values stay. */
   released: FieldKey[];
   /** Findings that would be new. */
@@ -198,11 +200,11 @@ const toldByTravelApi = [
 const toldByOrigin = ['movedFrom'];
 
 /** Compares two outlooks for one person. Without `from`, the new one is compared with what was sent and found last. */
-export function difference(
+export function comparePreviews(
   identity: Identity,
   from: PreviewedTraveler | undefined,
   to: PreviewedTraveler,
-): Difference {
+): PreviewDifference {
   const before = from ?? asSettled(identity, to);
   const changes = changesBetween(identity, before.plan, to.plan);
   const told = { before: tellable(before), after: tellable(to) };
@@ -225,14 +227,14 @@ function asSettled({ travelId, state, findings }: Identity, to: PreviewedTravele
 function outcomeOf(
   before: PreviewedTraveler,
   to: PreviewedTraveler,
-  changes: Change[],
-): Difference['outcome'] {
+  changes: FieldChange[],
+): PreviewDifference['outcome'] {
   if (to.isPending) return before.isPending ? 'same' : 'pending';
   if (before.isPending) return 'created';
   return changes.length > 0 ? 'changed' : 'same';
 }
 
-function changesBetween(identity: Identity, before: Plan, after: Plan): Change[] {
+function changesBetween(identity: Identity, before: Plan, after: Plan): FieldChange[] {
   const keys = new Set([before, after].flatMap(({ set, remove }) => [...Object.keys(set), ...remove]));
   return [...keys].flatMap((field) => {
     const [old, next] = [moveOf(before, field), moveOf(after, field)];

@@ -4,10 +4,10 @@ import type { CustomField, FieldKey, Finding } from '../translator/translation.t
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import {
-  type Change,
-  type Difference,
-  difference,
+  comparePreviews,
+  type FieldChange,
   type PreviewDeps,
+  type PreviewDifference,
   travelerPreviewer,
 } from './mapping-effect.ts';
 import { type RulesSnapshot, type RulesSnapshots, toRulesSnapshot } from './rules-snapshot.ts';
@@ -36,7 +36,7 @@ export interface PreviewOptions {
 
 interface Deps extends PreviewDeps {
   identities: PreviewDeps['identities'] & Pick<Identities, 'findPage'>;
-  bases: Pick<RulesSnapshots, 'current'>;
+  rulesSnapshots: Pick<RulesSnapshots, 'current'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
@@ -48,7 +48,7 @@ interface Deps extends PreviewDeps {
 export function mappingPreviewer(deps: Deps): MappingPreviewer {
   return {
     run: async (connection, wish) => {
-      const basis = await deps.bases.current(connection);
+      const basis = await deps.rulesSnapshots.current(connection);
       if ('kind' in basis) return basis;
       const { mapping } = wish;
       const change = mapping
@@ -93,9 +93,9 @@ async function differenceFor(
   deps: Deps,
   { connection, from, to }: RulesChange,
   identity: Identity,
-): Promise<Difference> {
+): Promise<PreviewDifference> {
   const ahead = travelerPreviewer(deps, { connection, identity });
-  return difference(identity, from && (await ahead(from)), await ahead(to));
+  return comparePreviews(identity, from && (await ahead(from)), await ahead(to));
 }
 
 /** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */
@@ -130,11 +130,11 @@ export interface FindingCounts {
 }
 
 /** One of the people whom a change of rules would touch. */
-export interface Example {
+export interface PreviewExample {
   id: string;
   userName: string;
-  outcome: Exclude<Difference['outcome'], 'same'>;
-  changes: Change[];
+  outcome: Exclude<PreviewDifference['outcome'], 'same'>;
+  changes: FieldChange[];
   comes: Finding[];
   goes: Finding[];
 }
@@ -153,7 +153,7 @@ export interface MappingPreview {
   fields: FieldCounts[];
   findings: FindingCounts[];
   /** The first of those whom it touches. */
-  examples: Example[];
+  examples: PreviewExample[];
   /** What the custom fields are called. */
   names: Record<FieldKey, string>;
   /** The places of the mapping that are at fault; left out when there are none. */
@@ -162,7 +162,7 @@ export interface MappingPreview {
 
 /** Adds up what is found for one person after another. */
 export interface PreviewCounter {
-  add(identity: Identity, difference: Difference): void;
+  add(identity: Identity, difference: PreviewDifference): void;
   total(): MappingPreview;
 }
 
@@ -171,7 +171,7 @@ export function previewCounter(mostExamples: number, customFields: CustomField[]
   const counts = { people: 0, changed: 0, created: 0, pending: 0 };
   const fields = new Map<string, FieldCounts>();
   const findings = new Map<string, FindingCounts>();
-  const examples: Example[] = [];
+  const examples: PreviewExample[] = [];
   return {
     add: (identity, { outcome, changes, released, comes, goes }) => {
       counts.people += 1;
@@ -207,7 +207,7 @@ function namesOf({ id, name, options }: CustomField): [string, string][] {
   ];
 }
 
-function kindOf({ after, isAgain }: Change): 'set' | 'cleared' | 'again' {
+function kindOf({ after, isAgain }: FieldChange): 'set' | 'cleared' | 'again' {
   if (isAgain) return 'again';
   return after === null ? 'cleared' : 'set';
 }

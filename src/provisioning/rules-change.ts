@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
-import { difference, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
+import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
 import { yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
@@ -130,7 +130,7 @@ async function isChanged(
 ): Promise<boolean> {
   if (isUnsettled(identity)) return false;
   const outlook = await travelerPreviewer(deps, { connection, identity })(basis);
-  const { outcome, changes } = difference(identity, undefined, outlook);
+  const { outcome, changes } = comparePreviews(identity, undefined, outlook);
   // A deactivation is the IdP's, and a value that was refused before is sent again after any change.
   return outcome === 'changed' && changes.some(({ field, isAgain }) => field !== 'archived' && !isAgain);
 }

@@ -1,11 +1,4 @@
-import {
-  type Background,
-  type BackgroundDeps,
-  background,
-  reconcileDue,
-  type WakeSignal,
-  wakeSignal,
-} from './background.ts';
+import { type Background, background, reconcileDue, type WakeSignal, wakeSignal } from './background.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
@@ -15,15 +8,15 @@ import {
 } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import { feedFollower } from './event-feed.ts';
-import { existingUserFinder as discoveryOf, type ExistingUserFinder } from './find-existing.ts';
+import { type ExistingUserFinder, existingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
 import { type GroupService, groupService } from './groups.ts';
-import { type Importer, importer as importerOf } from './import.ts';
-import { scanQueue as turnsOf } from './list-users.ts';
-import { type MappingPreviewer, mappingPreviewer as rehearserOf } from './preview-mapping.ts';
-import { type Reconciler, reconciler as reconcilerOf } from './reconcile.ts';
+import { type Importer, importer } from './import.ts';
+import { scanQueue } from './list-users.ts';
+import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
+import { type Reconciler, reconciler } from './reconcile.ts';
 import { rulesChanges } from './rules-change.ts';
-import { rulesSnapshots as basesOf } from './rules-snapshot.ts';
+import { rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type {
   Holds,
@@ -34,9 +27,9 @@ import type {
   References,
   Retention,
 } from './store-ports.ts';
-import { reconcileWithinBudget as promptlyOf, type UserService, userService } from './users.ts';
+import { reconcileWithinBudget, type UserService, userService } from './users.ts';
 
-/** The store's side of the bridge. */
+/** The part of the store that provisioning uses. */
 export interface ProvisioningStore {
   identities: Identities;
   leases: Leases;
@@ -48,141 +41,126 @@ export interface ProvisioningStore {
   retention: Retention;
 }
 
-/** The bridge: the stories that the front door tells, and what goes on behind them. */
+/** Everything that the SCIM interface, the commands and the server use of provisioning. */
 export interface ProvisioningService {
   users: UserService;
   groups: GroupService;
   importer: Importer;
-  rehearser: MappingPreviewer;
-  /** How many places of each connection's mapping are at fault. */
+  mappingPreviewer: MappingPreviewer;
+  /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];
-  /** Works off what is due now, until nothing is; answers how many attempts that took. */
-  settleDue(): Promise<number>;
-  /** Resolves when no attempt to reconcile is under way. */
+  /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
+  reconcileDue(): Promise<number>;
+  /** Resolves when no reconciliation is in progress. */
   idle(): Promise<void>;
-  /** The connections, and why each of them makes no calls to its travel API for the moment. */
+  /** Each connection with the reason why its circuit breaker is open; undefined while it is closed. */
   pauses(): { connection: string; reason: PauseReason | undefined }[];
-  /** Starts the background loops; without it only writes reconcile. */
-  run(): Background;
+  /** Starts the background loops. Without them only writes reconcile. */
+  startBackground(): Background;
 }
 
-interface Parts {
+interface ServiceOptions {
   store: ProvisioningStore;
   connections: Connection[];
   runtime: Runtime;
-  /** How long a write may wait for the travel API, in milliseconds. */
+  /** How long a SCIM write waits for the travel API before it is answered, in milliseconds. */
   writeBudgetMs: number;
 }
 
-/** Puts the bridge together for these connections. */
-export function provisioningService({
-  store,
-  connections,
-  runtime,
-  writeBudgetMs,
-}: Parts): ProvisioningService {
-  const officeOf = officesOf(connections, runtime);
-  const bases = basesOf(runtime.log);
-  const wake = () => {
-    for (const connection of connections) officeOf(connection).bell.ring();
-  };
-  const pauseOf = (connection: Connection) => officeOf(connection).pause;
-  const changes = rulesChanges({ ...store, runtime });
-  const reconciler = reconcilerOf({ ...store, rulesSnapshots: bases, wake, runtime, rulesChanges: changes });
-  const seen = watching(reconciler, (connection) => officeOf(connection).watched);
-  const work = { ...store, reconciler: seen, pauseOf, runtime };
-  const restrainedOf = (connection: Connection) => officeOf(connection).restrained;
-  const importer = restrainedImporter(importerOf({ ...store, bases, wake, runtime }), restrainedOf);
-  const promptly = promptlyOf(seen, { budgetMs: writeBudgetMs, pauseOf, wake, runtime });
-  const discovery = restrainedDiscovery(discoveryOf(store.imports, bases, runtime), restrainedOf);
-  const turns = turnsOf(runtime);
+/** Creates the provisioning service of these connections. The parts of this folder are wired here and nowhere else. */
+export function provisioningService(options: ServiceOptions): ProvisioningService {
+  const { connections, runtime, writeBudgetMs: budgetMs } = options;
+  const stateOf = connectionStates(connections, runtime);
+  const deps = createDeps(options, stateOf);
   return {
-    users: userService({
-      ...{ ...store, bases, discovery, promptly, wake, runtime, turns },
-      connectionOf: (id) => officeOf({ id }).connection,
-    }),
-    groups: groupService({ ...store, runtime, turns }),
-    importer,
-    rehearser: rehearserOf({ ...store, bases, runtime }),
-    mappingFaults: bases.mappingFaults,
-    settleDue: () => workOffAll(work, connections),
-    idle: reconciler.idle,
-    pauses: () => connections.map(({ id }) => ({ connection: id, reason: officeOf({ id }).pause.reason() })),
-    run: () =>
+    users: userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) }),
+    groups: groupService(deps),
+    importer: deps.importer,
+    mappingPreviewer: mappingPreviewer(deps),
+    mappingFaults: deps.rulesSnapshots.mappingFaults,
+    reconcileDue: async () => {
+      let attempts = 0;
+      for (const connection of connections)
+        for (let made = 1; made > 0; attempts += made) made = await reconcileDue(deps, connection);
+      return attempts;
+    },
+    idle: deps.reconciler.idle,
+    pauses: () =>
+      connections.map(({ id }) => ({ connection: id, reason: stateOf({ id }).circuitBreaker.pauseReason() })),
+    startBackground: () =>
       background({
-        ...work,
-        bases,
-        connections: connections.map(restrainedOf),
-        rulesChanges: changes,
-        importer,
-        ...bellsOf(officeOf),
-        followerOf: (connection, followRules) =>
-          connection.feed &&
-          feedFollower({ ...store, bases, wake, runtime, followRules }, connection, connection.feed.source),
+        ...deps,
+        connections: connections.map((connection) => stateOf(connection).protectedConnection),
+        reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
+        importSignalOf: (connection) => stateOf(connection).importSignal,
+        rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
+        feedFollowerOf: (connection, refreshRules) =>
+          connection.feed && feedFollower({ ...deps, refreshRules }, connection, connection.feed.source),
       }),
   };
 }
 
-type Restrain = (connection: Connection) => Connection;
+type StateOf = (connection: { id: string }) => ConnectionState;
 
-function restrainedImporter({ run, incomplete }: Importer, restrain: Restrain): Importer {
-  return { run: (connection, onPage, options) => run(restrain(connection), onPage, options), incomplete };
-}
-
-function restrainedDiscovery({ seek }: ExistingUserFinder, restrain: Restrain): ExistingUserFinder {
-  return { seek: (connection, text) => seek(restrain(connection), text) };
-}
-
-async function workOffAll(work: BackgroundDeps, connections: Connection[]): Promise<number> {
-  let attempts = 0;
-  for (const connection of connections) {
-    for (let made = 1; made > 0; attempts += made) made = await reconcileDue(work, connection);
-  }
-  return attempts;
-}
-
-/** The same reconciler, from whose travel calls the connection's pause learns. */
-function watching(reconciler: Reconciler, watchedOf: (connection: Connection) => Connection): Reconciler {
+/** Each part takes what it needs of one object. Travel calls go through the connection that fits the part. */
+function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: StateOf) {
+  const shared = {
+    ...store,
+    runtime,
+    rulesSnapshots: rulesSnapshots(runtime.log),
+    scanQueue: scanQueue(runtime),
+    connectionOf: (id: string) => stateOf({ id }).connection,
+    circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
+    wake: () => {
+      for (const connection of connections) stateOf(connection).reconcileSignal.wake();
+    },
+  };
+  const changes = rulesChanges(shared);
+  const { reconcile, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
+  const { find } = existingUserFinder(shared);
+  const { run, incompleteImports } = importer(shared);
   return {
-    reconcile: (connection, id) => reconciler.reconcile(watchedOf(connection), id),
-    releaseUnsaved: reconciler.releaseUnsaved,
-    idle: reconciler.idle,
+    ...shared,
+    rulesChanges: changes,
+    reconciler: {
+      ...otherReconciler,
+      reconcile: (connection, id) => reconcile(stateOf(connection).reportingConnection, id),
+    } satisfies Reconciler,
+    existingUserFinder: {
+      find: (connection, address) => find(stateOf(connection).protectedConnection, address),
+    } satisfies ExistingUserFinder,
+    importer: {
+      run: (connection, onPage, options) => run(stateOf(connection).protectedConnection, onPage, options),
+      incompleteImports,
+    } satisfies Importer,
   };
 }
 
-/** What the process keeps for one connection. */
-interface Office {
+/** What one process keeps in memory for one connection. */
+interface ConnectionState {
   connection: Connection;
-  /** As attempts of the queue and of writes use it. */
-  watched: Connection;
-  /** As everything else uses it. */
-  restrained: Connection;
-  pause: CircuitBreaker;
-  bell: WakeSignal;
-  importBell: WakeSignal;
-  rulesBell: WakeSignal;
+  /** Reports the answer of every call to the circuit breaker; used by reconciliations, which ask the breaker themselves. */
+  reportingConnection: Connection;
+  /** Fails every call while the circuit breaker is open; used by imports, the event feed, rules and searches. */
+  protectedConnection: Connection;
+  circuitBreaker: CircuitBreaker;
+  reconcileSignal: WakeSignal;
+  importSignal: WakeSignal;
+  rulesSignal: WakeSignal;
 }
 
-function officesOf(connections: Connection[], runtime: Runtime): (connection: { id: string }) => Office {
-  const offices = new Map(connections.map((connection) => [connection.id, office(connection, runtime)]));
+function connectionStates(connections: Connection[], runtime: Runtime): StateOf {
+  const states = new Map(connections.map((connection) => [connection.id, newState(connection, runtime)]));
   return ({ id }) => {
-    const known = offices.get(id);
-    if (!known) throw new Error(`there is no connection ${id}`);
-    return known;
+    const state = states.get(id);
+    if (!state) throw new Error(`there is no connection ${id}`);
+    return state;
   };
 }
 
-function bellsOf(officeOf: (connection: Connection) => Office) {
-  return {
-    alarmOf: (connection: Connection) => officeOf(connection).bell,
-    importBellOf: (connection: Connection) => officeOf(connection).importBell,
-    rulesBellOf: (connection: Connection) => officeOf(connection).rulesBell,
-  };
-}
-
-function office(connection: Connection, { now, log }: Runtime): Office {
+function newState(connection: Connection, { now, log }: Runtime): ConnectionState {
   const { id } = connection;
-  const heed = circuitBreaker({
+  const breaker = circuitBreaker({
     opened: (reason, ms) => {
       log.warn({ connection: id, reason, ms }, 'calls to the travel API pause; nothing is lost');
     },
@@ -190,11 +168,11 @@ function office(connection: Connection, { now, log }: Runtime): Office {
   });
   return {
     connection,
-    watched: withReportedAnswers(connection, heed, now),
-    restrained: withCircuitBreaker(connection, heed, now),
-    pause: heed,
-    bell: wakeSignal(),
-    importBell: wakeSignal(),
-    rulesBell: wakeSignal(),
+    reportingConnection: withReportedAnswers(connection, breaker, now),
+    protectedConnection: withCircuitBreaker(connection, breaker, now),
+    circuitBreaker: breaker,
+    reconcileSignal: wakeSignal(),
+    importSignal: wakeSignal(),
+    rulesSignal: wakeSignal(),
   };
 }

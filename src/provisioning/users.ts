@@ -45,10 +45,10 @@ export interface UserServiceDeps {
   groups: Pick<Groups, 'findById' | 'change' | 'groupsOf' | 'membershipsOf'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   references: Pick<References, 'findReferrers'>;
-  bases: RulesSnapshots;
-  discovery: ExistingUserFinder;
-  promptly: ReconcileWithinBudget;
-  turns: ScanQueue;
+  rulesSnapshots: RulesSnapshots;
+  existingUserFinder: ExistingUserFinder;
+  reconcileWithinBudget: ReconcileWithinBudget;
+  scanQueue: ScanQueue;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -86,7 +86,8 @@ async function create(
     deps.runtime.checkpoint('afterCommit');
     if (identity.travelId !== undefined) await touchReferrers(deps, identity, identity);
     // One whose time is set must wait for what is under way; the background loop sees to it.
-    if (identity.nextAttemptAt === undefined) await deps.promptly.reconcile(connection, identity.id);
+    if (identity.nextAttemptAt === undefined)
+      await deps.reconcileWithinBudget.reconcile(connection, identity.id);
     return viewOf(deps, connection.id, identity.id);
   }
   throw busy();
@@ -117,7 +118,7 @@ async function amendDesired(
       if ((await commitAll(deps, connection, changes)) === 'stale') continue;
       await touchReferrers(deps, before, identity);
     }
-    const attempt = await deps.promptly.reconcile(connection, before.id);
+    const attempt = await deps.reconcileWithinBudget.reconcile(connection, before.id);
     if (attempt === 'refused' && after.active === false) await tellRefusal(deps, connection, before.id);
     return viewOf(deps, connection.id, before.id);
   }
@@ -175,7 +176,8 @@ async function remove(
     const change = { kind: 'update', identity, expected: before.version } as const;
     if ((await commitAll(deps, connection, [change])) === 'stale') continue;
     await touchReferrers(deps, before, identity);
-    if ((await deps.promptly.reconcile(connection, id)) === 'refused') await takeBack(deps, connection, id);
+    if ((await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
+      await takeBack(deps, connection, id);
     return;
   }
   throw busy();
@@ -190,7 +192,7 @@ async function liveOrRefused(deps: UserServiceDeps, connection: Connection, id: 
   if (identity?.deletedAt === undefined) return live(deps, connection.id, id);
   const isOpen =
     identity.state === 'dirty' || identity.state === 'refused' || identity.hold?.cause === 'guarded';
-  if (isOpen && (await deps.promptly.reconcile(connection, id)) === 'refused')
+  if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
     await takeBack(deps, connection, id);
   throw notFound();
 }
@@ -294,45 +296,42 @@ function busy(): ProvisioningError {
   return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }
 
-/** Reconciles right after a write, but only as long as the IdP may be kept waiting. */
+/** Reconciles an identity right after a write, for as long as the IdP may wait for its answer. */
 export interface ReconcileWithinBudget {
-  /** What became of it within the budget; `later` when it goes on in the background or the connection pauses. */
+  /** Returns the result of the attempt, or `later` if the budget is used up first or the circuit breaker is open. */
   reconcile(connection: Connection, id: string): Promise<AttemptResult | 'later'>;
 }
 
-/** Attempts within the budget, in milliseconds; what takes longer goes on, and the background loop sees to the rest. */
-export function reconcileWithinBudget(
-  reconciler: Pick<Reconciler, 'reconcile'>,
-  {
-    budgetMs,
-    pauseOf,
-    wake,
-    runtime,
-  }: {
-    budgetMs: number;
-    pauseOf(connection: Connection): CircuitBreaker;
-    wake(): void;
-    runtime: Runtime;
-  },
-): ReconcileWithinBudget {
+interface ReconcileWithinBudgetDeps {
+  reconciler: Pick<Reconciler, 'reconcile'>;
+  /** In milliseconds. An attempt that takes longer goes on in the background. */
+  budgetMs: number;
+  circuitBreakerOf(connection: Connection): CircuitBreaker;
+  wake(): void;
+  runtime: Pick<Runtime, 'wait'>;
+}
+
+/** Creates the function that writes use to reconcile; whatever it leaves undone is left to the background loop. */
+export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): ReconcileWithinBudget {
+  const { reconciler, budgetMs, circuitBreakerOf, wake, runtime } = deps;
   return {
     reconcile: async (connection, id) => {
-      if (pauseOf(connection).reason() !== undefined) {
-        // A write does not end the pause, and no probe is its own: in the queue those who leave come first.
+      if (circuitBreakerOf(connection).pauseReason() !== undefined) {
+        // A write is never the probe of an open breaker: probes come from the queue, which takes leavers first.
         wake();
         return 'later';
       }
-      const stop = new AbortController();
+      const timer = new AbortController();
       const attempt = reconciler.reconcile(connection, id).then((outcome) => {
         if (outcome !== 'reconciled' && outcome !== 'refused') wake();
         return outcome;
       });
-      const late = runtime.wait(budgetMs, stop.signal).then((): 'later' => 'later');
+      const late = runtime.wait(budgetMs, timer.signal).then((): 'later' => 'later');
       try {
         return await Promise.race([attempt, late]);
       } finally {
-        // With a reason, so that none is made up: an error with a stack, at each write.
-        stop.abort('over');
+        // A reason of our own saves the creation of an Error with a stack on every write.
+        timer.abort('over');
       }
     },
   };

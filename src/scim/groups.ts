@@ -1,5 +1,5 @@
 import type { MemberChange } from '../provisioning/group-ports.ts';
-import type { GroupOnPage, GroupQuery, GroupView } from '../provisioning/groups.ts';
+import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups.ts';
 import { evaluateFilter, mentionsAttributes, prepareFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
@@ -90,7 +90,7 @@ export const groupsEndpoint: Endpoint = {
     groups.remove(connection, id, conditions.check, closeSignal(response)),
 };
 
-function isWhole(group: GroupOnPage, withMembers: boolean): group is GroupOnPage & GroupView {
+function isWhole(group: ListedGroupView, withMembers: boolean): group is ListedGroupView & GroupView {
   return group.attributes !== undefined && (group.members !== undefined || !withMembers);
 }
 

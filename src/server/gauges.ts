@@ -30,7 +30,7 @@ export function registerImports({ registry }: HttpMetrics, importer: Importer): 
     registers: [registry],
     collect() {
       this.reset();
-      for (const [connection, isIncomplete] of importer.incomplete())
+      for (const [connection, isIncomplete] of importer.incompleteImports())
         this.set({ connection }, isIncomplete ? 1 : 0);
     },
   });

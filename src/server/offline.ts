@@ -3,7 +3,7 @@ import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { createLog } from '../http/log.ts';
 import { newIdentity } from '../provisioning/create-user.ts';
-import { unwritten } from '../provisioning/mapping-effect.ts';
+import { readOnlyReferences } from '../provisioning/mapping-effect.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/preview-mapping.ts';
 import { resolveReferences } from '../provisioning/references.ts';
 import { provisioningService } from '../provisioning/service.ts';
@@ -47,7 +47,7 @@ export async function readManagers(
     const userName = String(user.userName);
     const found = await identities.find(connection.id, { by: 'userName', value: userName });
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
-    const readOnly = { identities, references: unwritten(references.findRows) };
+    const readOnly = { identities, references: readOnlyReferences(references.findRows) };
     const identity = { ...fresh, id: known?.id ?? fresh.id };
     return (await resolveReferences(readOnly, identity, rules)).references;
   });
@@ -69,7 +69,7 @@ export function previewMapping(
         connections: [one],
         runtime: silentRuntime(),
         writeBudgetMs,
-      }).rehearser.run(one, options);
+      }).mappingPreviewer.run(one, options);
     };
     if (connection.travelApi.url !== 'embedded')
       return withConnection({ settings, connection }, noEmbeddedService, run);

@@ -18,7 +18,7 @@ import { LONGEST_MS } from '../provisioning/circuit-breaker.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import type { Imported, ImportOptions } from '../provisioning/import.ts';
+import type { ImportOptions, ImportResult } from '../provisioning/import.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import {
   type ProvisioningService,
@@ -76,7 +76,7 @@ export interface Service {
     connection: string,
     onPage: (read: number, total: number) => void,
     options?: ImportOptions,
-  ): Promise<Imported | TravelFailure>;
+  ): Promise<ImportResult | TravelFailure>;
   /** Reconciles every identity that is due, then returns all identities of a connection. */
   identities(connection: string): Promise<Identity[]>;
   /** Reads the certificate files again and serves new TLS connections with them. */
@@ -138,7 +138,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {
-      await provisioning.settleDue();
+      await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
@@ -302,8 +302,8 @@ function requestedUrl({ headers }: Request, transport: Transport): string | unde
 function startBackground(
   { settings, runtime, log, store, embedded }: ServerDeps,
   provisioning: ProvisioningService,
-): ReturnType<ProvisioningService['run']> {
-  const loops = provisioning.run();
+): ReturnType<ProvisioningService['startBackground']> {
+  const loops = provisioning.startBackground();
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const alarms = holdAlarms({ holds: store.holds, alerts, runtime });
   const embeddedLoops = embedded?.run();
@@ -350,7 +350,7 @@ async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Prom
 async function stopWork(
   { server }: HttpServer,
   provisioning: ProvisioningService,
-  background: ReturnType<ProvisioningService['run']> | undefined,
+  background: ReturnType<ProvisioningService['startBackground']> | undefined,
 ): Promise<void> {
   await Promise.all([stopServer(server), background?.stop()]);
   await provisioning.idle();

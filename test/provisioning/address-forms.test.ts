@@ -4,7 +4,7 @@ const users = 'default';
 
 /** The travel API has the address in a form under which it finds nobody: a write of it is 409, a look-up finds no one. */
 function occupy({ travel }: ProvisioningFixture, email: string): void {
-  travel.trouble = ({ body }) => (body?.email === email ? { kind: 'conflict' } : undefined);
+  travel.faultFor = ({ body }) => (body?.email === email ? { kind: 'conflict' } : undefined);
 }
 
 function creates({ travel }: ProvisioningFixture): number {
@@ -18,9 +18,9 @@ test('a create that meets a conflict with nobody waits with a finding, and is no
   withFixture(async (fixture) => {
     occupy(fixture, taken);
     const { id } = await fixture.bridge.users.create(users, eve);
-    for (let turn = 0; turn < 8; turn += 1) await fixture.pass(60_000);
+    for (let turn = 0; turn < 8; turn += 1) await fixture.reconcileAfter(60_000);
     const sent = creates(fixture);
-    for (let turn = 0; turn < 8; turn += 1) await fixture.pass(60_000);
+    for (let turn = 0; turn < 8; turn += 1) await fixture.reconcileAfter(60_000);
     expect(creates(fixture)).toBe(sent);
     expect(sent).toBeLessThanOrEqual(6);
     const { state, creating, travelId, nextAttemptAt, findings } = await fixture.identity(id);
@@ -33,13 +33,13 @@ test('it is sent again after an import, and joins once the address is free', () 
   withFixture(async (fixture) => {
     occupy(fixture, taken);
     const { id } = await fixture.bridge.users.create(users, eve);
-    for (let turn = 0; turn < 8; turn += 1) await fixture.pass(60_000);
+    for (let turn = 0; turn < 8; turn += 1) await fixture.reconcileAfter(60_000);
     const sent = creates(fixture);
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(creates(fixture)).toBeGreaterThan(sent);
     expect((await fixture.identity(id)).state).toBe('pending');
-    fixture.travel.trouble = () => undefined;
-    await fixture.imported();
+    fixture.travel.faultFor = () => undefined;
+    await fixture.importTravelers();
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
     expect((await fixture.traveler(id))?.email).toBe(taken);
   }));
@@ -48,9 +48,9 @@ test('it is sent again when the identity provider corrects the address', () =>
   withFixture(async (fixture) => {
     occupy(fixture, taken);
     const { id } = await fixture.bridge.users.create(users, eve);
-    for (let turn = 0; turn < 8; turn += 1) await fixture.pass(60_000);
+    for (let turn = 0; turn < 8; turn += 1) await fixture.reconcileAfter(60_000);
     await fixture.patch(id, emailsOf('eve.smith@corp.example'));
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
     expect((await fixture.traveler(id))?.email).toBe('eve.smith@corp.example');
   }));
@@ -59,7 +59,7 @@ test('where the userName is an address, it serves meanwhile, as for any address 
   withFixture(async (fixture) => {
     occupy(fixture, taken);
     const { id } = await fixture.bridge.users.create(users, { ...eve, userName: 'eve@login.example' });
-    for (let turn = 0; turn < 8; turn += 1) await fixture.pass(60_000);
+    for (let turn = 0; turn < 8; turn += 1) await fixture.reconcileAfter(60_000);
     expect(await fixture.findings(id)).toEqual(['email: emailTaken']);
     expect((await fixture.traveler(id))?.email).toBe('eve@login.example');
     expect((await fixture.identity(id)).state).toBe('synced');
@@ -67,13 +67,13 @@ test('where the userName is an address, it serves meanwhile, as for any address 
 
 test('a conflict with somebody who is gone a moment later is met once', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => {
+    fixture.travel.faultFor = ({ verb }) => {
       if (verb !== 'create') return undefined;
-      fixture.travel.trouble = () => undefined;
+      fixture.travel.faultFor = () => undefined;
       return { kind: 'conflict' };
     };
     const { id } = await fixture.bridge.users.create(users, eve);
-    await fixture.pass(60_000);
+    await fixture.reconcileAfter(60_000);
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
     expect((await fixture.traveler(id))?.email).toBe(taken);
   }));
@@ -84,12 +84,12 @@ test.each([
   ['composed', '\u00e9va@corp.example', 'e\u0301va@corp.example'],
 ])('a traveler whose address was written %s by hand is linked', (_form, stored, wanted) =>
   withFixture(async (fixture) => {
-    const before = fixture.travel.add({ email: stored });
-    await fixture.imported();
+    const before = fixture.travel.addTraveler({ email: stored });
+    await fixture.importTravelers();
     const { id } = await fixture.bridge.users.create(users, { ...eve, ...emailsOf(wanted) });
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: before.id });
-    expect(fixture.travel.people.size).toBe(2);
+    expect(fixture.travel.travelers.size).toBe(2);
   }),
 );
 
@@ -97,7 +97,7 @@ test('two people whose addresses are the same only to compatibility folding get 
   withFixture(async (fixture) => {
     const ligature = await fixture.bridge.users.create(users, person('\ufb01ona'));
     const plain = await fixture.bridge.users.create(users, person('fiona'));
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     const travelers = [await fixture.traveler(ligature.id), await fixture.traveler(plain.id)];
     expect(travelers.map((traveler) => traveler?.email)).toEqual([
       '\ufb01ona@corp.example',

@@ -41,7 +41,7 @@ test.each(changes)('%s makes exactly the calls that it must', (_, from, to, call
     async (fixture) => {
       const story = await begun(fixture, from);
       expect(await callsOf(fixture, () => write(story, to))).toEqual(calls);
-      expect(await callsOf(fixture, () => fixture.pass(120_000))).toEqual([]);
+      expect(await callsOf(fixture, () => fixture.reconcileAfter(120_000))).toEqual([]);
     },
     { mapping: titleMapping },
   ),
@@ -55,12 +55,16 @@ const hand: [string, object][] = [
 test.each(hand)('a traveler %s by hand after the import is read at the first claim', (_, edit) =>
   withFixture(
     async (fixture) => {
-      const pia = fixture.travel.add({ email: 'pia@corp.example', firstName: 'Pia', lastName: 'Smith' });
-      await fixture.imported();
-      fixture.travel.people.set(pia.id, { ...pia, ...edit });
+      const pia = fixture.travel.addTraveler({
+        email: 'pia@corp.example',
+        firstName: 'Pia',
+        lastName: 'Smith',
+      });
+      await fixture.importTravelers();
+      fixture.travel.travelers.set(pia.id, { ...pia, ...edit });
       const story = { fixture, id: '', wish: null };
       expect(await callsOf(fixture, () => write(story, bare(everything)))).toEqual(['read', 'patch']);
-      expect(fixture.travel.people.get(pia.id)).toMatchObject({
+      expect(fixture.travel.travelers.get(pia.id)).toMatchObject({
         archived: false,
         firstName: 'Pia',
         lastName: 'Smith',
@@ -87,7 +91,7 @@ test('an address of which nothing is left goes as a whole, also where a part was
       const story = await begun(fixture, everything);
       const now = await fixture.traveler(story.id);
       if (!now) throw new Error('no traveler');
-      fixture.travel.people.set(now.id, { ...now, address: { city: 'Lyon' } });
+      fixture.travel.travelers.set(now.id, { ...now, address: { city: 'Lyon' } });
       await write(story, without('addresses'));
       expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: null });
     },

@@ -24,11 +24,11 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
 
   test('a person who backs off is tried again in seconds', () =>
     withFixture(async (fixture) => {
-      fixture.travel.trouble = () => ({ kind: 'unavailable', text: '500' });
+      fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '500' });
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       fixture.clock.setWallClock(byMs);
-      fixture.travel.trouble = () => undefined;
-      await fixture.pass(1_000);
+      fixture.travel.faultFor = () => undefined;
+      await fixture.reconcileAfter(1_000);
       expect((await fixture.identity(ada.id)).state).toBe('synced');
     }));
 
@@ -37,13 +37,13 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       const { travelId = '' } = await fixture.identity(ada.id);
       fixture.clock.advance(1_000);
-      fixture.travel.trouble = async ({ verb }) => {
+      fixture.travel.faultFor = async ({ verb }) => {
         if (verb !== 'page') return undefined;
         // The page is older than the write.
         fixture.clock.setWallClock(byMs);
         fixture.clock.advance(1_000);
         await fixture.patch(ada.id, { nickName: 'A' });
-        fixture.travel.people.delete(travelId);
+        fixture.travel.travelers.delete(travelId);
         return undefined;
       };
       await fixture.bridge.importer.run(fixture.connection);

@@ -1,11 +1,11 @@
 import { fakeTravel } from '../fixtures/fake-travel.ts';
 import {
   addressOf,
+  allUsers,
   desiredOf,
   emailsOf,
-  everybody,
-  listed,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -19,9 +19,9 @@ test('nothing of one connection is seen in another', () =>
       await expect(bridge.users.remove('other', ada.id)).rejects.toMatchObject({ kind: 'notFound' });
       const change = bridge.users.change('other', ada.id, (user) => user, 'patch');
       await expect(change).rejects.toMatchObject({ kind: 'notFound' });
-      expect((await bridge.users.list('other', everybody())).total).toBe(0);
+      expect((await bridge.users.list('other', allUsers())).total).toBe(0);
       const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
-      expect((await bridge.users.list('other', listed(byName))).rows).toEqual([]);
+      expect((await bridge.users.list('other', usersWhere(byName))).rows).toEqual([]);
     },
     { more: ['other'] },
   ));
@@ -54,13 +54,13 @@ test('one userName may be in two connections', () =>
 
 test('people of another connection are not imported, and whoever is claimed there is shown no more', () =>
   withFixture(
-    async ({ bridge, travel, imported, connectionOf }) => {
+    async ({ bridge, travel, importTravelers: imported, connectionOf }) => {
       await bridge.users.create('default', person('Ada'));
-      travel.add({ email: addressOf('Bob') });
+      travel.addTraveler({ email: addressOf('Bob') });
       await imported(connectionOf('other'));
       await imported(connectionOf('default'));
       const names = async () =>
-        (await bridge.users.list('other', everybody())).rows.map((user) => desiredOf(user).userName);
+        (await bridge.users.list('other', allUsers())).rows.map((user) => desiredOf(user).userName);
       expect(await names()).toEqual(['bridge@travel.example', addressOf('Bob')]);
       await bridge.users.create('default', person('Bob'));
       expect(await names()).toEqual(['bridge@travel.example']);
@@ -72,7 +72,7 @@ test('people of another connection are not imported, and whoever is claimed ther
 
 test('who waits for an address of another connection gets it when that is free', () =>
   withFixture(
-    async ({ bridge, patch, pass, traveler, findings }) => {
+    async ({ bridge, patch, reconcileAfter: pass, traveler, findings }) => {
       const ada = await bridge.users.create('default', person('Ada'));
       const bob = await bridge.users.create('other', person('Bob'));
       await patch(bob.id, emailsOf(addressOf('Ada')), 'other');
@@ -86,7 +86,7 @@ test('who waits for an address of another connection gets it when that is free',
 
 test('of two who join under one address in the same moment, from two connections, one is created and one refused', () =>
   withFixture(
-    async ({ bridge, travel, pass }) => {
+    async ({ bridge, travel, reconcileAfter: pass }) => {
       const answers = await Promise.allSettled([
         bridge.users.create('default', person('Ada', { userName: 'ada' })),
         bridge.users.create('other', person('Eve', { userName: 'eve', ...emailsOf(addressOf('Ada')) })),
@@ -95,7 +95,7 @@ test('of two who join under one address in the same moment, from two connections
       expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const refused = answers.find(({ status }) => status === 'rejected');
       expect(refused).toMatchObject({ reason: { kind: 'conflict' } });
-      const [, made, ...others] = [...travel.people.values()];
+      const [, made, ...others] = [...travel.travelers.values()];
       expect(made?.firstName).toBe(answers[0]?.status === 'fulfilled' ? 'Ada' : 'Eve');
       expect(others).toEqual([]);
     },
@@ -109,17 +109,17 @@ test.each([
   'somebody moves to another connection while their create %s, and has one traveler',
   (_, trouble) =>
     withFixture(
-      async ({ bridge, travel, pass, identity }) => {
-        travel.trouble = ({ verb }) => (verb === 'create' || verb === 'byEmail' ? trouble : undefined);
+      async ({ bridge, travel, reconcileAfter: pass, identity }) => {
+        travel.faultFor = ({ verb }) => (verb === 'create' || verb === 'byEmail' ? trouble : undefined);
         const ada = await bridge.users.create('default', person('Ada'));
         await bridge.users.remove('default', ada.id);
         const moved = await bridge.users.create('other', person('Ada', { externalId: 'elsewhere' }));
-        travel.trouble = () => undefined;
+        travel.faultFor = () => undefined;
         for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
-        expect([...travel.people.values()].slice(1)).toEqual([
+        expect([...travel.travelers.values()].slice(1)).toEqual([
           expect.objectContaining({ email: addressOf('Ada'), archived: false }),
         ]);
-        const [, traveler] = [...travel.people.keys()];
+        const [, traveler] = [...travel.travelers.keys()];
         expect(await identity(moved.id, 'other')).toMatchObject({ state: 'synced', travelId: traveler });
         expect(await identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
       },
@@ -134,8 +134,8 @@ test('two accounts have nothing to do with each other', () => {
       const ada = await bridge.users.create('default', person('Ada'));
       const other = await bridge.users.create('far', person('Ada'));
       await patch(other.id, { preferredLanguage: 'fr' }, 'far');
-      expect(travel.people.get(ada.travelUserId ?? '')).not.toHaveProperty('lang');
-      expect(elsewhere.people.get(other.travelUserId ?? '')).toMatchObject({ lang: 'fr' });
+      expect(travel.travelers.get(ada.travelUserId ?? '')).not.toHaveProperty('lang');
+      expect(elsewhere.travelers.get(other.travelUserId ?? '')).toMatchObject({ lang: 'fr' });
     },
     { more: [{ id: 'far', account: 'far', travel: elsewhere }] },
   );
@@ -145,7 +145,7 @@ test('one connection that pauses does not stop another', () => {
   const elsewhere = fakeTravel();
   return withFixture(
     async ({ bridge, travel }) => {
-      travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+      travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
       for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) await bridge.users.create('default', person(name));
       const ada = await bridge.users.create('far', person('Ada'));
       expect(ada.travelUserId).toBeDefined();

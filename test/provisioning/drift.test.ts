@@ -12,8 +12,8 @@ const correcting = { policies: { drift: 'correct' as const } };
 async function byHand(fixture: ProvisioningFixture, id: string, values: Partial<TravelUser>): Promise<void> {
   const traveler = await fixture.traveler(id);
   if (!traveler) throw new Error('there is no traveler');
-  fixture.travel.people.set(traveler.id, { ...traveler, ...values });
-  await fixture.imported();
+  fixture.travel.travelers.set(traveler.id, { ...traveler, ...values });
+  await fixture.importTravelers();
 }
 
 test('drift is reported as a finding, and goes with the next value of the IdP or the old one', () =>
@@ -62,12 +62,12 @@ test('drift is corrected at most three times an hour, for each field, though the
 test('a correction that fails is tried again and counts once', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.trouble = ({ verb }) =>
+    fixture.travel.faultFor = ({ verb }) =>
       verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
     await byHand(fixture, ada.id, { firstName: 'Adele' });
-    for (let times = 0; times < 5; times += 1) await fixture.pass(90_000);
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(120_000);
+    for (let times = 0; times < 5; times += 1) await fixture.reconcileAfter(90_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(120_000);
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
     const { corrections } = (await fixture.identity(ada.id)).progress;
     expect(corrections?.firstName).toHaveLength(1);
@@ -79,15 +79,15 @@ test.each(['lose', 'die', 'hang'] as const)(
     withFixture(async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       const traveler = await fixture.traveler(ada.id);
-      if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, firstName: 'Adele' });
+      if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, firstName: 'Adele' });
       await fixture.bridge.importer.run(fixture.connection);
-      const call = fixture.travel.hold('patch');
-      const due = fixture.bridge.settleDue();
+      const call = fixture.travel.holdCall('patch');
+      const due = fixture.bridge.reconcileDue();
       await call.reached;
       call.release(end);
       if (end === 'lose') await due;
       await fixture.restart();
-      await fixture.pass(120_000);
+      await fixture.reconcileAfter(120_000);
       expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
       expect(await fixture.findings(ada.id)).toEqual([]);
     }, correcting),
@@ -97,8 +97,8 @@ test('corrected: roles, custom fields, parts of an address, and a traveler that 
   withFixture(async (fixture) => {
     const field = { id: 'cf-1', name: 'Title', dataType: 'text', disabled: false, options: [] } as const;
     const scimUserMappings = [{ scimAttribute: 'title', customFieldId: 'cf-1' }];
-    fixture.travel.known = {
-      ...fixture.travel.known,
+    fixture.travel.lookupData = {
+      ...fixture.travel.lookupData,
       customFields: [{ ...field, options: [] }],
       scimUserMappings,
     };
@@ -151,23 +151,23 @@ test('hand edits of fields that the IdP never wrote are neither drift nor overwr
 
 test('a value that the travel API spells its own way is no drift', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb, body }) => {
+    fixture.travel.faultFor = ({ verb, body }) => {
       if (verb === 'create' && body) body.firstName = String(body.firstName).toUpperCase();
       return undefined;
     };
     const ada = await fixture.bridge.users.create(users, person('Ada', phones('+41 44 333 44 55')));
     fixture.travel.calls.length = 0;
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(await fixture.findings(ada.id)).toEqual([]);
     expect(fixture.travel.writes()).toEqual([]);
   }, correcting));
 
 test('an imported person whom no IdP has written never drifts', () =>
   withFixture(async (fixture) => {
-    const traveler = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada' });
-    await fixture.imported();
-    fixture.travel.people.set(traveler.id, { ...traveler, firstName: 'Adele' });
-    await fixture.imported();
+    const traveler = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada' });
+    await fixture.importTravelers();
+    fixture.travel.travelers.set(traveler.id, { ...traveler, firstName: 'Adele' });
+    await fixture.importTravelers();
     expect(fixture.travel.writes()).toEqual([]);
     const [ada] = await fixture.store.identities.find(users, { by: 'travelId', value: traveler.id });
     expect(ada).toMatchObject({ claimed: false, findings: [], desired: { name: { givenName: 'Adele' } } });
@@ -180,12 +180,12 @@ test.each([
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const traveler = await fixture.traveler(ada.id);
-    if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, lastName: 'Jones' });
+    if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, lastName: 'Jones' });
     await fixture.patch(ada.id, change as ScimResource);
     expect(await fixture.traveler(ada.id)).toMatchObject(expected);
     expect(await fixture.findings(ada.id)).toEqual([]);
     fixture.travel.calls.length = 0;
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(fixture.travel.writes()).toEqual([]);
   }, correcting),
 );
@@ -195,7 +195,7 @@ test('a correction keeps away from email and roles of somebody who became an adm
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const traveler = await fixture.traveler(ada.id);
     const mine = { email: 'root@corp.example', lastName: 'Root', roles: ['admin'] };
-    if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, ...mine });
+    if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, ...mine });
     await fixture.patch(ada.id, named('Anna'));
     expect(await fixture.traveler(ada.id)).toMatchObject({ ...mine, firstName: 'Anna', lastName: 'Smith' });
     expect(await fixture.findings(ada.id)).toContain('roles: guarded');

@@ -14,13 +14,13 @@ function withLogin(name: string) {
 }
 
 function emails({ travel }: ProvisioningFixture): string[] {
-  return [...travel.people.values()].slice(1).map(({ email }) => email);
+  return [...travel.travelers.values()].slice(1).map(({ email }) => email);
 }
 
 test('an address that a foreign traveler has is left out, the rest is sent, and a finding says so', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch, identity, findings } = fixture;
-    travel.add({ email: 'boss@corp.example' });
+    travel.addTraveler({ email: 'boss@corp.example' });
     const ada = await bridge.users.create(users, person('Ada'));
     travel.calls.length = 0;
     await patch(ada.id, { ...emailsOf('boss@corp.example'), preferredLanguage: 'fr' });
@@ -45,7 +45,7 @@ test('an address that somebody known has is not even tried', () =>
 
 test('who waits for an address gets it when its holder moves', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass, findings } = fixture;
+    const { bridge, patch, reconcileAfter: pass, findings } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
@@ -58,12 +58,12 @@ test('who waits for an address gets it when its holder moves', () =>
 
 test('who waits for an address gets it when its holder’s traveler is gone', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, imported } = fixture;
+    const { bridge, patch, travel, importTravelers: imported } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, { active: false });
-    travel.people.delete(bob.travelUserId ?? '');
+    travel.travelers.delete(bob.travelUserId ?? '');
     fixture.clock.advance(60_000);
     await imported();
     await imported();
@@ -72,13 +72,13 @@ test('who waits for an address gets it when its holder’s traveler is gone', ()
 
 test('who waits for the address of somebody deleted gets it when an import sees that the traveler is gone', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, imported } = fixture;
+    const { bridge, patch, travel, importTravelers: imported } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await bridge.users.remove(users, bob.id);
     await patch(ada.id, emailsOf(addressOf('Bob')));
     expect(await fixture.findings(ada.id)).toEqual(['email: emailHeldByLeaver']);
-    travel.people.delete(bob.travelUserId ?? '');
+    travel.travelers.delete(bob.travelUserId ?? '');
     fixture.clock.advance(60_000);
     await imported();
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
@@ -88,22 +88,22 @@ test('who waits for the address of somebody deleted gets it when an import sees 
 
 test('who waits for a foreign traveler’s address gets it when an import sees it moved', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, imported } = fixture;
-    const boss = travel.add({ email: 'boss@corp.example' });
+    const { bridge, patch, travel, importTravelers: imported } = fixture;
+    const boss = travel.addTraveler({ email: 'boss@corp.example' });
     await imported();
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf('boss@corp.example'));
-    travel.people.set(boss.id, { ...boss, email: 'chief@corp.example' });
+    travel.travelers.set(boss.id, { ...boss, email: 'chief@corp.example' });
     await imported();
     expect((await fixture.traveler(ada.id))?.email).toBe('boss@corp.example');
   }));
 
 test('an address that becomes free while it is decided to wait is not waited for in vain', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
-    const held = travel.hold('patch');
+    const held = travel.holdCall('patch');
     const waiting = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
     await held.reached;
     await patch(bob.id, emailsOf('robert@corp.example'));
@@ -115,7 +115,7 @@ test('an address that becomes free while it is decided to wait is not waited for
 
 test('a newcomer whose two addresses are taken gets a traveler as soon as the userName is free', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     await bridge.users.create(users, person('Bob'));
     const cy = await bridge.users.create(users, person('Cy', emailsOf('ada@login.example')));
     const ada = await bridge.users.create(
@@ -131,7 +131,7 @@ test('a newcomer whose two addresses are taken gets a traveler as soon as the us
 
 test('two people swap their addresses', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
@@ -143,10 +143,10 @@ test('two people swap their addresses', () =>
 
 test('two people swap their addresses in the same moment', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass, travel } = fixture;
+    const { bridge, patch, reconcileAfter: pass, travel } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
-    const held = travel.hold('patch');
+    const held = travel.holdCall('patch');
     const first = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
     await held.reached;
     const second = patch(bob.id, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
@@ -159,7 +159,7 @@ test('two people swap their addresses in the same moment', () =>
 
 test('two people swap their addresses in the same moment, when neither traveler’s address is known', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass, store, clock } = fixture;
+    const { bridge, patch, reconcileAfter: pass, store, clock } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
     const unknown = [ada, bob].map(({ id }) => ({ id, observed: undefined }));
@@ -172,7 +172,7 @@ test('two people swap their addresses in the same moment, when neither traveler�
 
 test('two people swap addresses whose lower case is not NFC', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     const [jan, jon] = ['J\u030can@corp.example', 'J\u030con@corp.example'] as const;
     const ada = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(jan) });
     const bob = await bridge.users.create(users, { ...withLogin('Bob'), ...emailsOf(jon) });
@@ -184,7 +184,7 @@ test('two people swap addresses whose lower case is not NFC', () =>
 
 test('two people swap their addresses, one of whom is not active', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
     const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
     await patch(bob.id, { active: false });
@@ -197,13 +197,13 @@ test('two people swap their addresses, one of whom is not active', () =>
 
 test('two people swap their addresses, one of whom has no traveler yet', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
-    travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '500' } : undefined);
+    travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '500' } : undefined);
     const bob = await bridge.users.create(users, person('Bob'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf(addressOf('Ada')));
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
     expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
@@ -211,7 +211,7 @@ test('two people swap their addresses, one of whom has no traveler yet', () =>
 
 test('three people pass their addresses around', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     const names = ['Ada', 'Bob', 'Cy'];
     const ids: string[] = [];
     for (const name of names) ids.push((await bridge.users.create(users, withLogin(name))).id);
@@ -225,7 +225,7 @@ test('three people pass their addresses around', () =>
 test('a circle without a free way out keeps its addresses, and says so', () =>
   withFixture(
     async (fixture) => {
-      const { bridge, patch, pass } = fixture;
+      const { bridge, patch, reconcileAfter: pass } = fixture;
       const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
       const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
       await patch(ada.id, emailsOf(addressOf('Bob')));
@@ -234,7 +234,7 @@ test('a circle without a free way out keeps its addresses, and says so', () =>
       expect(emails(fixture)).toEqual([addressOf('Ada'), addressOf('Bob')]);
       expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
       expect(await fixture.findings(bob.id)).toEqual(['email: emailTaken']);
-      expect(await bridge.settleDue()).toBe(0);
+      expect(await bridge.reconcileDue()).toBe(0);
     },
     { parkingDomain: null },
   ));
@@ -251,7 +251,7 @@ test('the second of two with one address travels under the userName, with a find
 
 test('who travels under the userName takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, pass } = fixture;
+    const { bridge, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
     await patch(ada.id, emailsOf('a.king@corp.example'));

@@ -20,11 +20,11 @@ test.each<[string, TravelFailure]>([
   ['an unknown collection', { kind: 'notFound' }],
 ])('after %s a create stays dirty, and arrives once that is over', (_, failure) =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => failure;
+    fixture.travel.faultFor = () => failure;
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', attempts: 1 });
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(60_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(60_000);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }),
 );
@@ -35,12 +35,12 @@ test.each<[string, TravelFailure]>([
 ])('after %s a change stays dirty, and arrives once that is over', (_, failure) =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.trouble = () => failure;
+    fixture.travel.faultFor = () => failure;
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     expect(desiredOf(await fixture.bridge.users.read(users, ada.id)).preferredLanguage).toBe('fr');
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', attempts: 1 });
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(60_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(60_000);
     expect((await fixture.traveler(ada.id))?.lang).toBe('fr');
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', attempts: 0 });
   }),
@@ -48,18 +48,18 @@ test.each<[string, TravelFailure]>([
 
 test('a write that the travel API does not allow is refused, and tried again at a repeat', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'refused', creating: undefined });
     expect(await fixture.findings(ada.id)).toEqual(['*: forbidden']);
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     await fixture.patch(ada.id, {});
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
 test('fields that a create may not have are left out, and the traveler is made', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ body }) => (body?.lang ? invalid('lang') : undefined);
+    fixture.travel.faultFor = ({ body }) => (body?.lang ? invalid('lang') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     expect(fixture.travel.writes().map(({ body }) => body?.lang)).toEqual(['fr', undefined]);
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'refused', travelId: expect.any(String) });
@@ -68,7 +68,7 @@ test('fields that a create may not have are left out, and the traveler is made',
 
 test('a create whose only address is refused is pending', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => (verb === 'create' ? invalid('email') : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? invalid('email') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'pending', creating: undefined });
     expect(await fixture.findings(ada.id)).toEqual(['email: refusedByTravelApi']);
@@ -77,7 +77,7 @@ test('a create whose only address is refused is pending', () =>
 
 test('a create that is refused without a field of ours is pending, with no create left open', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => (verb === 'create' ? invalid('mystery') : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? invalid('mystery') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'pending', creating: undefined });
     expect(await fixture.findings(ada.id)).toEqual(['*: refusedByTravelApi']);
@@ -85,7 +85,7 @@ test('a create that is refused without a field of ours is pending, with no creat
 
 test('an address that is refused falls back to the userName', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ body }) => (body?.email === addressOf('Ada') ? invalid('email') : undefined);
+    fixture.travel.faultFor = ({ body }) => (body?.email === addressOf('Ada') ? invalid('email') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada@login.example' }));
     expect((await fixture.traveler(ada.id))?.email).toBe('ada@login.example');
   }));
@@ -93,7 +93,7 @@ test('an address that is refused falls back to the userName', () =>
 test('a change that is refused without a field of ours is not sent again and again', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.trouble = ({ verb }) => (verb === 'patch' ? invalid() : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'patch' ? invalid() : undefined);
     fixture.travel.calls.length = 0;
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     await fixture.patch(ada.id, { nickName: 'A' });
@@ -103,42 +103,42 @@ test('a change that is refused without a field of ours is not sent again and aga
 
 test('the waits between attempts double, up to a minute', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => down;
+    fixture.travel.faultFor = () => down;
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const wait = async () => ((await fixture.identity(ada.id)).nextAttemptAt ?? 0) - fixture.clock.now();
     const waits = [await wait()];
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      await fixture.pass(waits.at(-1) ?? 0);
+      await fixture.reconcileAfter(waits.at(-1) ?? 0);
       waits.push(await wait());
     }
     expect(waits).toEqual([750, 1_500, 3_000, 6_000]);
-    for (let attempt = 0; attempt < 12; attempt += 1) await fixture.pass(20 * 60_000);
+    for (let attempt = 0; attempt < 12; attempt += 1) await fixture.reconcileAfter(20 * 60_000);
     expect(await wait()).toBe(45_000);
   }));
 
 test('nothing is tried before the time that the travel API asks for, up to a minute', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: '500', retryAfterMs: 120_000 });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '500', retryAfterMs: 120_000 });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     fixture.travel.calls.length = 0;
-    await fixture.pass(59_000);
+    await fixture.reconcileAfter(59_000);
     expect(fixture.travel.calls).toEqual([]);
-    await fixture.pass(1_000);
+    await fixture.reconcileAfter(1_000);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
 test('when five people have no answer the connection pauses, and then probes with one identity at a time', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => down;
+    fixture.travel.faultFor = () => down;
     const people = ['Ada', 'Bob', 'Cy', 'Di', 'Ed', 'Flo', 'Gil'];
     for (const name of people) await fixture.bridge.users.create(users, person(name));
     expect(fixture.travel.calls).toHaveLength(5);
     fixture.travel.calls.length = 0;
-    await fixture.pass(2_000);
+    await fixture.reconcileAfter(2_000);
     expect(fixture.travel.calls).toHaveLength(1);
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(60_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(60_000);
     expect(await states(fixture)).toEqual({ synced: people.length });
   }));
 
@@ -154,13 +154,13 @@ test('a travel API that never could be read keeps everybody dirty', () =>
 test('a fault of ours is waited out, and loses nothing', () =>
   withFixture(async (fixture) => {
     const { read } = fixture.travel.users;
-    fixture.travel.trouble = () => {
+    fixture.travel.faultFor = () => {
       throw new Error('a fault');
     };
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', creating: addressOf('Ada') });
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(5_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(5_000);
     expect((await read((await fixture.identity(ada.id)).travelId ?? '')).kind).toBe('ok');
   }));
 

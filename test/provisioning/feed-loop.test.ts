@@ -26,7 +26,7 @@ async function settled(): Promise<void> {
 
 /** Starts the loops, and waits for what they do at first. */
 async function start(): Promise<void> {
-  background = fixture.bridge.run();
+  background = fixture.bridge.startBackground();
   await settled();
 }
 
@@ -39,8 +39,8 @@ const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'page')
 
 /** Makes a traveler by hand. */
 function made(email: string): string {
-  const traveler = fixture.travel.add({ email });
-  feed.tell('user.created', traveler);
+  const traveler = fixture.travel.addTraveler({ email });
+  feed.addEvent('user.created', traveler);
   return traveler.id;
 }
 
@@ -50,8 +50,8 @@ async function isKnown(travelId: string): Promise<boolean> {
 
 test('the place in the feed is taken before the first import, so that nothing falls between them', async () => {
   let asked = 0;
-  fixture.travel.trouble = ({ verb }) => {
-    if (verb === 'page') asked ||= feed.asked.length;
+  fixture.travel.faultFor = ({ verb }) => {
+    if (verb === 'page') asked ||= feed.requests.length;
     return undefined;
   };
   await start();
@@ -73,15 +73,15 @@ test('what is made by hand is known after the next look, without an import', asy
 test('when nothing happens, each look is one small request', async () => {
   await start();
   for (let look = 0; look < 5; look += 1) await pass(EVERY_MS);
-  expect(feed.asked.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(feed.requests.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
 test('a place that is lost makes everybody be read at once', async () => {
-  feed.tell('invoice.created');
+  feed.addEvent('invoice.created');
   await start();
   feed.events.splice(0);
-  feed.tell('invoice.created');
-  const id = fixture.travel.add({ email: 'unheard@corp.example' }).id;
+  feed.addEvent('invoice.created');
+  const id = fixture.travel.addTraveler({ email: 'unheard@corp.example' }).id;
   feed.events[0] = { id: 'other', kind: 'invoice.created', traveler: undefined, previousEmail: undefined };
   await pass(EVERY_MS);
   expect([await isKnown(id), imports()]).toEqual([true, 2]);
@@ -90,14 +90,14 @@ test('a place that is lost makes everybody be read at once', async () => {
 });
 
 test('a travel API without a feed is imported every hour, and asked for a feed as seldom', async () => {
-  feed.trouble = () => ({ kind: 'ok', value: 'none' });
+  feed.faultFor = () => ({ kind: 'ok', value: 'none' });
   await start();
   for (let look = 0; look < 10; look += 1) await pass(EVERY_MS);
-  expect([feed.asked.length, imports()]).toEqual([2, 1]);
-  const id = fixture.travel.add({ email: 'later@corp.example' }).id;
+  expect([feed.requests.length, imports()]).toEqual([2, 1]);
+  const id = fixture.travel.addTraveler({ email: 'later@corp.example' }).id;
   await pass(HOUR_MS);
   expect([await isKnown(id), imports()]).toEqual([true, 2]);
-  feed.trouble = () => undefined;
+  feed.faultFor = () => undefined;
   await pass(HOUR_MS);
   const next = made('next@corp.example');
   await pass(EVERY_MS);
@@ -108,17 +108,17 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
   'a feed that answers $kind is asked less and less often, at last once a minute',
   async (answer) => {
     await start();
-    feed.trouble = () => answer;
-    feed.asked.length = 0;
+    feed.faultFor = () => answer;
+    feed.requests.length = 0;
     for (let second = 0; second < 600; second += 2) {
       fixture.clock.advance(EVERY_MS);
       await new Promise(setImmediate);
       await new Promise(setImmediate);
     }
     // After 2, 4, 8, 16, 32 seconds, then each minute.
-    expect(feed.asked.length).toBeGreaterThan(10);
-    expect(feed.asked.length).toBeLessThan(16);
-    feed.trouble = () => undefined;
+    expect(feed.requests.length).toBeGreaterThan(10);
+    expect(feed.requests.length).toBeLessThan(16);
+    feed.faultFor = () => undefined;
     const id = made('back@corp.example');
     await pass(60_000);
     expect(await isKnown(id)).toBe(true);
@@ -127,7 +127,7 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
 
 test('an hourly import goes on beside the feed: it finds what a feed may have missed', async () => {
   await start();
-  const id = fixture.travel.add({ email: 'unheard@corp.example' }).id;
+  const id = fixture.travel.addTraveler({ email: 'unheard@corp.example' }).id;
   await pass(HOUR_MS);
   expect([await isKnown(id), imports()]).toEqual([true, 2]);
 });

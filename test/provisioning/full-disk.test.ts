@@ -6,10 +6,10 @@ import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import {
   addressOf,
-  listed,
   type ProvisioningFixture,
   person,
   provisioningFixture,
+  usersWhere,
 } from '../fixtures/provisioning.ts';
 
 let directory: string;
@@ -38,9 +38,9 @@ const down = () => ({ kind: 'unavailable', text: 'down' }) as const;
 
 /** A person who is written, and not yet at the travel service, as that does not answer. */
 async function waiting(name: string): Promise<string> {
-  fixture.travel.trouble = down;
+  fixture.travel.faultFor = down;
   const { id } = await fixture.bridge.users.create('default', person(name));
-  fixture.travel.trouble = () => undefined;
+  fixture.travel.faultFor = () => undefined;
   fixture.clock.advance(60_000);
   return id;
 }
@@ -49,7 +49,7 @@ test('a write is refused as unavailable, and nothing of it is kept', async () =>
   await forbidWrites();
   await expect(fixture.bridge.users.create('default', person('Ada'))).rejects.toThrow(StoreUnavailable);
   await allowWrites();
-  expect((await fixture.bridge.users.list('default', listed({ all: [] }))).total).toBe(0);
+  expect((await fixture.bridge.users.list('default', usersWhere({ all: [] }))).total).toBe(0);
   expect(fixture.travel.writes()).toEqual([]);
 });
 
@@ -57,10 +57,10 @@ test('working off what is due ends with a fault, not with the next attempt, whil
   const id = await waiting('Ada');
   const before = fixture.travel.calls.length;
   await forbidWrites();
-  await expect(fixture.bridge.settleDue()).rejects.toThrow('leases or outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be kept');
   expect(fixture.travel.calls).toHaveLength(before);
   await allowWrites();
-  await fixture.bridge.settleDue();
+  await fixture.bridge.reconcileDue();
   expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada') });
 });
 
@@ -71,7 +71,7 @@ test('the background waits longer and longer, and goes on when writes work again
   database.onUnavailable(() => {
     refused += 1;
   });
-  const background = fixture.bridge.run();
+  const background = fixture.bridge.startBackground();
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       fixture.clock.advance(1_000);
@@ -91,28 +91,28 @@ test('the background waits longer and longer, and goes on when writes work again
 test('an attempt whose outcome could not be kept is taken up as soon as it can, and makes nobody twice', async () => {
   const id = await waiting('Ada');
   const before = fixture.travel.writes().length;
-  fixture.travel.trouble = async ({ verb }) => {
+  fixture.travel.faultFor = async ({ verb }) => {
     if (verb === 'create') await forbidWrites();
     return undefined;
   };
-  await expect(fixture.bridge.settleDue()).rejects.toThrow('leases or outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be kept');
   expect(fixture.travel.writes()).toHaveLength(before + 1);
-  await expect(fixture.bridge.settleDue()).rejects.toThrow('outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('outcomes could not be kept');
   await allowWrites();
-  fixture.travel.trouble = () => undefined;
+  fixture.travel.faultFor = () => undefined;
   // Far less than its lease.
-  await fixture.pass(10_000);
+  await fixture.reconcileAfter(10_000);
   expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
-  expect(fixture.travel.people.size).toBe(2);
+  expect(fixture.travel.travelers.size).toBe(2);
   expect(fixture.travel.writes()).toHaveLength(before + 1);
 });
 
 test('a search that finds somebody new at the travel service is a miss while they cannot be kept', async () => {
-  fixture.travel.add({ email: addressOf('Ada') });
+  fixture.travel.addTraveler({ email: addressOf('Ada') });
   const byEmail = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
   await forbidWrites();
-  expect((await fixture.bridge.users.list('default', listed(byEmail))).rows).toEqual([]);
+  expect((await fixture.bridge.users.list('default', usersWhere(byEmail))).rows).toEqual([]);
   await allowWrites();
   fixture.clock.advance(10_000);
-  expect((await fixture.bridge.users.list('default', listed(byEmail))).rows).toHaveLength(1);
+  expect((await fixture.bridge.users.list('default', usersWhere(byEmail))).rows).toHaveLength(1);
 });

@@ -25,13 +25,13 @@ function inAllowingFixture(story: (fixture: ProvisioningFixture) => Promise<void
 async function byHand(fixture: ProvisioningFixture, id: string, values: object): Promise<void> {
   const traveler = await fixture.traveler(id);
   if (!traveler) throw new Error('there is no traveler');
-  fixture.travel.people.set(traveler.id, { ...traveler, ...values });
+  fixture.travel.travelers.set(traveler.id, { ...traveler, ...values });
 }
 
 /** The SCIM id of somebody who was in the travel service before. */
 async function importedWith(fixture: ProvisioningFixture, roles: string[]): Promise<string> {
-  const { id } = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada', roles });
-  await fixture.imported();
+  const { id } = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', roles });
+  await fixture.importTravelers();
   const [imported] = await fixture.store.identities.find(users, { by: 'travelId', value: id });
   if (!imported) throw new Error('nobody was imported');
   return imported.id;
@@ -39,7 +39,7 @@ async function importedWith(fixture: ProvisioningFixture, roles: string[]): Prom
 
 async function approve({ store, bridge, clock }: ProvisioningFixture, id: string): Promise<void> {
   expect(await store.holds.decide(users, { ids: [id] }, 'approved', clock.now())).toBe(1);
-  await bridge.settleDue();
+  await bridge.reconcileDue();
 }
 
 const change = (fixture: ProvisioningFixture, id: string, values: ScimResource) => fixture.patch(id, values);
@@ -59,7 +59,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada'));
       await byHand(fixture, id, { roles: ['authAdmin'] });
-      await fixture.imported();
+      await fixture.importTravelers();
       return id;
     },
   ],
@@ -72,8 +72,8 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
   [
     'who was imported and claimed by a POST',
     async (fixture) => {
-      fixture.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
-      await fixture.imported();
+      fixture.travel.addTraveler({ email: addressOf('Ada'), roles: ['admin'] });
+      await fixture.importTravelers();
       return (await fixture.bridge.users.create(users, person('Ada'))).id;
     },
   ],
@@ -186,7 +186,7 @@ test('once the role is taken away by hand, the deactivation that was held goes o
     await byHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     await byHand(fixture, ada.id, { roles: [] });
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
     expect(await fixture.store.holds.countHolds()).toEqual([]);
   }));
@@ -213,8 +213,8 @@ test('what an admin discards stays, whatever comes by, and each new request answ
     await byHand(fixture, ada.id, { roles: ['admin'] });
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
     await store.holds.decide(users, { ids: [ada.id] }, 'discarded', clock.now());
-    await bridge.settleDue();
-    await fixture.imported();
+    await bridge.reconcileDue();
+    await fixture.importTravelers();
     expect(await store.holds.countHolds()).toEqual([]);
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
@@ -225,8 +225,8 @@ test('what an admin discards stays, whatever comes by, and each new request answ
 test('a promotion between the observation and the DELETE is seen', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await fixture.imported();
-    const call = fixture.travel.hold('read');
+    await fixture.importTravelers();
+    const call = fixture.travel.holdCall('read');
     const gone = fixture.bridge.users.remove(users, ada.id);
     await call.reached;
     await byHand(fixture, ada.id, { roles: ['admin'] });
@@ -238,7 +238,7 @@ test('a promotion between the observation and the DELETE is seen', () =>
 test('the user whose credential the bridge uses is never deactivated or deleted, and no approval changes that', () =>
   inAllowingFixture(async (fixture) => {
     const own = { kind: 'refused', message: expect.stringContaining('Jetbridge itself uses') };
-    await fixture.imported();
+    await fixture.importTravelers();
     const [self] = await fixture.store.identities.find(users, { by: 'travelId', value: 't-1' });
     const id = self?.id ?? '';
     fixture.travel.calls.length = 0;
@@ -249,7 +249,7 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
     expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
     expect(await fixture.store.holds.countHolds()).toEqual([]);
     expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
@@ -257,7 +257,7 @@ test('a DELETE that was committed and never answered is told with 403 when it is
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await byHand(fixture, ada.id, { roles: ['admin'] });
-    const call = fixture.travel.hold('read');
+    const call = fixture.travel.holdCall('read');
     void fixture.bridge.users.remove(users, ada.id);
     await call.reached;
     await fixture.restart();
@@ -271,12 +271,12 @@ test('the same when the background loop was quicker than the repetition', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await byHand(fixture, ada.id, { roles: ['admin'] });
-    const call = fixture.travel.hold('read');
+    const call = fixture.travel.holdCall('read');
     void fixture.bridge.users.remove(users, ada.id);
     await call.reached;
     await fixture.restart();
     call.release();
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     expect(await fixture.store.holds.countHolds()).toEqual([
       expect.objectContaining({ cause: 'guarded', count: 1 }),
     ]);
@@ -303,7 +303,7 @@ test('an administrator who waits for an address and is deactivated is at rest un
     await byHand(fixture, ada.id, { roles: ['admin'] });
     await expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
     travel.calls.length = 0;
-    await bridge.settleDue();
+    await bridge.reconcileDue();
     expect(await fixture.identity(ada.id)).toMatchObject(held);
     expect(travel.calls.length).toBeLessThan(3);
   }));
@@ -322,7 +322,7 @@ test('a DELETE that is refused leaves the user in the groups, also when the proc
     expect((await fixture.bridge.groups.read(users, plain.id, true)).members).toEqual([
       { value: ada.id, names: 'User' },
     ]);
-    const call = fixture.travel.hold('read');
+    const call = fixture.travel.holdCall('read');
     void people.remove(users, ada.id);
     await call.reached;
     expect(await members()).toEqual([]);

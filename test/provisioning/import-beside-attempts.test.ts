@@ -15,28 +15,28 @@ async function importedDuringAttempt(
   const { held, reached, release } = holdFirstCall(store.leases.finish);
   store.leases.finish = held;
   await store.reconcileQueue.markDirty(users, [id], clock.now());
-  const attempt = bridge.settleDue();
+  const attempt = bridge.reconcileDue();
   await reached;
   byHand(travelId);
   await bridge.importer.run(fixture.connection);
   release();
   await attempt;
-  await fixture.quiet();
-  await fixture.pass(31_000);
+  await fixture.waitForLeases();
+  await fixture.reconcileAfter(31_000);
   return id;
 }
 
 test('a traveler that vanishes during an attempt without a call, and is missed by an import, is made again', () =>
   withFixture(async (fixture) => {
-    const id = await importedDuringAttempt(fixture, (travelId) => fixture.travel.people.delete(travelId));
+    const id = await importedDuringAttempt(fixture, (travelId) => fixture.travel.travelers.delete(travelId));
     expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Ada', archived: false });
   }));
 
 test('a change by hand during an attempt without a call, which an import sees, is told', () =>
   withFixture(async (fixture) => {
     const id = await importedDuringAttempt(fixture, (travelId) => {
-      const traveler = fixture.travel.people.get(travelId);
-      if (traveler) fixture.travel.people.set(travelId, { ...traveler, firstName: 'Eve' });
+      const traveler = fixture.travel.travelers.get(travelId);
+      if (traveler) fixture.travel.travelers.set(travelId, { ...traveler, firstName: 'Eve' });
     });
     expect(await fixture.findings(id)).toEqual(['firstName: drift']);
   }));

@@ -6,11 +6,11 @@ import type { TravelUser } from '../../src/translator/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {
   addressOf,
+  allUsers,
   emailsOf,
-  everybody,
-  listed,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -18,18 +18,20 @@ const users = 'default';
 
 /** Travelers `p0` and so on; with the traveler of the credential they are one more. */
 function crowd({ travel }: ProvisioningFixture, size: number): TravelUser[] {
-  return Array.from({ length: size }, (_, number) => travel.add({ email: `p${number}@corp.example` }));
+  return Array.from({ length: size }, (_, number) =>
+    travel.addTraveler({ email: `p${number}@corp.example` }),
+  );
 }
 
 async function shown({ bridge }: ProvisioningFixture): Promise<number> {
-  return (await bridge.users.list(users, everybody(0))).total;
+  return (await bridge.users.list(users, allUsers(0))).total;
 }
 
 /** The SCIM id of an imported person, as an IdP finds it. */
 async function idOf({ bridge }: ProvisioningFixture, email: string): Promise<string | undefined> {
   const { rows } = await bridge.users.list(
     users,
-    listed({ field: 'userName', operator: 'eq', value: email }, 1),
+    usersWhere({ field: 'userName', operator: 'eq', value: email }, 1),
   );
   return rows[0]?.id;
 }
@@ -48,9 +50,9 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
   };
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
   const runtime = { ...fixture.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
-  const own = importer({ ...fixture.store, bases: rulesSnapshots(), wake: () => {}, runtime });
+  const own = importer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), wake: () => {}, runtime });
   const imported = await own.run(connection);
-  await fixture.bridge.settleDue();
+  await fixture.bridge.reconcileDue();
   return { imported, logged };
 }
 
@@ -58,7 +60,7 @@ describe('a traveler that cannot be read', () => {
   test('is passed over with a warning that holds no personal data, and the others are imported', () =>
     withFixture(async (fixture) => {
       const [first] = crowd(fixture, 3);
-      const named = fixture.travel.add({ id: 'eve@corp.example', email: 'eve@corp.example' });
+      const named = fixture.travel.addTraveler({ id: 'eve@corp.example', email: 'eve@corp.example' });
       for (const id of [first?.id, named.id]) fixture.travel.unreadable.add(id ?? '');
       const { imported, logged } = await importLater(fixture);
       expect(imported).toEqual({ read: 5, unreadable: 2, complete: true });
@@ -74,7 +76,7 @@ describe('a traveler that cannot be read', () => {
     withFixture(async (fixture) => {
       const [unclaimed] = crowd(fixture, 1);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
-      await fixture.imported();
+      await fixture.importTravelers();
       const before = await shown(fixture);
       fixture.travel.calls.length = 0;
       for (const id of [unclaimed?.id, ada.travelUserId]) fixture.travel.unreadable.add(id ?? '');
@@ -99,10 +101,11 @@ describe('an import that sees too few of the known travelers', () => {
     withFixture(async (fixture) => {
       const people = crowd(fixture, 30);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
-      await fixture.imported();
-      fixture.travel.people.clear();
-      for (const one of people.slice(0, 3)) fixture.travel.people.set(one.id, { ...one, firstName: 'New' });
-      const newcomer = fixture.travel.add({ email: addressOf('Eve') });
+      await fixture.importTravelers();
+      fixture.travel.travelers.clear();
+      for (const one of people.slice(0, 3))
+        fixture.travel.travelers.set(one.id, { ...one, firstName: 'New' });
+      const newcomer = fixture.travel.addTraveler({ email: addressOf('Eve') });
       const { imported, logged } = await importLater(fixture);
       const incomplete = { known: 32, seen: 3 };
       expect(imported).toEqual({ read: 4, complete: true, incomplete });
@@ -116,20 +119,20 @@ describe('an import that sees too few of the known travelers', () => {
         },
       );
       expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', travelId: ada.travelUserId });
-      expect(fixture.travel.people.get(newcomer.id)).toEqual(newcomer);
+      expect(fixture.travel.travelers.get(newcomer.id)).toEqual(newcomer);
     }));
 
   test('tells so until it sees enough of them, or an admin accepts that they are gone', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 30);
-      await fixture.imported();
+      await fixture.importTravelers();
       const { importer: own } = fixture.bridge;
-      expect([...own.incomplete()]).toEqual([[users, false]]);
-      for (const { id } of people.slice(0, 20)) fixture.travel.people.delete(id);
+      expect([...own.incompleteImports()]).toEqual([[users, false]]);
+      for (const { id } of people.slice(0, 20)) fixture.travel.travelers.delete(id);
       for (let hour = 0; hour < 2; hour += 1) {
         fixture.clock.advance(60_000);
-        await fixture.imported();
-        expect([...own.incomplete()]).toEqual([[users, true]]);
+        await fixture.importTravelers();
+        expect([...own.incompleteImports()]).toEqual([[users, true]]);
         expect(await shown(fixture)).toBe(31);
       }
       fixture.clock.advance(60_000);
@@ -137,7 +140,7 @@ describe('an import that sees too few of the known travelers', () => {
         read: 11,
         complete: true,
       });
-      expect([...own.incomplete()]).toEqual([[users, false]]);
+      expect([...own.incompleteImports()]).toEqual([[users, false]]);
       expect(await shown(fixture)).toBe(11);
     }));
 
@@ -148,10 +151,10 @@ describe('an import that sees too few of the known travelers', () => {
     ['nor is there a share of nobody', 0, 0, 0],
   ])('%s', (_, known, seen, left) =>
     withFixture(async (fixture) => {
-      fixture.travel.people.clear();
+      fixture.travel.travelers.clear();
       const people = crowd(fixture, known);
-      await fixture.imported();
-      for (const { id } of people.slice(seen)) fixture.travel.people.delete(id);
+      await fixture.importTravelers();
+      for (const { id } of people.slice(seen)) fixture.travel.travelers.delete(id);
       await importLater(fixture);
       expect(await shown(fixture)).toBe(left);
     }),
@@ -164,8 +167,8 @@ describe('an import that sees too few of the known travelers', () => {
         const leaver = await fixture.bridge.users.create(users, person(`L${number}`));
         await fixture.bridge.users.remove(users, leaver.id);
       }
-      await fixture.imported();
-      for (const { id } of people) fixture.travel.people.delete(id);
+      await fixture.importTravelers();
+      for (const { id } of people) fixture.travel.travelers.delete(id);
       const { imported } = await importLater(fixture);
       expect(imported).toMatchObject({ incomplete: { known: 21, seen: 1 } });
       expect(await shown(fixture)).toBe(21);
@@ -174,10 +177,10 @@ describe('an import that sees too few of the known travelers', () => {
   test('counts no newcomers: another account is not the same people', () =>
     withFixture(async (fixture) => {
       crowd(fixture, 30);
-      await fixture.imported();
-      fixture.travel.people.clear();
+      await fixture.importTravelers();
+      fixture.travel.travelers.clear();
       for (let number = 0; number < 120; number += 1)
-        fixture.travel.add({ email: `other${number}@corp.example` });
+        fixture.travel.addTraveler({ email: `other${number}@corp.example` });
       const { imported } = await importLater(fixture);
       expect(imported).toMatchObject({ incomplete: { known: 31, seen: 0 } });
       expect(await shown(fixture)).toBe(151);
@@ -190,7 +193,7 @@ describe('a travel API without totals', () => {
     const server = await travelServer((request: Recorded, response) => {
       const asked = new URL(request.url, 'http://x');
       const id = asked.pathname.split('/')[3];
-      const all = [...fixture.travel.people.values()];
+      const all = [...fixture.travel.travelers.values()];
       if (id === undefined) return json(response, 200, answer(all, asked));
       const found = all.find((one) => one.id === id);
       return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
@@ -206,12 +209,12 @@ describe('a travel API without totals', () => {
 
   test.each([1, 99, 199, 249])('shows who is gone when %i others are left', (size) =>
     withFixture(async (fixture) => {
-      fixture.travel.people.clear();
+      fixture.travel.travelers.clear();
       const people = crowd(fixture, size + 1);
       const { server, connection } = await served(fixture, pageOf);
       await importLater(fixture, connection);
       expect(await shown(fixture)).toBe(size + 1);
-      fixture.travel.people.delete(people[0]?.id ?? '');
+      fixture.travel.travelers.delete(people[0]?.id ?? '');
       const { imported } = await importLater(fixture, connection);
       await server.close();
       expect(imported).toEqual({ read: size, complete: true });
@@ -223,11 +226,11 @@ describe('a travel API without totals', () => {
   test('may delete somebody while it is read, and nobody else is taken for gone', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 250);
-      await fixture.imported();
+      await fixture.importTravelers();
       const before = await idOf(fixture, 'p99@corp.example');
       const { server, connection } = await served(fixture, (all, asked) => {
         const page = pageOf(all, asked);
-        fixture.travel.people.delete(people[0]?.id ?? '');
+        fixture.travel.travelers.delete(people[0]?.id ?? '');
         return page;
       });
       await importLater(fixture, connection);
@@ -240,7 +243,7 @@ describe('a travel API without totals', () => {
   test('that always answers the same page ends the import, and nobody is taken for gone', () =>
     withFixture(async (fixture) => {
       crowd(fixture, 150);
-      await fixture.imported();
+      await fixture.importTravelers();
       const { server, connection } = await served(fixture, (all) => ({ data: all.slice(0, 100) }));
       const { imported } = await importLater(fixture, connection);
       expect(server.requests.length).toBeLessThan(5);
@@ -265,13 +268,13 @@ describe('a travel API without totals', () => {
 test('a missing traveler that cannot be asked for by id is not taken for gone', () =>
   withFixture(async (fixture) => {
     const [first] = crowd(fixture, 3);
-    await fixture.imported();
-    fixture.travel.people.delete(first?.id ?? '');
-    fixture.travel.trouble = ({ verb }) =>
+    await fixture.importTravelers();
+    fixture.travel.travelers.delete(first?.id ?? '');
+    fixture.travel.faultFor = ({ verb }) =>
       verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined;
     await importLater(fixture);
     expect(await shown(fixture)).toBe(4);
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     await importLater(fixture);
     expect(await shown(fixture)).toBe(3);
   }));
@@ -280,11 +283,11 @@ test('an import that lists travelers in another order each time changes nothing'
   withFixture(async (fixture) => {
     crowd(fixture, 250);
     const ada = await fixture.bridge.users.create(users, person('Ada', emailsOf('ada@corp.example')));
-    await fixture.imported();
+    await fixture.importTravelers();
     const before = await fixture.store.identities.findPage(users, 0, 1_000);
     fixture.travel.calls.length = 0;
     for (const turn of [7, 100, 133]) {
-      fixture.travel.listed = (all) => [...all.slice(turn), ...all.slice(0, turn)].reverse();
+      fixture.travel.pageOrder = (all) => [...all.slice(turn), ...all.slice(0, turn)].reverse();
       const { imported } = await importLater(fixture);
       expect(imported).toEqual({ read: 252, complete: true });
     }
@@ -296,9 +299,9 @@ test('an import that lists travelers in another order each time changes nothing'
 test('a travel API that shuffles each page takes nobody away', () =>
   withFixture(async (fixture) => {
     crowd(fixture, 250);
-    await fixture.imported();
+    await fixture.importTravelers();
     let page = 0;
-    fixture.travel.listed = (all) => {
+    fixture.travel.pageOrder = (all) => {
       page += 1;
       return [...all.slice(page * 37), ...all.slice(0, page * 37)];
     };

@@ -1,19 +1,19 @@
 import { urns } from '../../src/schema/resource.ts';
 import {
   addressOf,
+  allUsers,
   desiredOf,
   emailsOf,
-  everybody,
-  listed,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
 const users = 'default';
 
 function byName(name: string) {
-  return listed({ field: 'userName', operator: 'eq', value: addressOf(name) });
+  return usersWhere({ field: 'userName', operator: 'eq', value: addressOf(name) });
 }
 
 async function found({ bridge }: ProvisioningFixture, name: string) {
@@ -24,10 +24,10 @@ async function found({ bridge }: ProvisioningFixture, name: string) {
 
 test('people who were there before are shown after an import, and no call writes', () =>
   withFixture(async (fixture) => {
-    fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
-    fixture.travel.add({ email: addressOf('Bob'), archived: true });
-    await fixture.imported();
-    const all = await fixture.bridge.users.list(users, everybody());
+    fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
+    fixture.travel.addTraveler({ email: addressOf('Bob'), archived: true });
+    await fixture.importTravelers();
+    const all = await fixture.bridge.users.list(users, allUsers());
     // The credential's own traveler is one of them.
     expect(all.total).toBe(3);
     expect(await found(fixture, 'Ada')).toMatchObject({
@@ -39,11 +39,11 @@ test('people who were there before are shown after an import, and no call writes
 
 test('whoever no IdP wrote follows the travel service', () =>
   withFixture(async (fixture) => {
-    const ada = fixture.travel.add({ email: addressOf('Ada'), firstName: 'Ada' });
-    await fixture.imported();
+    const ada = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada' });
+    await fixture.importTravelers();
     const before = await found(fixture, 'Ada');
-    fixture.travel.people.set(ada.id, { ...ada, firstName: 'Augusta', archived: true });
-    await fixture.imported();
+    fixture.travel.travelers.set(ada.id, { ...ada, firstName: 'Augusta', archived: true });
+    await fixture.importTravelers();
     const after = await found(fixture, 'Ada');
     expect(after).toMatchObject({
       id: before?.id,
@@ -55,23 +55,23 @@ test('whoever no IdP wrote follows the travel service', () =>
 
 test('whoever vanished is shown no more', () =>
   withFixture(async (fixture) => {
-    const ada = fixture.travel.add({ email: addressOf('Ada') });
-    await fixture.imported();
-    fixture.travel.people.delete(ada.id);
+    const ada = fixture.travel.addTraveler({ email: addressOf('Ada') });
+    await fixture.importTravelers();
+    fixture.travel.travelers.delete(ada.id);
     fixture.clock.advance(60_000);
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(await found(fixture, 'Ada')).toBeUndefined();
   }));
 
 test('a PATCH claims: what it says is sent, and what it does not speak of stays', () =>
   withFixture(async (fixture) => {
-    const old = fixture.travel.add({
+    const old = fixture.travel.addTraveler({
       email: addressOf('Ada'),
       firstName: 'Ada',
       currency: 'EUR',
       lang: 'fr',
     });
-    await fixture.imported();
+    await fixture.importTravelers();
     const ada = await found(fixture, 'Ada');
     await fixture.patch(ada?.id ?? '', { name: { givenName: 'Ada', familyName: 'King' } });
     expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lastName: 'King' }]);
@@ -89,9 +89,9 @@ test('a PATCH claims: what it says is sent, and what it does not speak of stays'
 
 test('a PATCH that removes an attribute removes it from the traveler, a PUT that leaves it out does not', () =>
   withFixture(async (fixture) => {
-    fixture.travel.add({ email: addressOf('Ada'), lang: 'fr' });
-    fixture.travel.add({ email: addressOf('Bob'), lang: 'fr' });
-    await fixture.imported();
+    fixture.travel.addTraveler({ email: addressOf('Ada'), lang: 'fr' });
+    fixture.travel.addTraveler({ email: addressOf('Bob'), lang: 'fr' });
+    await fixture.importTravelers();
     const [ada, bob] = [await found(fixture, 'Ada'), await found(fixture, 'Bob')];
     const without = ({ preferredLanguage: _, ...rest }: object & { preferredLanguage?: unknown }) => rest;
     await fixture.bridge.users.change(users, ada?.id ?? '', (user) => without(user), 'patch');
@@ -102,20 +102,20 @@ test('a PATCH that removes an attribute removes it from the traveler, a PUT that
 
 test('a POST takes over whom an import showed, under the id that was shown', () =>
   withFixture(async (fixture) => {
-    const old = fixture.travel.add({ email: addressOf('Ada'), currency: 'EUR' });
-    await fixture.imported();
+    const old = fixture.travel.addTraveler({ email: addressOf('Ada'), currency: 'EUR' });
+    await fixture.importTravelers();
     const shown = await found(fixture, 'Ada');
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     expect(ada).toMatchObject({ id: shown?.id, travelUserId: old.id });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
-    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
   }));
 
 test('where existing people are refused, a POST of one is a conflict', () =>
   withFixture(
     async (fixture) => {
-      fixture.travel.add({ email: addressOf('Ada') });
-      await fixture.imported();
+      fixture.travel.addTraveler({ email: addressOf('Ada') });
+      await fixture.importTravelers();
       await expect(fixture.bridge.users.create(users, person('Ada'))).rejects.toMatchObject({
         kind: 'conflict',
       });
@@ -126,89 +126,90 @@ test('where existing people are refused, a POST of one is a conflict', () =>
 
 test('an import passes over a traveler whose create is open', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
     await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     await fixture.bridge.importer.run(fixture.connection);
-    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(5_000);
-    await fixture.imported();
-    expect((await fixture.bridge.users.list(users, everybody())).total).toBe(2);
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(5_000);
+    await fixture.importTravelers();
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
   }));
 
 test('an import that sees nothing new makes no call but for its pages', () =>
   withFixture(async (fixture) => {
     await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.add({ email: addressOf('Bob') });
-    await fixture.imported();
+    fixture.travel.addTraveler({ email: addressOf('Bob') });
+    await fixture.importTravelers();
     fixture.travel.calls.length = 0;
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
   }));
 
 test('who could not follow the traveler, as somebody had the name, does so when it is free', () =>
   withFixture(async (fixture) => {
-    const old = fixture.travel.add({ email: addressOf('Ada') });
-    await fixture.imported();
+    const old = fixture.travel.addTraveler({ email: addressOf('Ada') });
+    await fixture.importTravelers();
     const bob = await fixture.bridge.users.create(users, person('Bob', { userName: addressOf('Eve') }));
-    fixture.travel.people.set(old.id, { ...old, email: addressOf('Eve') });
-    await fixture.imported();
+    fixture.travel.travelers.set(old.id, { ...old, email: addressOf('Eve') });
+    await fixture.importTravelers();
     expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
     await fixture.patch(bob.id, { userName: addressOf('Bob') });
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(await found(fixture, 'Eve')).toMatchObject({ travelUserId: old.id });
     expect(await found(fixture, 'Ada')).toBeUndefined();
   }));
 
 test('an import of many pages sees everybody', () =>
   withFixture(async (fixture) => {
-    for (let number = 0; number < 250; number += 1) fixture.travel.add({ email: `p${number}@corp.example` });
+    for (let number = 0; number < 250; number += 1)
+      fixture.travel.addTraveler({ email: `p${number}@corp.example` });
     const progress: number[] = [];
     expect(await fixture.bridge.importer.run(fixture.connection, (read) => progress.push(read))).toEqual({
       read: 251,
       complete: true,
     });
     expect(progress).toEqual([100, 200, 251]);
-    expect((await fixture.bridge.users.list(users, everybody(0))).total).toBe(251);
+    expect((await fixture.bridge.users.list(users, allUsers(0))).total).toBe(251);
   }));
 
 test('an import that fails half-way removes nobody', () =>
   withFixture(async (fixture) => {
-    fixture.travel.add({ email: addressOf('Ada') });
-    await fixture.imported();
+    fixture.travel.addTraveler({ email: addressOf('Ada') });
+    await fixture.importTravelers();
     fixture.clock.advance(60_000);
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ kind: 'unavailable' });
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     expect(await found(fixture, 'Ada')).toBeDefined();
   }));
 
 test('a claimed person whose traveler vanished gets a new one after an import', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    fixture.travel.people.delete(ada.travelUserId ?? '');
+    fixture.travel.travelers.delete(ada.travelUserId ?? '');
     fixture.clock.advance(60_000);
-    await fixture.imported();
+    await fixture.importTravelers();
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
     expect((await fixture.identity(ada.id)).travelId).not.toBe(ada.travelUserId);
   }));
 
 test('a search that misses asks the travel API once, and finds', () =>
   withFixture(async (fixture) => {
-    const old = fixture.travel.add({ email: addressOf('Ada') });
+    const old = fixture.travel.addTraveler({ email: addressOf('Ada') });
     expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
     const byEmail = { field: 'email', operator: 'eq', value: addressOf('Ada') } as const;
-    const again = await fixture.bridge.users.list(users, listed(byEmail));
+    const again = await fixture.bridge.users.list(users, usersWhere(byEmail));
     expect(again.rows).toHaveLength(1);
     expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
   }));
 
 test('a miss is remembered for ten seconds, a failure is a miss', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     expect(await found(fixture, 'Ada')).toBeUndefined();
-    fixture.travel.trouble = () => undefined;
-    fixture.travel.add({ email: addressOf('Ada') });
+    fixture.travel.faultFor = () => undefined;
+    fixture.travel.addTraveler({ email: addressOf('Ada') });
     fixture.clock.advance(9_999);
     expect(await found(fixture, 'Ada')).toBeUndefined();
     expect(fixture.travel.calls).toHaveLength(1);
@@ -223,9 +224,12 @@ test('what is no address, or what the IdP knows under another name, is not asked
       person('Bob', { userName: 'bob', ...emailsOf(addressOf('Ada')) }),
     );
     fixture.travel.calls.length = 0;
-    await fixture.bridge.users.list(users, listed({ field: 'userName', operator: 'eq', value: 'nobody' }));
+    await fixture.bridge.users.list(
+      users,
+      usersWhere({ field: 'userName', operator: 'eq', value: 'nobody' }),
+    );
     const long = `${'a'.repeat(65_000)}@corp.example`;
-    await fixture.bridge.users.list(users, listed({ field: 'userName', operator: 'eq', value: long }));
+    await fixture.bridge.users.list(users, usersWhere({ field: 'userName', operator: 'eq', value: long }));
     expect(fixture.travel.calls).toEqual([]);
     expect(await found(fixture, 'Ada')).toBeUndefined();
     expect(await found(fixture, 'Ada')).toBeUndefined();
@@ -234,21 +238,21 @@ test('what is no address, or what the IdP knows under another name, is not asked
 
 test('an administrator is not linked unseen: held, not written, and a deactivation or DELETE is refused', () =>
   withFixture(async (fixture) => {
-    const admin = fixture.travel.add({ email: addressOf('Ada'), roles: ['admin'] });
+    const admin = fixture.travel.addTraveler({ email: addressOf('Ada'), roles: ['admin'] });
     const posted = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(posted.id)).toMatchObject({ state: 'held', creating: undefined });
     expect(await fixture.findings(posted.id)).toEqual(['roles: privileged']);
     await fixture.bridge.users.remove(users, posted.id);
-    const boss = fixture.travel.add({ email: addressOf('Boss'), roles: ['authAdmin'] });
-    await fixture.imported();
+    const boss = fixture.travel.addTraveler({ email: addressOf('Boss'), roles: ['authAdmin'] });
+    await fixture.importTravelers();
     const shown = await found(fixture, 'Boss');
     const id = shown?.id ?? '';
     await expect(fixture.patch(id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
     expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
     await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject({ kind: 'refused' });
     expect(await fixture.identity(id)).toMatchObject({ state: 'held', desired: { active: false } });
-    expect(fixture.travel.people.get(admin.id)).toEqual(admin);
-    expect(fixture.travel.people.get(boss.id)).toEqual(boss);
+    expect(fixture.travel.travelers.get(admin.id)).toEqual(admin);
+    expect(fixture.travel.travelers.get(boss.id)).toEqual(boss);
   }));
 
 test('an approved administrator is archived at once, though the safety valve lets no more people leave', () =>
@@ -259,10 +263,10 @@ test('an approved administrator is archived at once, though the safety valve let
       await patch(bob.id, { active: false });
       const was = await traveler(ada.id);
       if (!was) throw new Error('there is no traveler');
-      travel.people.set(was.id, { ...was, roles: ['admin'] });
+      travel.travelers.set(was.id, { ...was, roles: ['admin'] });
       await expect(patch(ada.id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
       await store.holds.decide(users, { ids: [ada.id] }, 'approved', clock.now());
-      await bridge.settleDue();
+      await bridge.reconcileDue();
       expect(await traveler(ada.id)).toMatchObject({ archived: true, roles: ['admin'] });
       expect(await identity(ada.id)).toMatchObject({ state: 'synced', hold: undefined });
     },
@@ -283,19 +287,19 @@ test('an administrator whom the IdP made stays the IdP’s', () =>
 test('the credential’s own traveler is never written', () =>
   withFixture(async (fixture) => {
     const email = 'bridge@travel.example';
-    const before = [...fixture.travel.people.values()];
+    const before = [...fixture.travel.travelers.values()];
     const linked = await fixture.bridge.users.create(
       users,
       person('Eve', { userName: 'eve', ...emailsOf(email) }),
     );
     expect((await fixture.identity(linked.id)).travelId).toBeUndefined();
-    await fixture.imported();
+    await fixture.importTravelers();
     const match = { field: 'userName', operator: 'eq', value: email } as const;
-    const { rows: list } = await fixture.bridge.users.list(users, listed(match, 1));
+    const { rows: list } = await fixture.bridge.users.list(users, usersWhere(match, 1));
     const own = list[0]?.id ?? '';
     await fixture.patch(own, { preferredLanguage: 'fr' });
     expect(await fixture.findings(own)).toContain('*: ownCredential');
     await expect(fixture.patch(own, { active: false })).rejects.toMatchObject({ kind: 'refused' });
     await expect(fixture.bridge.users.remove(users, own)).rejects.toMatchObject({ kind: 'refused' });
-    expect([...fixture.travel.people.values()]).toEqual(before);
+    expect([...fixture.travel.travelers.values()]).toEqual(before);
   }));

@@ -11,7 +11,7 @@ import {
 const customField = { id: 'cf-1', name: 'Badge', dataType: 'text', disabled: false, options: [] };
 
 function withCustomField(fixture: ProvisioningFixture): void {
-  fixture.travel.known = { ...fixture.travel.known, customFields: [customField] };
+  fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [customField] };
 }
 
 /** Everything that somebody changed by hand at the leaver's traveler. */
@@ -88,9 +88,9 @@ async function leaver(fixture: ProvisioningFixture): Promise<string> {
 
 function alterByHand(fixture: ProvisioningFixture): void {
   withCustomField(fixture);
-  for (const [id, traveler] of fixture.travel.people)
+  for (const [id, traveler] of fixture.travel.travelers)
     if (id !== 't-1' && traveler.email === addressOf('Ada'))
-      fixture.travel.people.set(id, {
+      fixture.travel.travelers.set(id, {
         ...traveler,
         ...handMade,
         roles: [...(traveler.roles ?? []), 'premium'],
@@ -98,7 +98,7 @@ function alterByHand(fixture: ProvisioningFixture): void {
 }
 
 function travelers({ travel }: ProvisioningFixture) {
-  return [...travel.people.values()].slice(1);
+  return [...travel.travelers.values()].slice(1);
 }
 
 /** A traveler without empty containers, which say nothing. */
@@ -202,10 +202,10 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
     withFixture(
       async (fixture) => {
         const id = await takePlace(fixture, (write) => write());
-        await fixture.pass(0);
+        await fixture.reconcileAfter(0);
         await fixture.store.holds.decide('default', { ids: [id] }, 'discarded', fixture.clock.now());
-        for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
-        await fixture.imported();
+        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
+        await fixture.importTravelers();
         expect(travelers(fixture)).toEqual([
           expect.objectContaining({ archived: true, address: handMade.address }),
         ]);
@@ -218,11 +218,11 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
       await withFixture(
         async (fixture) => {
           const id = await takePlace(fixture, async (write) => {
-            for (const [key, one] of fixture.travel.people)
-              if (key !== 't-1') fixture.travel.people.set(key, { ...one, archived: true, roles: [role] });
+            for (const [key, one] of fixture.travel.travelers)
+              if (key !== 't-1') fixture.travel.travelers.set(key, { ...one, archived: true, roles: [role] });
             return write();
           });
-          for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
+          for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
           expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
           expect((await fixture.identity(id)).state).toBe('held');
         },
@@ -237,18 +237,18 @@ test('a mandatory field that the travel API keeps is a finding, and the rest is 
     const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...former }));
     await bridge.users.remove('default', ada.id);
     alterByHand(fixture);
-    travel.trouble = ({ verb, body }) =>
+    travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && body && 'currency' in body
         ? { kind: 'invalid', fields: [{ field: 'currency', code: 'required', message: 'mandatory' }] }
         : undefined;
     const back = await bridge.users.create('default', person('Ada', { externalId: 'new' }));
-    await fixture.pass(60_000);
+    await fixture.reconcileAfter(60_000);
     const [only] = travelers(fixture);
     expect(told(only)).toMatchObject({ archived: false, currency: 'EUR' });
     expect(only).not.toHaveProperty('lang');
     expect(only).not.toHaveProperty('phoneNumber');
     expect(await fixture.findings(back.id)).toEqual(['currency: refusedByTravelApi']);
-    expect(await fixture.bridge.settleDue()).toBe(0);
+    expect(await fixture.bridge.reconcileDue()).toBe(0);
   }));
 
 test.each([
@@ -269,7 +269,7 @@ test.each([
         const put = () => person('Ada', { ...now, active: true });
         if (isDelete) await bridge.users.create('default', put());
         else await bridge.users.change('default', ada.id, put, 'replace');
-        await fixture.pass(60_000);
+        await fixture.reconcileAfter(60_000);
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
         expect(only).toMatchObject({
@@ -296,8 +296,8 @@ describe.each([false, true])(
       expect(second.travelUserId).toBeUndefined();
       if (isSetBack) fixture.clock.setWallClock(-3_600_000);
       await bridge.users.remove('default', first.id);
-      for (let round = 0; round < 4; round += 1) await fixture.pass(60_000);
-      await fixture.imported();
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
+      await fixture.importTravelers();
       return { first, second };
     };
 
@@ -317,7 +317,7 @@ describe.each([false, true])(
             roles: expect.anything(),
           }),
         ]);
-        expect(await fixture.bridge.settleDue()).toBe(0);
+        expect(await fixture.bridge.reconcileDue()).toBe(0);
       }),
     );
 

@@ -117,7 +117,7 @@ const eventNames = Object.keys(events);
 async function start(fixture: ProvisioningFixture, kind: string): Promise<Story> {
   const { from } = kinds[kind] ?? { from: undefined };
   const story: Story = from === undefined ? { fixture, id: '', wish: null } : await begun(fixture, from);
-  if (from === undefined) fixture.travel.known.customFields.push(project);
+  if (from === undefined) fixture.travel.lookupData.customFields.push(project);
   origins.set(story, from);
   return story;
 }
@@ -139,8 +139,8 @@ async function faultsIn(given: Case): Promise<string[]> {
       const { to } = kinds[given.kind] ?? { to: null };
       await writeUnder(story, { trouble: 'late', isKilled: given.isKilled }, to);
       for (const step of given.order) {
-        if (step === 'late') fixture.travel.carryOutLate();
-        else if (step === 'attempt') await fixture.pass(1_000);
+        if (step === 'late') fixture.travel.carryOutLateCalls();
+        else if (step === 'attempt') await fixture.reconcileAfter(1_000);
         else await events[given.event]?.(story);
       }
       if (given.isRestarted) await fixture.restart();

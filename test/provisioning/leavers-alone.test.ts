@@ -17,13 +17,13 @@ test.each(failures)('a deactivation that fails together with more (%s) goes alon
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     travel.calls.length = 0;
-    travel.trouble = ({ body }) => (body && Object.keys(body).length > 1 ? failure : undefined);
+    travel.faultFor = ({ body }) => (body && Object.keys(body).length > 1 ? failure : undefined);
     await patch(ada.id, {
       active: false,
       preferredLanguage: 'fr',
       name: { givenName: 'A', familyName: 'B' },
     });
-    for (let round = 0; round < 3; round += 1) await fixture.pass(61_000);
+    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
     expect(travel.writes()[1]?.body).toEqual({ archived: true });
     expect((await fixture.traveler(ada.id))?.archived).toBe(true);
   }),
@@ -36,10 +36,10 @@ test('it goes alone after a restart, too, and after another write', () =>
     travel.calls.length = 0;
     const refuse = ({ body }: { body?: object }) =>
       body && Object.keys(body).length > 1 ? ({ kind: 'unavailable', text: '500' } as const) : undefined;
-    travel.trouble = refuse;
+    travel.faultFor = refuse;
     await patch(ada.id, { active: false, preferredLanguage: 'fr' });
     await fixture.restart();
-    travel.trouble = refuse;
+    travel.faultFor = refuse;
     await patch(ada.id, { nickName: 'A' });
     expect(travel.writes()[1]?.body).toEqual({ archived: true });
     expect((await fixture.traveler(ada.id))?.archived).toBe(true);

@@ -1,12 +1,12 @@
 import { urns } from '../../src/schema/resource.ts';
 import {
   addressOf,
+  allUsers,
   desiredOf,
   emailsOf,
-  everybody,
-  listed,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -15,11 +15,11 @@ const notFound = { kind: 'notFound' };
 const refused = { kind: 'refused' };
 
 function travelers({ travel }: ProvisioningFixture) {
-  return [...travel.people.values()].slice(1);
+  return [...travel.travelers.values()].slice(1);
 }
 
 function forbidWrites({ travel }: ProvisioningFixture): void {
-  travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? { kind: 'forbidden' } : undefined);
+  travel.faultFor = ({ verb }) => (verb === 'patch' || verb === 'remove' ? { kind: 'forbidden' } : undefined);
 }
 
 test('a deactivation reads the traveler and archives with one call, and the user stays readable', () =>
@@ -53,9 +53,9 @@ test('a DELETE archives, and then nobody is there any more', () =>
     await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(notFound);
     await expect(bridge.users.change(users, ada.id, (user) => user, 'patch')).rejects.toMatchObject(notFound);
-    expect((await bridge.users.list(users, everybody())).total).toBe(0);
+    expect((await bridge.users.list(users, allUsers())).total).toBe(0);
     const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
-    expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
+    expect((await bridge.users.list(users, usersWhere(byName))).rows).toEqual([]);
   }));
 
 test('a DELETE of somebody inactive looks whether the traveler is archived, and writes nothing', () =>
@@ -91,7 +91,7 @@ test.each(['conflict', 'forbidden'] as const)(
       async (fixture) => {
         const { bridge, travel } = fixture;
         const ada = await bridge.users.create(users, person('Ada'));
-        travel.trouble = ({ verb }) => (verb === 'remove' ? { kind } : undefined);
+        travel.faultFor = ({ verb }) => (verb === 'remove' ? { kind } : undefined);
         await bridge.users.remove(users, ada.id);
         expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
         const gone = await fixture.identity(ada.id);
@@ -110,7 +110,7 @@ test('who may neither be deleted nor archived is told to the IdP', () =>
     async (fixture) => {
       const { bridge, travel } = fixture;
       const ada = await bridge.users.create(users, person('Ada'));
-      travel.trouble = ({ verb }) =>
+      travel.faultFor = ({ verb }) =>
         verb === 'remove' || verb === 'patch' ? { kind: 'forbidden' } : undefined;
       await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject({ kind: 'refused' });
       expect((await fixture.identity(ada.id)).desired).toMatchObject({ active: false });
@@ -154,7 +154,7 @@ test('roles and fields that are no longer wanted are removed at the return, fore
     const ada = await bridge.users.create(users, person('Ada', { ...roles, preferredLanguage: 'fr' }));
     const was = await fixture.traveler(ada.id);
     if (!was) throw new Error('no traveler');
-    travel.people.set(was.id, { ...was, currency: 'EUR' });
+    travel.travelers.set(was.id, { ...was, currency: 'EUR' });
     await bridge.users.remove(users, ada.id);
     const back = await bridge.users.create(users, person('Ada'));
     const now = await fixture.traveler(back.id);
@@ -165,10 +165,10 @@ test('roles and fields that are no longer wanted are removed at the return, fore
 
 test('an archived traveler whom nobody linked returns under a new SCIM id', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, imported } = fixture;
-    const old = travel.add({ email: addressOf('Ada'), archived: true });
+    const { bridge, travel, importTravelers: imported } = fixture;
+    const old = travel.addTraveler({ email: addressOf('Ada'), archived: true });
     await imported();
-    const { rows: before } = await bridge.users.list(users, everybody());
+    const { rows: before } = await bridge.users.list(users, allUsers());
     const seen = before.find(({ travelUserId }) => travelUserId === old.id);
     const ada = await bridge.users.create(users, person('Ada'));
     expect(ada).toMatchObject({ travelUserId: old.id });
@@ -184,13 +184,13 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
       async (fixture) => {
         const { bridge, travel, clock } = fixture;
         const ada = await bridge.users.create(users, person('Ada'));
-        const held = travel.hold(deprovision === 'archive' ? 'patch' : 'remove');
+        const held = travel.holdCall(deprovision === 'archive' ? 'patch' : 'remove');
         const removal = bridge.users.remove(users, ada.id);
         await held.reached;
         clock.advance(800);
         await removal;
         const back = await bridge.users.create(users, person('Ada'));
-        await bridge.settleDue();
+        await bridge.reconcileDue();
         held.release();
         await removal;
         await settledSoon(fixture, back.id);
@@ -210,11 +210,11 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
       async (fixture) => {
         const { bridge, travel } = fixture;
         const ada = await bridge.users.create(users, person('Ada'));
-        travel.trouble = ({ verb }) => (verb === 'patch' || verb === 'remove' ? 'lose' : undefined);
+        travel.faultFor = ({ verb }) => (verb === 'patch' || verb === 'remove' ? 'lose' : undefined);
         await bridge.users.remove(users, ada.id);
-        travel.trouble = () => undefined;
+        travel.faultFor = () => undefined;
         const back = await bridge.users.create(users, person('Ada'));
-        await fixture.pass(5_000);
+        await fixture.reconcileAfter(5_000);
         expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
         expect((await fixture.identity(back.id)).travelId).toBe(travelers(fixture)[0]?.id);
       },
@@ -227,11 +227,11 @@ test('a DELETE after a reactivation whose answer was lost archives', () =>
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, { active: false });
-    travel.trouble = () => 'lose';
+    travel.faultFor = () => 'lose';
     await patch(ada.id, { active: true });
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     await bridge.users.remove(users, ada.id);
-    await fixture.pass(5_000);
+    await fixture.reconcileAfter(5_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
 
@@ -244,7 +244,7 @@ test('a deactivation that the travel API refuses is told, stays desired, and any
     expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
     expect(await fixture.findings(ada.id)).toEqual(['archived: forbidden']);
     await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     await patch(ada.id, { active: false });
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
@@ -259,7 +259,7 @@ test('a DELETE that the travel API refuses is told and becomes a deactivation; a
     expect(desiredOf(await bridge.users.read(users, ada.id))).toMatchObject({ active: false });
     expect((await fixture.identity(ada.id)).state).toBe('refused');
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     await bridge.users.remove(users, ada.id);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
     await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
@@ -270,10 +270,10 @@ test('a deactivation refused as invalid is told, and any repeat tries again', ()
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     const fields = [{ field: 'archived', code: 'invalid', message: 'has open trips' }];
-    travel.trouble = ({ verb }) => (verb === 'patch' ? { kind: 'invalid', fields } : undefined);
+    travel.faultFor = ({ verb }) => (verb === 'patch' ? { kind: 'invalid', fields } : undefined);
     await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     await expect(patch(ada.id, { active: false })).rejects.toMatchObject(refused);
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     await patch(ada.id, { active: false });
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
@@ -292,7 +292,7 @@ test('an active person whose traveler is gone gets a new one', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
-    travel.people.delete(ada.travelUserId ?? '');
+    travel.travelers.delete(ada.travelUserId ?? '');
     await patch(ada.id, { preferredLanguage: 'fr' });
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: addressOf('Ada'), lang: 'fr' })]);
     expect((await fixture.identity(ada.id)).travelId).toBe(travelers(fixture)[0]?.id);
@@ -302,37 +302,37 @@ test('an inactive or deleted person whose traveler is gone is clean, and gets on
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
-    travel.people.delete(ada.travelUserId ?? '');
+    travel.travelers.delete(ada.travelUserId ?? '');
     await patch(ada.id, { active: false });
     expect(travelers(fixture)).toEqual([]);
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
     await patch(ada.id, { active: true });
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
-    travel.people.clear();
+    travel.travelers.clear();
     await bridge.users.remove(users, ada.id);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
 test('somebody found in an import who is deactivated when the traveler is gone needs none', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, imported } = fixture;
-    const old = travel.add({ email: addressOf('Ada') });
+    const { bridge, travel, patch, importTravelers: imported } = fixture;
+    const old = travel.addTraveler({ email: addressOf('Ada') });
     await imported();
     const match = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
-    const { rows: found } = await bridge.users.list(users, listed(match, 1));
-    travel.people.delete(old.id);
+    const { rows: found } = await bridge.users.list(users, usersWhere(match, 1));
+    travel.travelers.delete(old.id);
     await patch(found[0]?.id ?? '', { active: false });
     expect(travelers(fixture)).toEqual([]);
   }));
 
 test('a deleted person whom somebody took back into use by hand is left so', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, imported } = fixture;
+    const { bridge, travel, importTravelers: imported } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     await bridge.users.remove(users, ada.id);
     const [traveler] = travelers(fixture);
     if (!traveler) throw new Error('no traveler');
-    travel.people.set(traveler.id, { ...traveler, archived: false });
+    travel.travelers.set(traveler.id, { ...traveler, archived: false });
     await imported();
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
   }));
@@ -345,7 +345,7 @@ test('a return after a process was killed at the archive ends in use, though onl
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    travel.trouble = () => {
+    travel.faultFor = () => {
       arrived();
       return 'die';
     };
@@ -355,7 +355,7 @@ test('a return after a process was killed at the archive ends in use, though onl
     await removal;
     await fixture.restart();
     await fixture.bridge.users.create(users, person('Zoe', emailsOf(addressOf('Ada'))));
-    await fixture.pass(1_000);
+    await fixture.reconcileAfter(1_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
   }));
 
@@ -383,24 +383,24 @@ test('somebody pending who gets the address of a deleted one is given that trave
 
 /** Lets time pass until an identity has nothing to do; a return may have to wait for what was under way. */
 async function settledSoon(fixture: ProvisioningFixture, id: string): Promise<void> {
-  await fixture.quiet();
+  await fixture.waitForLeases();
   for (let turn = 0; turn < 5 && (await fixture.identity(id)).state === 'dirty'; turn += 1)
-    await fixture.pass(60_000);
+    await fixture.reconcileAfter(60_000);
 }
 
 test('somebody else who is deleted before the traveler was reset, and returns, inherits nothing', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
     await patch(ada.id, { active: false });
     const was = await fixture.traveler(ada.id);
     if (!was) throw new Error('no traveler');
-    travel.people.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
-    travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    travel.travelers.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
+    travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     await patch(ada.id, { active: true, externalId: '2' });
     await bridge.users.remove(users, ada.id);
     const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     for (let turn = 0; turn < 3; turn += 1) await pass(60_000);
     const now = await fixture.traveler(back.id);
     expect(now).toMatchObject({ id: was.id, archived: false });

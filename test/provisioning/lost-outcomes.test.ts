@@ -21,14 +21,14 @@ async function killedAt(fixture: ProvisioningFixture, verb: Call['verb'], work: 
   const death = new Promise<void>((resolve) => {
     dying = resolve;
   });
-  fixture.travel.trouble = async (call) => {
+  fixture.travel.faultFor = async (call) => {
     if (call.verb !== verb) return undefined;
     await fixture.restart();
     dying();
     return { kind: 'unavailable', text: 'nobody is there any more' };
   };
   await Promise.race([work(), death]);
-  fixture.travel.trouble = () => undefined;
+  fixture.travel.faultFor = () => undefined;
 }
 
 const changes: [string, ScimResource | undefined, ScimResource][] = [
@@ -50,12 +50,12 @@ test.each(cases)(
   ({ from, to, isDone, verb, isRemoved }) =>
     withFixture(
       async (fixture) => {
-        fixture.travel.known.customFields.push(project);
+        fixture.travel.lookupData.customFields.push(project);
         const story: Story = from ? await begun(fixture, from) : { fixture, id: '', wish: null };
         const trouble = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
         await writeUnder(story, { trouble, isKilled: true }, to);
         const remove = () => write(story, bare(everything));
-        await killedAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.settleDue()));
+        await killedAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.reconcileDue()));
         if (!isRemoved) await remove();
         await rest(story);
         expect(await faultsOf(story)).toEqual([]);

@@ -19,7 +19,10 @@ const names = ['Ada', 'Bob', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal'];
 const unmanaged = { [urns.enterprise]: {} };
 
 /** Makes a ring in which each is managed by the next, and answers the SCIM ids, that of the one left out last. */
-async function ring({ bridge, findings, pass }: ProvisioningFixture, size: number): Promise<string[]> {
+async function ring(
+  { bridge, findings, reconcileAfter: pass }: ProvisioningFixture,
+  size: number,
+): Promise<string[]> {
   const ids: string[] = [];
   for (const [index, name] of names.slice(0, size).entries()) {
     const manager = addressOf(names[(index + 1) % size] ?? '');
@@ -47,7 +50,7 @@ const breaks: [string, number, (fixture: ProvisioningFixture, id: string) => Pro
         `member ${at} of ${size} is deactivated and its traveler deleted`,
         at,
         async (fixture, id) => {
-          fixture.travel.people.delete((await fixture.identity(id)).travelId ?? '');
+          fixture.travel.travelers.delete((await fixture.identity(id)).travelId ?? '');
           await fixture.patch(id, { active: false });
         },
       ],
@@ -59,10 +62,10 @@ test.each(breaks)('a ring heals at once when %s', (title, at, breakRing) =>
     await fixture.bridge.users.create(users, person('Xavier', { externalId: 'Xavier' }));
     const ids = await ring(fixture, Number(/ of (\d)/.exec(title)?.[1]));
     await breakRing(fixture, ids[at] ?? '');
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     const leftOut = ids.at(-1) ?? '';
     // Its manager is the first, who may be the one that is gone.
-    const first = fixture.travel.people.get((await fixture.identity(ids[0] ?? '')).travelId ?? '');
+    const first = fixture.travel.travelers.get((await fixture.identity(ids[0] ?? '')).travelId ?? '');
     const isThere = first !== undefined && !(at === 0 && title.includes('deleted'));
     expect(await managerOf(fixture, leftOut)).toBe(isThere ? first.id : undefined);
     if (isThere) expect(await fixture.findings(leftOut)).toEqual([]);
@@ -72,13 +75,13 @@ test.each(breaks)('a ring heals at once when %s', (title, at, breakRing) =>
 test('a ring heals when the link was broken by an attempt whose process died before it told anybody', () =>
   withFixture(async (fixture) => {
     const ids = await ring(fixture, 4);
-    fixture.travel.trouble = ({ verb }) => (verb === 'patch' ? 'hang' : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'patch' ? 'hang' : undefined);
     const patched = fixture.patch(ids[1] ?? '', unmanaged);
     await new Promise((resolve) => setImmediate(resolve));
     fixture.clock.advance(800);
     await patched;
     await fixture.restart();
-    await fixture.pass(1_000);
+    await fixture.reconcileAfter(1_000);
     expect(await managerOf(fixture, ids.at(-1) ?? '')).toBe((await fixture.traveler(ids[0] ?? ''))?.id);
   }));
 
@@ -86,7 +89,7 @@ test('a deactivated manager does not break a ring', () =>
   withFixture(async (fixture) => {
     const ids = await ring(fixture, 3);
     await fixture.patch(ids[0] ?? '', { active: false });
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     expect(await fixture.findings(ids.at(-1) ?? '')).toEqual(['managerId: managerCircle']);
   }));
 
@@ -140,7 +143,7 @@ async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one
       return fixture.bridge.users.remove(fixture.connection.id, id);
     case 'vanish': {
       const { travelId, desired } = await fixture.identity(id);
-      fixture.travel.people.delete(travelId ?? '');
+      fixture.travel.travelers.delete(travelId ?? '');
       // Any call about the traveler shows that it is gone.
       return fixture.patch(id, { preferredLanguage: desired.preferredLanguage === 'fr' ? 'en' : 'fr' });
     }
@@ -163,7 +166,7 @@ async function tryChange(fixture: ProvisioningFixture, cast: Cast, one: Change):
 
 /** Each promise about managers that is broken at rest, in words. */
 async function faultsOf(fixture: ProvisioningFixture, { ids }: Cast): Promise<string[]> {
-  const { people } = fixture.travel;
+  const { travelers: people } = fixture.travel;
   const leadsTo = (from: string | undefined, to: string) => {
     const seen = new Set<string>();
     for (let next = from; next !== undefined && !seen.has(next); next = people.get(next)?.managerId) {
@@ -210,8 +213,8 @@ test('whatever becomes of managers, at rest nobody stands in a circle, and nobod
     const cast: Cast = { ids: new Map(), managers: new Map(managers.entries()) };
     for (const who of managers.keys()) await change(fixture, cast, { do: 'post', who });
     for (const step of steps) await Promise.all(step.map((one) => tryChange(fixture, cast, one)));
-    await fixture.quiet();
-    await fixture.pass(0);
+    await fixture.waitForLeases();
+    await fixture.reconcileAfter(0);
     expect(await faultsOf(fixture, cast)).toEqual([]);
   });
   try {

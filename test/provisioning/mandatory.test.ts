@@ -8,7 +8,7 @@ const badge = { ...title, id: 'cf-2', name: 'Badge' };
 test('a mandatory custom field without a value keeps the traveler from being made, and is told by its own name', () =>
   withFixture(async (fixture) => {
     const { travel, connection } = fixture;
-    travel.known = { ...travel.known, customFields: [title, badge] };
+    travel.lookupData = { ...travel.lookupData, customFields: [title, badge] };
     connection.mapping = mappingOf({
       scimUserMapping: [
         { scimAttribute: 'title', customField: 'Job title' },
@@ -17,7 +17,7 @@ test('a mandatory custom field without a value keeps the traveler from being mad
     });
     await fixture.restart();
     const message = 'The value of customFields.cf-2 (the custom field "Badge") is mandatory.';
-    travel.trouble = ({ verb, body }) =>
+    travel.faultFor = ({ verb, body }) =>
       verb === 'create' && !JSON.stringify(body).includes('cf-2')
         ? { kind: 'invalid', fields: [{ field: 'customFields.cf-2', code: 'required', message }] }
         : undefined;

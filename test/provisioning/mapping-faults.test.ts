@@ -21,15 +21,15 @@ const headquaters = { defaults: { billingProfile: { name: 'Headquaters' } } };
 async function restartWith(fixture: ProvisioningFixture, mapping: Json): Promise<void> {
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
-  await fixture.bridge.run().stop();
-  await fixture.bridge.settleDue();
-  await fixture.quiet();
+  await fixture.bridge.startBackground().stop();
+  await fixture.bridge.reconcileDue();
+  await fixture.waitForLeases();
 }
 
 function inKnownFixture(mapping: Json, test: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
   return withFixture(
     async (fixture) => {
-      fixture.travel.known = { ...fixture.travel.known, ...known };
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, ...known };
       await test(fixture);
     },
     { mapping },
@@ -69,7 +69,7 @@ it('nor does it when the IdP takes its own value back meanwhile; once mended, al
     const { id } = await fixture.bridge.users.create(users, person('Ada', branch));
     await restartWith(fixture, headquaters);
     await fixture.patch(id, { [travelUrn]: {} });
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     expect((await fixture.traveler(id))?.billingProfileId).toBe('bp-2');
     await restartWith(fixture, headquarters);
     expect((await fixture.traveler(id))?.billingProfileId).toBe('bp-1');
@@ -98,7 +98,7 @@ it('a custom field with a misspelled name keeps its value and its owner until th
       const buyer = [{ customFieldId: 'cf-1', values: [{ data: 'Buyer' }] }];
       await restartWith(fixture, { scimUserMapping: [{ scimAttribute: 'title', customField: 'Job titel' }] });
       await fixture.patch(id, { title: null });
-      await fixture.bridge.settleDue();
+      await fixture.bridge.reconcileDue();
       expect((await fixture.traveler(id))?.customFields).toEqual(buyer);
       await restartWith(fixture, { scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title' }] });
       expect((await fixture.traveler(id))?.customFields ?? []).toEqual([]);
@@ -129,7 +129,7 @@ it('a row of the collection that becomes unusable takes nothing away', () =>
   inKnownFixture({}, async (fixture) => {
     const row = (scimAttribute: string) => {
       const scimUserMappings = [{ scimAttribute, userAttribute: 'costCenterId' }];
-      fixture.travel.known = { ...fixture.travel.known, scimUserMappings };
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings };
     };
     row('title');
     const { id } = await fixture.bridge.users.create(users, person('Ada', { title: 'Marketing' }));

@@ -11,11 +11,11 @@ import {
 const more = { more: ['other'] };
 
 function travelers({ travel }: ProvisioningFixture) {
-  return [...travel.people.values()].slice(1);
+  return [...travel.travelers.values()].slice(1);
 }
 
 async function rest(fixture: ProvisioningFixture, rounds = 4): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) await fixture.pass(31_000);
+  for (let round = 0; round < rounds; round += 1) await fixture.reconcileAfter(31_000);
 }
 
 const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise<void>; release(): void }> = {
@@ -34,7 +34,7 @@ const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise
     store.leases.announce = held;
     return rest;
   },
-  'before its create': ({ travel }) => travel.hold('create'),
+  'before its create': ({ travel }) => travel.holdCall('create'),
   'before its outcome is kept': ({ store }) => {
     const { held, ...rest } = holdFirstCall(store.leases.finish);
     store.leases.finish = held;
@@ -60,7 +60,7 @@ describe.each(Object.keys(steps))(
         await two.catch(() => undefined);
         held?.release();
         const ends = await answers;
-        await fixture.quiet();
+        await fixture.waitForLeases();
         await rest(fixture);
         expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
         expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
@@ -75,10 +75,10 @@ describe.each(Object.keys(steps))(
 test('an address that was reserved for a create which failed for good is free for another connection', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
-    travel.trouble = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
+    travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
     const first = await bridge.users.create('default', person('Ada', { userName: 'one' }));
     expect(await fixture.identity(first.id)).toMatchObject({ state: 'refused', creating: undefined });
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     const second = await bridge.users.create('other', person('Ada', { userName: 'two' }));
     expect(second.travelUserId).toBeDefined();
     await rest(fixture);
@@ -134,14 +134,14 @@ test('a person who moves while the archive is under way ends in use', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, clock } = fixture;
     const ada = await bridge.users.create('default', person('Ada'));
-    const held = travel.hold('patch');
+    const held = travel.holdCall('patch');
     const removal = bridge.users.remove('default', ada.id);
     await held.reached;
     clock.advance(800);
     await removal;
     const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
     held.release();
-    await fixture.quiet();
+    await fixture.waitForLeases();
     await rest(fixture, 6);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
     expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
@@ -153,7 +153,7 @@ test('an administrator who moves is held', () =>
     const ada = await bridge.users.create('default', person('Ada'));
     await bridge.users.remove('default', ada.id);
     const [was] = travelers(fixture);
-    if (was) travel.people.set(was.id, { ...was, roles: ['admin'] });
+    if (was) travel.travelers.set(was.id, { ...was, roles: ['admin'] });
     const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
     await rest(fixture);
     expect((await fixture.identity(back.id, 'other')).state).toBe('held');

@@ -1,4 +1,4 @@
-import type { Trouble } from '../fixtures/fake-travel.ts';
+import type { TravelFault } from '../fixtures/fake-travel.ts';
 import {
   addressOf,
   emailsOf,
@@ -11,14 +11,14 @@ const users = 'default';
 
 /** The travelers apart from the credential's own. */
 function travelers({ travel }: ProvisioningFixture) {
-  return [...travel.people.values()].slice(1);
+  return [...travel.travelers.values()].slice(1);
 }
 
 /** The next call of the verb meets the trouble; those after it none. */
-function once({ travel }: ProvisioningFixture, verb: string, trouble: Trouble): void {
-  travel.trouble = (call) => {
+function once({ travel }: ProvisioningFixture, verb: string, trouble: TravelFault): void {
+  travel.faultFor = (call) => {
     if (call.verb !== verb) return undefined;
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     return trouble;
   };
 }
@@ -28,7 +28,7 @@ test('a create whose answer was lost is found by its address, and makes no secon
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', creating: addressOf('Ada') });
-    await fixture.pass(2_000);
+    await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toHaveLength(1);
     expect(await fixture.identity(ada.id)).toMatchObject({
       state: 'synced',
@@ -43,11 +43,11 @@ test('what a lost create had sent and is no longer wanted is taken away', () =>
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
-    await fixture.pass(2_000);
+    await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toEqual([expect.not.objectContaining({ lang: 'fr' })]);
   }));
 
-test.each<[string, Trouble]>([
+test.each<[string, TravelFault]>([
   ['before it is sent', 'hang'],
   ['after it was carried out', 'die'],
 ])('a process killed at a create, %s, leaves one traveler', (_, trouble) =>
@@ -56,7 +56,7 @@ test.each<[string, Trouble]>([
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    fixture.travel.trouble = ({ verb }) => {
+    fixture.travel.faultFor = ({ verb }) => {
       if (verb === 'create') arrived();
       return verb === 'create' ? trouble : undefined;
     };
@@ -65,7 +65,7 @@ test.each<[string, Trouble]>([
     fixture.clock.advance(800);
     const ada = await answer;
     await fixture.restart();
-    await fixture.pass(0);
+    await fixture.reconcileAfter(0);
     expect(travelers(fixture)).toHaveLength(1);
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', creating: undefined });
   }),
@@ -76,12 +76,12 @@ test.each(['deactivated', 'deleted'])(
   (fate) =>
     withFixture(async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));
-      fixture.travel.people.delete(ada.travelUserId ?? '');
+      fixture.travel.travelers.delete(ada.travelUserId ?? '');
       let arrived = () => {};
       const arrival = new Promise<void>((resolve) => {
         arrived = resolve;
       });
-      fixture.travel.trouble = ({ verb }) => {
+      fixture.travel.faultFor = ({ verb }) => {
         if (verb === 'create') arrived();
         return verb === 'create' ? 'die' : undefined;
       };
@@ -92,7 +92,7 @@ test.each(['deactivated', 'deleted'])(
       await fixture.restart();
       if (fate === 'deleted') await fixture.bridge.users.remove(users, ada.id);
       else await fixture.patch(ada.id, { active: false });
-      await fixture.pass(5_000);
+      await fixture.reconcileAfter(5_000);
       const { travelId } = await fixture.identity(ada.id);
       expect(travelers(fixture)).toEqual([expect.objectContaining({ id: travelId, archived: true })]);
     }),
@@ -100,7 +100,7 @@ test.each(['deactivated', 'deleted'])(
 
 test('a traveler who has the address already is linked, and made as the IdP wants', () =>
   withFixture(async (fixture) => {
-    const old = fixture.travel.add({ email: 'ADA@corp.example', firstName: 'A.', currency: 'EUR' });
+    const old = fixture.travel.addTraveler({ email: 'ADA@corp.example', firstName: 'A.', currency: 'EUR' });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(ada.travelUserId).toBe(old.id);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', currency: 'EUR' })]);
@@ -109,7 +109,7 @@ test('a traveler who has the address already is linked, and made as the IdP want
 
 test('an archived traveler who has the address is taken back into use', () =>
   withFixture(async (fixture) => {
-    fixture.travel.add({ email: addressOf('Ada'), archived: true });
+    fixture.travel.addTraveler({ email: addressOf('Ada'), archived: true });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect((await fixture.traveler(ada.id))?.archived).toBe(false);
   }));
@@ -129,7 +129,7 @@ test('a traveler who is linked to somebody is not linked again', () =>
 test('a policy of refuse leaves an existing traveler alone, and says so', () =>
   withFixture(
     async (fixture) => {
-      const old = fixture.travel.add({ email: addressOf('Ada'), firstName: 'A.' });
+      const old = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'A.' });
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       expect(await fixture.identity(ada.id)).toMatchObject({
         state: 'pending',
@@ -147,7 +147,7 @@ test('a policy of refuse still finds our own traveler again after a lost answer'
     async (fixture) => {
       once(fixture, 'create', 'lose');
       const ada = await fixture.bridge.users.create(users, person('Ada'));
-      await fixture.pass(2_000);
+      await fixture.reconcileAfter(2_000);
       expect((await fixture.identity(ada.id)).state).toBe('synced');
       expect(travelers(fixture)).toHaveLength(1);
     },
@@ -162,8 +162,8 @@ test('two reconcilers at once make one traveler', () =>
     );
     const other = fixture.replica();
     fixture.clock.advance(2_000);
-    await Promise.all([fixture.bridge.settleDue(), other.settleDue()]);
-    await fixture.pass(2_000);
+    await Promise.all([fixture.bridge.reconcileDue(), other.reconcileDue()]);
+    await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toHaveLength(people.length);
   }));
 
@@ -172,13 +172,13 @@ test('a changed address finds the traveler of the lost create under the old one,
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
-    await fixture.pass(2_000);
+    await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
   }));
 
 test('of two travelers found, the one under the announced address is ours', () =>
   withFixture(async (fixture) => {
-    fixture.travel.add({ email: 'ada.king@corp.example', firstName: 'Other' });
+    fixture.travel.addTraveler({ email: 'ada.king@corp.example', firstName: 'Other' });
     const { findByEmails: byEmail } = fixture.travel.users;
     fixture.travel.users.findByEmails = async (emails) => {
       const answer = await byEmail(emails);
@@ -188,7 +188,7 @@ test('of two travelers found, the one under the announced address is ours', () =
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
-    await fixture.pass(2_000);
+    await fixture.reconcileAfter(2_000);
     const link = (await fixture.identity(ada.id)).travelId;
     expect(travelers(fixture).find(({ id }) => id === link)).toMatchObject({ email: addressOf('Ada') });
     expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
@@ -197,15 +197,15 @@ test('of two travelers found, the one under the announced address is ours', () =
 test('a create that arrives late is waited for before another address is tried', () =>
   withFixture(async (fixture) => {
     let late = () => {};
-    fixture.travel.trouble = ({ verb, body }) => {
+    fixture.travel.faultFor = ({ verb, body }) => {
       if (verb !== 'create' || body?.email !== addressOf('Ada')) return undefined;
-      late = () => fixture.travel.add({ ...body, email: String(body.email) });
+      late = () => fixture.travel.addTraveler({ ...body, email: String(body.email) });
       return { kind: 'unavailable', text: 'time-out' };
     };
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
     late();
-    for (let look = 0; look < 4; look += 1) await fixture.pass(5_000);
+    for (let look = 0; look < 4; look += 1) await fixture.reconcileAfter(5_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
@@ -215,7 +215,7 @@ test('a create that never arrived does not keep somebody from another address', 
     once(fixture, 'create', { kind: 'unavailable', text: 'down' });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
-    for (let look = 0; look < 6; look += 1) await fixture.pass(30_000);
+    for (let look = 0; look < 6; look += 1) await fixture.reconcileAfter(30_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
   }));
 
@@ -224,22 +224,22 @@ test('a user deleted while their create is open leaves no traveler in use', () =
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.bridge.users.remove(users, ada.id);
-    for (let look = 0; look < 4; look += 1) await fixture.pass(10_000);
+    for (let look = 0; look < 4; look += 1) await fixture.reconcileAfter(10_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', creating: undefined });
   }));
 
 test('a user deleted while their create hangs leaves no traveler in use', () =>
   withFixture(async (fixture) => {
-    const held = fixture.travel.hold('create');
+    const held = fixture.travel.holdCall('create');
     const posted = fixture.bridge.users.create(users, person('Ada'));
     await held.reached;
     fixture.clock.advance(800);
     const ada = await posted;
     await fixture.bridge.users.remove(users, ada.id);
     held.release();
-    await fixture.quiet();
-    await fixture.pass(2_000);
+    await fixture.waitForLeases();
+    await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
 
@@ -250,7 +250,7 @@ test('a lost patch that is taken back by the IdP is taken back in the travel ser
     await fixture.patch(ada.id, { preferredLanguage: 'fr', locale: 'fr', ...emailsOf('a@corp.example') });
     expect(await fixture.traveler(ada.id)).toMatchObject({ lang: 'fr', email: 'a@corp.example' });
     await fixture.patch(ada.id, { preferredLanguage: 'en', ...emailsOf(addressOf('Ada')) });
-    await fixture.pass(5_000);
+    await fixture.reconcileAfter(5_000);
     expect(await fixture.traveler(ada.id)).toMatchObject({ lang: 'en', email: addressOf('Ada') });
   }));
 
@@ -260,7 +260,7 @@ test('a lost patch that added a field which is then removed leaves no trace of i
     once(fixture, 'patch', 'lose');
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
-    await fixture.pass(5_000);
+    await fixture.reconcileAfter(5_000);
     expect(await fixture.traveler(ada.id)).not.toHaveProperty('lang');
   }));
 
@@ -270,7 +270,7 @@ test('a lost removal that is taken back by the IdP is sent again', () =>
     once(fixture, 'patch', 'lose');
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
-    await fixture.pass(5_000);
+    await fixture.reconcileAfter(5_000);
     expect((await fixture.traveler(ada.id))?.lang).toBe('fr');
   }));
 
@@ -286,7 +286,7 @@ test.each([
       const arrival = new Promise<void>((resolve) => {
         arrived = resolve;
       });
-      fixture.travel.trouble = () => {
+      fixture.travel.faultFor = () => {
         arrived();
         return 'die';
       };
@@ -297,7 +297,7 @@ test.each([
       await fixture.restart();
       if (imports) await fixture.bridge.importer.run(fixture.connection);
       await fixture.patch(ada.id, { preferredLanguage: 'en' });
-      await fixture.pass(1_000);
+      await fixture.reconcileAfter(1_000);
       expect((await fixture.traveler(ada.id))?.lang).toBe('en');
     }),
 );

@@ -148,15 +148,15 @@ test('another content is another version', () => {
 
 test('rules that are listed in another order make nobody dirty', () =>
   withFixture(async (fixture) => {
-    fixture.travel.known.scimUserMappings = [
+    fixture.travel.lookupData.scimUserMappings = [
       { scimAttribute: 'title', userAttribute: 'lastName' },
       { scimAttribute: 'nickName', userAttribute: 'lastName' },
       { scimAttribute: 'userType', userAttribute: 'firstName' },
     ];
     const ada = await fixture.bridge.users.create('default', person('Ada', { title: 'x', nickName: 'y' }));
     const { rulesVersion } = await fixture.identity(ada.id);
-    const { known } = fixture.travel;
-    fixture.travel.known = { ...known, scimUserMappings: known.scimUserMappings.toReversed() };
+    const { lookupData: known } = fixture.travel;
+    fixture.travel.lookupData = { ...known, scimUserMappings: known.scimUserMappings.toReversed() };
     fixture.travel.calls.length = 0;
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lang: 'fr' }]);

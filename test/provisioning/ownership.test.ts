@@ -29,15 +29,15 @@ const byHand: Partial<TravelUser> & { email: string } = {
 async function imported(fixture: ProvisioningFixture): Promise<{ id: string; travelId: string }> {
   const travelPolicies = ['Lax', 'Strict'].map((name) => ({ id: `tp-${name}`, name, archived: false }));
   const known = { customFields: fields as never, scimUserMappings: rules, travelPolicies };
-  fixture.travel.known = { ...fixture.travel.known, ...known };
-  const { id: travelId } = fixture.travel.add(byHand);
-  await fixture.imported();
+  fixture.travel.lookupData = { ...fixture.travel.lookupData, ...known };
+  const { id: travelId } = fixture.travel.addTraveler(byHand);
+  await fixture.importTravelers();
   const [found] = await fixture.store.identities.find(users, { by: 'travelId', value: travelId });
   fixture.travel.calls.length = 0;
   return { id: found?.id ?? '', travelId };
 }
 
-const traveler = (fixture: ProvisioningFixture, travelId: string) => fixture.travel.people.get(travelId);
+const traveler = (fixture: ProvisioningFixture, travelId: string) => fixture.travel.travelers.get(travelId);
 const owned = async (fixture: ProvisioningFixture, id: string) =>
   Object.keys((await fixture.identity(id)).applied).toSorted();
 const desired = async (fixture: ProvisioningFixture, id: string) => (await fixture.identity(id)).desired;
@@ -46,8 +46,8 @@ const named = (givenName: string): ScimResource => ({ name: { givenName, familyN
 /** Changes the traveler by hand, and lets an import see it. */
 async function edit(fixture: ProvisioningFixture, travelId: string, values: object): Promise<void> {
   const now = traveler(fixture, travelId);
-  if (now) fixture.travel.people.set(travelId, { ...now, ...values });
-  await fixture.imported();
+  if (now) fixture.travel.travelers.set(travelId, { ...now, ...values });
+  await fixture.importTravelers();
 }
 
 async function withImported(
@@ -183,9 +183,9 @@ test('a rule that comes, goes or changes touches no field that the IdP never wro
       [{ scimAttribute: 'nickName', customFieldId: 'cf-1' }],
       rules,
     ]) {
-      fixture.travel.known = { ...fixture.travel.known, scimUserMappings };
-      await fixture.bridge.run().stop();
-      await fixture.bridge.settleDue();
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings };
+      await fixture.bridge.startBackground().stop();
+      await fixture.bridge.reconcileDue();
     }
     expect(fixture.travel.writes()).toEqual([]);
     expect(traveler(fixture, travelId)).toMatchObject({ ...byHand, firstName: 'Anna' });
@@ -201,8 +201,8 @@ test('a default of the mapping is no value of the IdP, and fills no field of som
         defaults: { travelPolicy: { name: 'Strict' } },
       });
       await fixture.restart();
-      await fixture.bridge.run().stop();
-      await fixture.bridge.settleDue();
+      await fixture.bridge.startBackground().stop();
+      await fixture.bridge.reconcileDue();
       expect(traveler(fixture, travelId)).toMatchObject({ ...byHand, firstName: 'Anna' });
     },
     { mapping: { scimUserMapping: [], defaults: { travelPolicy: { name: 'Lax' } } } },
@@ -212,13 +212,13 @@ test.each(['lose', 'die', 'hang'] as const)(
   'the same is owned after a PATCH whose outcome is not known ("%s")',
   (end) =>
     withImported(async (fixture, { id, travelId }) => {
-      const call = fixture.travel.hold('patch');
+      const call = fixture.travel.holdCall('patch');
       const done = fixture.patch(id, { name: { givenName: 'Anna', familyName: 'Smith' }, phoneNumbers: [] });
       await call.reached;
       call.release(end);
       if (end === 'lose') await done;
       await fixture.restart();
-      await fixture.pass(120_000);
+      await fixture.reconcileAfter(120_000);
       expect(traveler(fixture, travelId)).toMatchObject({ firstName: 'Anna', lastName: 'Smith' });
       expect(traveler(fixture, travelId)?.phoneNumber).toBeUndefined();
       expect(await owned(fixture, id)).toEqual(['firstName']);

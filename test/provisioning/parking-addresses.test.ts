@@ -1,11 +1,11 @@
 import { urns } from '../../src/schema/resource.ts';
 import {
   addressOf,
+  allUsers,
   emailsOf,
-  everybody,
-  listed,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -34,7 +34,7 @@ async function pair(fixture: ProvisioningFixture): Promise<[string, string]> {
 }
 
 async function rest(fixture: ProvisioningFixture, rounds = 6): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) await fixture.pass(round < 3 ? 1_000 : 60_000);
+  for (let round = 0; round < rounds; round += 1) await fixture.reconcileAfter(round < 3 ? 1_000 : 60_000);
 }
 
 async function emailOf(
@@ -46,14 +46,16 @@ async function emailOf(
 }
 
 function parked({ travel }: ProvisioningFixture): string[] {
-  return [...travel.people.values()].map(({ email }) => email).filter((email) => email.endsWith('.invalid'));
+  return [...travel.travelers.values()]
+    .map(({ email }) => email)
+    .filter((email) => email.endsWith('.invalid'));
 }
 
 /** The first person steps aside to a parking address, and everything that follows fails until `travel.trouble` is reset. */
 async function stuckInTheMiddle(fixture: ProvisioningFixture, [ada, bob]: [string, string]): Promise<void> {
   const { travel, patch } = fixture;
   await patch(ada, emailsOf(addressOf('Bob')));
-  travel.trouble = ({ verb }) =>
+  travel.faultFor = ({ verb }) =>
     verb === 'patch' && parked(fixture).length > 0 ? { kind: 'unavailable', text: '503' } : undefined;
   await patch(bob, emailsOf(addressOf('Ada')));
   expect(parked(fixture)).toHaveLength(1);
@@ -63,9 +65,9 @@ test('thirty pairs that exchange their addresses at once all get them', () =>
   withFixture(async (fixture) => {
     const names = Array.from({ length: 60 }, (_, index) => `P${index}`);
     const ids = await joined(fixture, names);
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: '503' });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '503' });
     await Promise.all(ids.map((id, index) => fixture.patch(id, emailsOf(addressOf(names[index ^ 1] ?? '')))));
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     await rest(fixture);
     const ends = await Promise.all(ids.map((id) => emailOf(fixture, id)));
     expect(ends).toEqual(names.map((_, index) => addressOf(names[index ^ 1] ?? '')));
@@ -112,7 +114,7 @@ test('two administrators by the mapping who would swap are told so', () =>
       expect(parked(fixture)).toEqual([]);
       const codes = [...(await fixture.findings(ada)), ...(await fixture.findings(bob))];
       expect(codes).toContain('email: emailSwapBlocked');
-      expect(await fixture.bridge.settleDue()).toBe(0);
+      expect(await fixture.bridge.reconcileDue()).toBe(0);
     },
     { mapping: adminsAllowed },
   ));
@@ -124,8 +126,8 @@ test.each([
   withFixture(async (fixture) => {
     const [ada, bob] = await pair(fixture);
     const travelId = (await fixture.identity([ada, bob][admin] ?? '')).travelId ?? '';
-    const was = fixture.travel.people.get(travelId);
-    if (was) fixture.travel.people.set(travelId, { ...was, roles: ['admin'] });
+    const was = fixture.travel.travelers.get(travelId);
+    if (was) fixture.travel.travelers.set(travelId, { ...was, roles: ['admin'] });
     await fixture.patch(ada, emailsOf(addressOf('Bob')));
     await fixture.patch(bob, emailsOf(addressOf('Ada')));
     await rest(fixture);
@@ -133,7 +135,7 @@ test.each([
       addressOf('Ada'),
       addressOf('Bob'),
     ]);
-    expect(await fixture.bridge.settleDue()).toBe(0);
+    expect(await fixture.bridge.reconcileDue()).toBe(0);
   }),
 );
 
@@ -148,7 +150,7 @@ test.each(['POST', 'PATCH', 'POST of another connection'])(
         await stuckInTheMiddle(fixture, both);
         const free =
           parked(fixture).length && (await emailOf(fixture, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
-        fixture.travel.trouble = () => undefined;
+        fixture.travel.faultFor = () => undefined;
         const eve = person('Eve', { userName: 'eve', ...emailsOf(addressOf(free)) });
         if (kind === 'PATCH') await fixture.patch(cy, emailsOf(addressOf(free)));
         else if (kind === 'POST') await fixture.bridge.users.create(users, eve);
@@ -196,12 +198,12 @@ describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', 
         const [leaver, stayer] = which === 'the other' ? [other, aside] : [aside, other];
         if (fate === 'deleted') await fixture.bridge.users.remove(users, leaver);
         else await fixture.patch(leaver, { active: false });
-        fixture.travel.trouble = () => undefined;
+        fixture.travel.faultFor = () => undefined;
         await rest(fixture);
         expect(await fixture.traveler(leaver)).toMatchObject({ archived: true });
         expect(await fixture.traveler(stayer)).toMatchObject({ archived: false });
         expect(await emailOf(fixture, stayer)).toMatch(/@corp\.example$/);
-        expect(await fixture.bridge.settleDue()).toBe(0);
+        expect(await fixture.bridge.reconcileDue()).toBe(0);
       }),
   );
 });
@@ -209,14 +211,14 @@ describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', 
 test('a parking address that the travel API refuses is told, with the others and a remedy, and not tried again and again', () =>
   withFixture(async (fixture) => {
     const [ada, bob] = await pair(fixture);
-    fixture.travel.trouble = ({ verb, body }) =>
+    fixture.travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && String(body?.email).endsWith('.invalid')
         ? { kind: 'invalid', fields: [{ field: 'email', code: 'invalid', message: 'no such domain' }] }
         : undefined;
     await fixture.patch(ada, emailsOf(addressOf('Bob')));
     await fixture.patch(bob, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
     await rest(fixture, 10);
-    for (let hour = 0; hour < 3; hour += 1) await fixture.imported();
+    for (let hour = 0; hour < 3; hour += 1) await fixture.importTravelers();
     const blocked = (await fixture.identity(bob)).findings.find(({ code }) => code === 'emailSwapBlocked');
     expect(blocked?.reason).toContain('ada');
     expect(blocked?.remedy).toContain('emailSwap.parkingDomain');
@@ -224,8 +226,8 @@ test('a parking address that the travel API refuses is told, with the others and
       fixture.travel.writes().filter(({ body }) => String(body?.email).endsWith('.invalid')).length,
     ).toBeLessThan(4);
     expect((await fixture.traveler(bob))?.lang).toBe('fr');
-    expect(await fixture.bridge.settleDue()).toBe(0);
-    fixture.travel.trouble = () => undefined;
+    expect(await fixture.bridge.reconcileDue()).toBe(0);
+    fixture.travel.faultFor = () => undefined;
     await fixture.patch(ada, emailsOf('ada@new.example'));
     await rest(fixture);
     expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
@@ -239,17 +241,17 @@ test('an unlinked traveler with a parking address is not shown, found or matched
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const address = 'parked-1@jetbridge.invalid';
-    travel.add({ email: address });
-    const known = travel.add({ email: 'known@corp.example' });
-    await fixture.imported();
-    travel.people.set(known.id, { ...known, email: 'parked-2@JETBRIDGE.invalid' });
-    await fixture.imported();
-    const emails = async () => JSON.stringify((await bridge.users.list(users, everybody())).rows);
+    travel.addTraveler({ email: address });
+    const known = travel.addTraveler({ email: 'known@corp.example' });
+    await fixture.importTravelers();
+    travel.travelers.set(known.id, { ...known, email: 'parked-2@JETBRIDGE.invalid' });
+    await fixture.importTravelers();
+    const emails = async () => JSON.stringify((await bridge.users.list(users, allUsers())).rows);
     expect(await emails()).not.toMatch(/parked-/i);
     const byName = { field: 'userName', operator: 'eq', value: address } as const;
-    expect((await bridge.users.list(users, listed(byName))).rows).toEqual([]);
+    expect((await bridge.users.list(users, usersWhere(byName))).rows).toEqual([]);
     const byEmail = { field: 'email', operator: 'eq', value: 'parked-2@jetbridge.invalid' } as const;
-    expect((await bridge.users.list(users, listed(byEmail))).rows).toEqual([]);
+    expect((await bridge.users.list(users, usersWhere(byEmail))).rows).toEqual([]);
     const eve = await bridge.users.create(users, person('Eve', { userName: address, ...emailsOf(address) }));
     await rest(fixture);
     expect(await fixture.traveler(eve.id)).toBeUndefined();
@@ -261,8 +263,8 @@ test('nobody is shown or told a parking address in the middle of a swap', () =>
     const both = await pair(fixture);
     await stuckInTheMiddle(fixture, both);
     for (let round = 0; round < 3; round += 1) {
-      await fixture.imported();
-      expect(JSON.stringify((await fixture.bridge.users.list(users, everybody())).rows)).not.toMatch(
+      await fixture.importTravelers();
+      expect(JSON.stringify((await fixture.bridge.users.list(users, allUsers())).rows)).not.toMatch(
         /parked-/,
       );
       for (const id of both) {
@@ -270,7 +272,7 @@ test('nobody is shown or told a parking address in the middle of a swap', () =>
         expect(JSON.stringify(findings)).not.toMatch(/parked-/);
         expect(findings.map(({ code }) => code)).not.toContain('drift');
       }
-      await fixture.pass(60_000);
+      await fixture.reconcileAfter(60_000);
     }
   }));
 
@@ -278,15 +280,15 @@ test('an address that is changed by hand while it is parked is no drift', () =>
   withFixture(async (fixture) => {
     const both = await pair(fixture);
     await stuckInTheMiddle(fixture, both);
-    for (const [id, traveler] of fixture.travel.people)
+    for (const [id, traveler] of fixture.travel.travelers)
       if (traveler.email.endsWith('.invalid'))
-        fixture.travel.people.set(id, { ...traveler, email: 'hand@corp.example' });
-    await fixture.imported();
+        fixture.travel.travelers.set(id, { ...traveler, email: 'hand@corp.example' });
+    await fixture.importTravelers();
     for (const id of both)
       expect(JSON.stringify(await fixture.identity(id).then(({ findings }) => findings))).not.toMatch(
         /drift|parked-/,
       );
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     await rest(fixture);
     expect(await Promise.all(both.map((id) => emailOf(fixture, id)))).toEqual([
       addressOf('Bob'),
@@ -299,7 +301,7 @@ test('a parking address is durable before it is sent', () =>
     const [ada, bob] = await pair(fixture);
     await fixture.patch(ada, emailsOf(addressOf('Bob')));
     let durable: unknown;
-    fixture.travel.trouble = async ({ verb, body }) => {
+    fixture.travel.faultFor = async ({ verb, body }) => {
       if (verb === 'patch' && String(body?.email).endsWith('.invalid'))
         durable = [(await fixture.identity(bob)).progress.announced?.email?.value, body?.email];
       return undefined;

@@ -17,7 +17,7 @@ function throttled(retryAfterMs?: number): TravelFailure {
 
 /** A call that begins and fails at once. */
 function fail(heed: CircuitBreaker, failure: TravelFailure, { now = 0, subject = 'ada' } = {}): void {
-  heed.begin().failed(failure, now, subject);
+  heed.beginCall().recordFailure(failure, now, subject);
 }
 
 /** So many people, each with a call that has no answer. */
@@ -29,7 +29,7 @@ function silence(heed: CircuitBreaker, people: number, now = 0): void {
 function probes(heed: CircuitBreaker, failure: TravelFailure, end: number): number[] {
   const times: number[] = [];
   for (let now = 0; now <= end; now += 250) {
-    if (!heed.admits(now)) continue;
+    if (!heed.admit(now)) continue;
     times.push(now);
     fail(heed, failure, { now, subject: `probe ${now}` });
   }
@@ -51,69 +51,69 @@ describe('a connection whose travel API asks everybody to wait', () => {
 
   it('never pauses longer for what was under way when the pause began', () => {
     const heed = circuitBreaker();
-    const slow = Array.from({ length: 8 }, () => heed.begin());
+    const slow = Array.from({ length: 8 }, () => heed.beginCall());
     fail(heed, throttled(60_000));
-    for (const [index, call] of slow.entries()) call.failed(throttled(60_000), 1_000 * index, index);
-    expect([heed.admits(59_999), heed.admits(60_000)]).toEqual([false, true]);
+    for (const [index, call] of slow.entries()) call.recordFailure(throttled(60_000), 1_000 * index, index);
+    expect([heed.admit(59_999), heed.admit(60_000)]).toEqual([false, true]);
   });
 
   it('goes on pausing when a call that began before succeeds', () => {
     const heed = circuitBreaker();
-    const earlier = heed.begin();
+    const earlier = heed.beginCall();
     fail(heed, throttled(10_000));
-    earlier.answered();
-    expect([heed.reason(), heed.holds(9_999)]).toEqual(['throttled', true]);
+    earlier.recordAnswer();
+    expect([heed.pauseReason(), heed.blocks(9_999)]).toEqual(['throttled', true]);
   });
 
   it('goes on with everybody once a probe is answered, be it by a refusal of the person', () => {
     for (const failure of [undefined, faulty, { kind: 'forbidden' } as const]) {
       const heed = circuitBreaker();
       fail(heed, throttled(10_000));
-      expect([heed.admits(10_000), heed.admits(10_000)]).toEqual([true, false]);
-      const probe = heed.begin();
-      if (failure) probe.failed(failure, 10_000, 'ada');
-      else probe.answered();
-      expect([heed.reason(), heed.admits(10_000)]).toEqual([undefined, true]);
+      expect([heed.admit(10_000), heed.admit(10_000)]).toEqual([true, false]);
+      const probe = heed.beginCall();
+      if (failure) probe.recordFailure(failure, 10_000, 'ada');
+      else probe.recordAnswer();
+      expect([heed.pauseReason(), heed.admit(10_000)]).toEqual([undefined, true]);
     }
   });
 
   it('probes with the next when an attempt has made no call', () => {
     const heed = circuitBreaker();
     fail(heed, throttled(1_000));
-    expect([heed.admits(1_000), heed.admits(1_000)]).toEqual([true, false]);
-    heed.ended(1_001);
-    expect(heed.admits(1_001)).toBe(true);
+    expect([heed.admit(1_000), heed.admit(1_000)]).toEqual([true, false]);
+    heed.endAttempt(1_001);
+    expect(heed.admit(1_001)).toBe(true);
   });
 
   it('probes again when nothing is heard of a probe for half a minute', () => {
     const heed = circuitBreaker();
     fail(heed, throttled(1_000));
-    expect(heed.admits(1_000)).toBe(true);
-    heed.begin();
-    expect([heed.admits(30_999), heed.admits(31_000)]).toEqual([false, true]);
+    expect(heed.admit(1_000)).toBe(true);
+    heed.beginCall();
+    expect([heed.admit(30_999), heed.admit(31_000)]).toEqual([false, true]);
   });
 
   it('leaves a probe to those who are in a hurry', () => {
     const heed = circuitBreaker();
     fail(heed, throttled(1_000));
-    expect([heed.admits(1_500, 2_000), heed.holds(1_500, 2_000), heed.holds(1_500)]).toEqual([
+    expect([heed.admit(1_500, 2_000), heed.blocks(1_500, 2_000), heed.blocks(1_500)]).toEqual([
       false,
       true,
       false,
     ]);
-    expect(heed.admits(3_000, 2_000)).toBe(true);
+    expect(heed.admit(3_000, 2_000)).toBe(true);
   });
 
   it('is not begun by requests that are refused as such (400, 413, 415): the travel API works', async () => {
     const heed = circuitBreaker();
     const fake = fakeTravel();
     const { travel } = withReportedAnswers({ travel: fake.users, lookups: fake.lookups }, heed, () => 0);
-    fake.trouble = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
+    fake.faultFor = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
     for (let person = 0; person < 10; person += 1) await travel.patch(`t-${person}`, {});
-    expect(heed.admits(0)).toBe(true);
-    fake.trouble = () => down;
+    expect(heed.admit(0)).toBe(true);
+    fake.faultFor = () => down;
     for (let person = 0; person < 5; person += 1) await travel.patch(`t-${person}`, {});
-    expect(heed.admits(0)).toBe(false);
+    expect(heed.admit(0)).toBe(false);
   });
 });
 
@@ -121,16 +121,16 @@ describe('a connection whose travel API answers nobody', () => {
   it('pauses after five people in a row, for a second at first and half a minute at last', () => {
     const heed = circuitBreaker();
     silence(heed, 4);
-    expect(heed.admits(0)).toBe(true);
+    expect(heed.admit(0)).toBe(true);
     silence(heed, 5);
-    expect(heed.reason()).toBe('unanswered');
+    expect(heed.pauseReason()).toBe('unanswered');
     expect(probes(heed, down, 100_000)).toEqual([1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
   });
 
   it('does not pause for one person whose calls are never answered', () => {
     const heed = circuitBreaker();
     for (let time = 0; time < 50; time += 1) fail(heed, down, { now: time * 1_000 });
-    expect(heed.reason()).toBeUndefined();
+    expect(heed.pauseReason()).toBeUndefined();
   });
 
   it('does not pause while anybody is answered, be it by 500', () => {
@@ -139,36 +139,36 @@ describe('a connection whose travel API answers nobody', () => {
       silence(heed, 4);
       fail(heed, faulty, { subject: 'poor' });
     }
-    expect(heed.reason()).toBeUndefined();
+    expect(heed.pauseReason()).toBeUndefined();
   });
 
   it('pauses no longer when many that were under way together fail together', () => {
     const heed = circuitBreaker();
     silence(heed, 25);
-    expect([heed.admits(999), heed.admits(1_000)]).toEqual([false, true]);
+    expect([heed.admit(999), heed.admit(1_000)]).toEqual([false, true]);
   });
 
   it('goes on at the first answer, whoever gets it', () => {
     const heed = circuitBreaker();
-    const earlier = heed.begin();
+    const earlier = heed.beginCall();
     silence(heed, 5);
-    earlier.answered();
-    expect(heed.reason()).toBeUndefined();
+    earlier.recordAnswer();
+    expect(heed.pauseReason()).toBeUndefined();
   });
 
   it('leaves it alone for as long as it asks, once it asks', () => {
     const heed = circuitBreaker();
     silence(heed, 5);
-    expect(heed.admits(1_000)).toBe(true);
+    expect(heed.admit(1_000)).toBe(true);
     fail(heed, throttled(40_000), { now: 1_000 });
-    expect([heed.reason(), heed.admits(40_999), heed.admits(41_000)]).toEqual(['throttled', false, true]);
+    expect([heed.pauseReason(), heed.admit(40_999), heed.admit(41_000)]).toEqual(['throttled', false, true]);
   });
 });
 
 it('answers of 500 for any number of people stop nobody else', () => {
   const heed = circuitBreaker();
   for (let person = 0; person < 100; person += 1) fail(heed, faulty, { subject: `p${person}` });
-  expect([heed.reason(), heed.admits(0)]).toEqual([undefined, true]);
+  expect([heed.pauseReason(), heed.admit(0)]).toEqual([undefined, true]);
 });
 
 it('a credential that is refused for everybody pauses the connection until one call is let in', () => {
@@ -176,10 +176,10 @@ it('a credential that is refused for everybody pauses the connection until one c
   for (let person = 0; person < 5; person += 1) {
     fail(heed, { kind: 'unauthorized' }, { subject: `p${person}` });
   }
-  expect(heed.reason()).toBe('unauthorized');
-  expect(heed.admits(1_000)).toBe(true);
-  heed.begin().answered();
-  expect(heed.reason()).toBeUndefined();
+  expect(heed.pauseReason()).toBe('unauthorized');
+  expect(heed.admit(1_000)).toBe(true);
+  heed.beginCall().recordAnswer();
+  expect(heed.pauseReason()).toBeUndefined();
 });
 
 it('tells once when it begins and once when it ends', () => {
@@ -192,7 +192,7 @@ it('tells once when it begins and once when it ends', () => {
   probes(heed, down, 300_000);
   fail(heed, throttled(3_600_000), { now: 300_000 });
   probes(heed, throttled(5_000), 900_000);
-  expect(heed.admits(990_000)).toBe(true);
-  heed.begin().answered();
+  expect(heed.admit(990_000)).toBe(true);
+  heed.beginCall().recordAnswer();
   expect(told).toEqual(['unanswered 1000', 'end of unanswered', 'throttled 60000', 'end of throttled']);
 });

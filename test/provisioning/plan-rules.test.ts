@@ -8,7 +8,7 @@ const finance = { id: 'cc-1', name: 'Finance', archived: false };
 
 test('what no attribute was ever written for stays as it is in the travel service', () =>
   withFixture(async ({ bridge, travel, traveler, patch }) => {
-    travel.add({ email: 'ada@corp.example', phoneNumber: '+33 1 23 45 67 89', currency: 'EUR' });
+    travel.addTraveler({ email: 'ada@corp.example', phoneNumber: '+33 1 23 45 67 89', currency: 'EUR' });
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, { nickName: 'Countess', name: { givenName: 'Ada', familyName: 'King' } });
     expect(await traveler(ada.id)).toMatchObject({
@@ -21,12 +21,12 @@ test('what no attribute was ever written for stays as it is in the travel servic
 test('custom fields and roles of others are carried along, read just before', () =>
   withFixture(
     async ({ bridge, travel, traveler }) => {
-      travel.known.customFields.push(project);
+      travel.lookupData.customFields.push(project);
       const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
       const now = await traveler(ada.id);
       if (!now) throw new Error('no traveler');
       const foreign = { customFieldId: 'cf-9', values: [{ data: 'by hand' }] };
-      travel.people.set(now.id, {
+      travel.travelers.set(now.id, {
         ...now,
         roles: ['premium'],
         customFields: [...(now.customFields ?? []), foreign],
@@ -53,21 +53,21 @@ test('a role that goes is taken away, and no other', () =>
     const ada = await bridge.users.create(users, person('Ada', roles('organizer', 'premium')));
     const now = await traveler(ada.id);
     if (!now) throw new Error('no traveler');
-    travel.people.set(now.id, { ...now, roles: [...(now.roles ?? []), 'guestCreator'] });
+    travel.travelers.set(now.id, { ...now, roles: [...(now.roles ?? []), 'guestCreator'] });
     await patch(ada.id, roles('premium'));
     expect((await traveler(ada.id))?.roles).toEqual(['premium', 'guestCreator']);
   }));
 
 test('a rule that goes releases its field: the value stays and is nobody’s', () =>
   withFixture(async ({ bridge, travel, traveler, identity, patch }) => {
-    travel.known = {
-      ...travel.known,
+    travel.lookupData = {
+      ...travel.lookupData,
       customFields: [project],
       scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
     };
     const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
     expect((await identity(ada.id)).applied).toHaveProperty(['customFields.cf-1']);
-    travel.known = { ...travel.known, scimUserMappings: [] };
+    travel.lookupData = { ...travel.lookupData, scimUserMappings: [] };
     travel.calls.length = 0;
     await patch(ada.id, { title: 'Looms' });
     expect(travel.writes()).toEqual([]);
@@ -79,10 +79,10 @@ test('a rule that goes releases its field: the value stays and is nobody’s', (
 
 test('a name that is no longer found keeps what was sent, while its source is unchanged', () =>
   withFixture(async ({ bridge, travel, traveler, patch, findings }) => {
-    travel.known = { ...travel.known, costCenters: [finance] };
+    travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     const costCenter = (name: string) => ({ [urns.enterprise]: { costCenter: name } });
     const ada = await bridge.users.create(users, person('Ada', costCenter('Finance')));
-    travel.known = { ...travel.known, costCenters: [{ ...finance, name: 'Money' }] };
+    travel.lookupData = { ...travel.lookupData, costCenters: [{ ...finance, name: 'Money' }] };
     await patch(ada.id, { nickName: 'Countess' });
     expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
     await patch(ada.id, costCenter('Nowhere'));
@@ -92,14 +92,14 @@ test('a name that is no longer found keeps what was sent, while its source is un
 
 test('an id sticks to its source value though the name becomes another’s', () =>
   withFixture(async ({ bridge, travel, traveler, patch }) => {
-    travel.known = { ...travel.known, costCenters: [finance] };
+    travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     const ada = await bridge.users.create(
       users,
       person('Ada', { [urns.enterprise]: { costCenter: 'Finance' } }),
     );
     const renamed = { ...finance, name: 'Old Finance' };
-    travel.known = {
-      ...travel.known,
+    travel.lookupData = {
+      ...travel.lookupData,
       costCenters: [renamed, { id: 'cc-2', name: 'Finance', archived: false }],
     };
     await patch(ada.id, { nickName: 'Countess' });
@@ -109,7 +109,7 @@ test('an id sticks to its source value though the name becomes another’s', () 
 test('what is not found is looked up once more in fresh lookups', () =>
   withFixture(async ({ bridge, travel, traveler }) => {
     travel.beforeRefresh = () => {
-      travel.known = { ...travel.known, costCenters: [finance] };
+      travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     };
     const ada = await bridge.users.create(
       users,
@@ -122,13 +122,13 @@ test('a value that the travel API spells its own way is not sent again, and is n
   withFixture(async ({ bridge, travel, findings, patch }) => {
     const phoneNumbers = [{ value: '+33123456789', type: 'work' }];
     const ada = await bridge.users.create(users, person('Ada', { phoneNumbers }));
-    for (const one of travel.people.values()) if (one.phoneNumber) one.phoneNumber = '(33) 123456789';
+    for (const one of travel.travelers.values()) if (one.phoneNumber) one.phoneNumber = '(33) 123456789';
     const bob = await bridge.users.create(users, person('Bob'));
     const { patch: send } = travel.users;
     travel.users.patch = async (id, body) => {
       const answer = await send(id, body);
       const spelled = answer.kind === 'ok' && { ...answer.value, phoneNumber: '(33) 123456789' };
-      if (spelled) travel.people.set(id, spelled);
+      if (spelled) travel.travelers.set(id, spelled);
       return spelled ? { kind: 'ok', value: spelled } : answer;
     };
     await patch(bob.id, { phoneNumbers });
@@ -140,11 +140,11 @@ test('a value that the travel API spells its own way is not sent again, and is n
   }));
 
 test('drift is reported, not corrected, and what the IdP changes later is sent', () =>
-  withFixture(async ({ bridge, travel, traveler, findings, imported, patch }) => {
+  withFixture(async ({ bridge, travel, traveler, findings, importTravelers: imported, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const now = await traveler(ada.id);
     if (!now) throw new Error('no traveler');
-    travel.people.set(now.id, { ...now, lastName: 'Byron' });
+    travel.travelers.set(now.id, { ...now, lastName: 'Byron' });
     await imported();
     expect(await findings(ada.id)).toEqual(['lastName: drift']);
     expect(travel.writes()).toHaveLength(1);
@@ -178,10 +178,10 @@ test('a refused value is tried again when the lookups change', () =>
     refuseLang(travel, 'fr');
     const ada = await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     expect((await identity(ada.id)).state).toBe('refused');
-    travel.trouble = () => undefined;
+    travel.faultFor = () => undefined;
     await patch(ada.id, { nickName: 'one' });
     expect(await traveler(ada.id)).not.toHaveProperty('lang');
-    travel.known = { ...travel.known, costCenters: [finance] };
+    travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     await patch(ada.id, { nickName: 'two' });
     expect((await traveler(ada.id))?.lang).toBe('fr');
     expect((await identity(ada.id)).state).toBe('synced');
@@ -196,6 +196,6 @@ test('the trace of the last translation is kept with the outcome', () =>
 
 function refuseLang(travel: Parameters<Parameters<typeof withFixture>[0]>[0]['travel'], lang: string): void {
   const message = 'not spoken here';
-  travel.trouble = ({ body }) =>
+  travel.faultFor = ({ body }) =>
     body?.lang === lang ? { kind: 'invalid', fields: [{ field: 'lang', code: 'lang', message }] } : undefined;
 }

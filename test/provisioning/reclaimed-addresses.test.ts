@@ -8,7 +8,7 @@ test('an address that an archived leaver holds is a finding with a remedy, and n
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, { active: false });
     const bob = await fixture.bridge.users.create(users, person('Bob', emailsOf(address)));
-    await fixture.pass(61_000);
+    await fixture.reconcileAfter(61_000);
     expect(await fixture.findings(bob.id)).toContain('email: emailHeldByLeaver');
     expect((await fixture.traveler(ada.id))?.email).toBe(address);
     expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Bob'));
@@ -20,15 +20,15 @@ test('where addresses are reclaimed the leaver parks theirs, and waits for it wh
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       await fixture.patch(ada.id, { active: false });
       const bob = await fixture.bridge.users.create(users, person('Bob', emailsOf(address)));
-      for (let round = 0; round < 3; round += 1) await fixture.pass(61_000);
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
       expect((await fixture.traveler(bob.id))?.email).toBe(address);
       expect((await fixture.traveler(ada.id))?.email).toMatch(/@jetbridge\.invalid$/);
       await fixture.patch(ada.id, { active: true });
-      for (let round = 0; round < 3; round += 1) await fixture.pass(61_000);
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
       expect(await fixture.findings(ada.id)).toContain('email: emailTaken');
       expect((await fixture.traveler(ada.id))?.archived).toBe(false);
       await fixture.patch(bob.id, emailsOf(addressOf('Bob')));
-      for (let round = 0; round < 3; round += 1) await fixture.pass(61_000);
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
       expect((await fixture.traveler(ada.id))?.email).toBe(address);
       expect(await fixture.findings(ada.id)).toEqual([]);
     },

@@ -24,7 +24,7 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
 );
 
 test('a manager who arrives after the report is followed', () =>
-  withFixture(async ({ bridge, traveler, findings, pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy('00uBoss')));
     expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
     const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
@@ -34,8 +34,8 @@ test('a manager who arrives after the report is followed', () =>
   }));
 
 test('a manager who arrives while the report is being made is followed', () =>
-  withFixture(async ({ bridge, travel, traveler, pass, quiet }) => {
-    const held = travel.hold('create');
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, waitForLeases: quiet }) => {
+    const held = travel.holdCall('create');
     const posted = bridge.users.create(users, person('Ada', managedBy('00uBoss')));
     await held.reached;
     const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
@@ -47,7 +47,7 @@ test('a manager who arrives while the report is being made is followed', () =>
   }));
 
 test('a manager without a traveler is followed once there is one', () =>
-  withFixture(async ({ bridge, traveler, findings, pass, patch }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass, patch }) => {
     const { emails: _, ...pending } = person('Boss', { userName: 'boss' });
     const boss = await bridge.users.create(users, pending);
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -59,7 +59,7 @@ test('a manager without a traveler is followed once there is one', () =>
   }));
 
 test('a manager who gets the name that a report gave is followed', () =>
-  withFixture(async ({ bridge, traveler, pass, patch }) => {
+  withFixture(async ({ bridge, traveler, reconcileAfter: pass, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy('E-17')));
     await patch(boss.id, { externalId: 'E-17' });
@@ -68,27 +68,27 @@ test('a manager who gets the name that a report gave is followed', () =>
   }));
 
 test('a manager who is found by an import is followed', () =>
-  withFixture(async ({ bridge, travel, traveler, imported }) => {
+  withFixture(async ({ bridge, travel, traveler, importTravelers: imported }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
-    const boss = travel.add({ email: addressOf('Boss') });
+    const boss = travel.addTraveler({ email: addressOf('Boss') });
     await imported();
     expect((await traveler(ada.id))?.managerId).toBe(boss.id);
   }));
 
 test('a manager who was found by an import and vanished is taken from the report', () =>
-  withFixture(async ({ bridge, travel, traveler, imported, clock }) => {
-    const boss = travel.add({ email: addressOf('Boss') });
+  withFixture(async ({ bridge, travel, traveler, importTravelers: imported, clock }) => {
+    const boss = travel.addTraveler({ email: addressOf('Boss') });
     await imported();
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     expect((await traveler(ada.id))?.managerId).toBe(boss.id);
-    travel.people.delete(boss.id);
+    travel.travelers.delete(boss.id);
     clock.advance(60_000);
     await imported();
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
 test('a manager who is deleted is taken from the report, with a finding', () =>
-  withFixture(async ({ bridge, traveler, findings, pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     await bridge.users.remove(users, boss.id);
@@ -98,10 +98,10 @@ test('a manager who is deleted is taken from the report, with a finding', () =>
   }));
 
 test('a manager whose DELETE the travel API refuses stays the manager', () =>
-  withFixture(async ({ bridge, travel, traveler, pass }) => {
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
-    travel.trouble = ({ id, verb }) =>
+    travel.faultFor = ({ id, verb }) =>
       verb === 'patch' && id === boss.travelUserId ? { kind: 'forbidden' } : undefined;
     await expect(bridge.users.remove(users, boss.id)).rejects.toMatchObject({ kind: 'refused' });
     await pass(0);
@@ -110,7 +110,7 @@ test('a manager whose DELETE the travel API refuses stays the manager', () =>
   }));
 
 test('a manager who is deactivated stays the manager', () =>
-  withFixture(async ({ bridge, traveler, patch, pass }) => {
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     await patch(boss.id, { active: false });
@@ -120,7 +120,7 @@ test('a manager who is deactivated stays the manager', () =>
   }));
 
 test('a manager who is hired again is followed', () =>
-  withFixture(async ({ bridge, traveler, findings, pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     await bridge.users.remove(users, boss.id);
@@ -132,10 +132,10 @@ test('a manager who is hired again is followed', () =>
   }));
 
 test('a manager whose traveler was made anew is followed', () =>
-  withFixture(async ({ bridge, travel, traveler, pass, patch }) => {
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
-    travel.people.delete(boss.travelUserId ?? '');
+    travel.travelers.delete(boss.travelUserId ?? '');
     await patch(boss.id, { preferredLanguage: 'fr' });
     await pass(0);
     const { travelUserId } = await bridge.users.read(users, boss.id);
@@ -144,10 +144,10 @@ test('a manager whose traveler was made anew is followed', () =>
   }));
 
 test('a manager whose traveler is gone for good is taken from the report', () =>
-  withFixture(async ({ bridge, travel, traveler, patch, pass }) => {
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
-    travel.people.delete(boss.travelUserId ?? '');
+    travel.travelers.delete(boss.travelUserId ?? '');
     await patch(boss.id, { active: false });
     await pass(0);
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
@@ -163,32 +163,34 @@ test('nobody is their own manager', () =>
 test.each([2, 3])(
   'a circle of %i managers is left open, with a finding, and closes when one steps out',
   (size) =>
-    withFixture(async ({ bridge, traveler, findings, pass, patch, imported }) => {
-      const names = ['Ada', 'Bob', 'Cy'].slice(0, size);
-      const ids: string[] = [];
-      for (const [index, name] of names.entries()) {
-        const boss = addressOf(names[(index + 1) % size] ?? '');
-        ids.push((await bridge.users.create(users, person(name, managedBy(boss)))).id);
-      }
-      await pass(0);
-      const bosses = async () => Promise.all(ids.map(async (id) => (await traveler(id))?.managerId));
-      const without = (await bosses()).indexOf(undefined);
-      expect((await bosses()).filter((boss) => boss !== undefined)).toHaveLength(size - 1);
-      expect(await findings(ids[without] ?? '')).toEqual(['managerId: managerCircle']);
-      const [leaver, victim] = [ids[(without + 1) % size] ?? '', ids[without] ?? ''];
-      await patch(leaver, { [urns.enterprise]: {} });
-      await pass(0);
-      await imported();
-      expect((await traveler(victim))?.managerId).toBe((await traveler(leaver))?.id);
-      expect(await findings(victim)).toEqual([]);
-    }),
+    withFixture(
+      async ({ bridge, traveler, findings, reconcileAfter: pass, patch, importTravelers: imported }) => {
+        const names = ['Ada', 'Bob', 'Cy'].slice(0, size);
+        const ids: string[] = [];
+        for (const [index, name] of names.entries()) {
+          const boss = addressOf(names[(index + 1) % size] ?? '');
+          ids.push((await bridge.users.create(users, person(name, managedBy(boss)))).id);
+        }
+        await pass(0);
+        const bosses = async () => Promise.all(ids.map(async (id) => (await traveler(id))?.managerId));
+        const without = (await bosses()).indexOf(undefined);
+        expect((await bosses()).filter((boss) => boss !== undefined)).toHaveLength(size - 1);
+        expect(await findings(ids[without] ?? '')).toEqual(['managerId: managerCircle']);
+        const [leaver, victim] = [ids[(without + 1) % size] ?? '', ids[without] ?? ''];
+        await patch(leaver, { [urns.enterprise]: {} });
+        await pass(0);
+        await imported();
+        expect((await traveler(victim))?.managerId).toBe((await traveler(leaver))?.id);
+        expect(await findings(victim)).toEqual([]);
+      },
+    ),
 );
 
 test('two who name each other in the same moment make no circle', () =>
-  withFixture(async ({ bridge, travel, traveler, patch, pass }) => {
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const bob = await bridge.users.create(users, person('Bob'));
-    const held = travel.hold('patch');
+    const held = travel.holdCall('patch');
     const first = patch(ada.id, managedBy(bob.id));
     await held.reached;
     await patch(bob.id, managedBy(ada.id));
@@ -200,7 +202,7 @@ test('two who name each other in the same moment make no circle', () =>
   }));
 
 test('a later namesake changes nobody’s manager', () =>
-  withFixture(async ({ bridge, traveler, patch, pass }) => {
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss', { externalId: 'chief' }));
     const ada = await bridge.users.create(users, person('Ada', managedBy('chief')));
     await patch(boss.id, { externalId: 'former' });

@@ -16,7 +16,7 @@ const roles = { allow: ['organizer'], map: { Planner: 'organizer' } };
 
 async function rehearsed(fixture: ProvisioningFixture, mapping?: JsonObject): Promise<MappingPreview> {
   const wish = mapping ? { mapping: mappingOf(mapping), examples: 100 } : { examples: 100 };
-  const outcome = await fixture.bridge.rehearser.run(fixture.connection, wish);
+  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, wish);
   if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
   return outcome;
 }
@@ -26,8 +26,8 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
   fixture.travel.calls.length = 0;
-  await fixture.bridge.run().stop();
-  await fixture.bridge.settleDue();
+  await fixture.bridge.startBackground().stop();
+  await fixture.bridge.reconcileDue();
   const written = new Set(fixture.travel.writes().map(({ id }) => id));
   const { identities } = await fixture.store.identities.findPage(users, 0, 100);
   return identities.filter(({ travelId }) => written.has(travelId)).map(({ id }) => id);
@@ -39,11 +39,11 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
  */
 async function fill(fixture: ProvisioningFixture): Promise<void> {
   const { bridge, travel, store, clock } = fixture;
-  travel.known = lookups;
+  travel.lookupData = lookups;
   for (const name of ['Root', 'Chief', 'Old']) {
-    travel.add({ email: addressOf(name), firstName: name, roles: name === 'Old' ? [] : ['admin'] });
+    travel.addTraveler({ email: addressOf(name), firstName: name, roles: name === 'Old' ? [] : ['admin'] });
   }
-  await fixture.imported();
+  await fixture.importTravelers();
   const idOf = async (name: string) => {
     const [one] = await store.identities.find(users, { by: 'userName', value: addressOf(name) });
     return one?.id ?? '';
@@ -57,7 +57,7 @@ async function fill(fixture: ProvisioningFixture): Promise<void> {
   for (const id of leavers) await fixture.patch(id, { active: false });
   const [, , , dan = ''] = leavers;
   await store.holds.decide(users, { ids: [dan] }, 'discarded', clock.now());
-  await bridge.settleDue();
+  await bridge.reconcileDue();
   await fixture.patch(await idOf('Root'), { ...emailsOf('new@corp.example'), roles: [{ value: 'Planner' }] });
   await expect(fixture.patch(await idOf('Chief'), { active: false, title: 'Buyer' })).rejects.toMatchObject({
     kind: 'refused',

@@ -23,7 +23,7 @@ async function rehearsed(
   examples = 100,
 ): Promise<MappingPreview> {
   const wish = mapping ? { mapping: mappingOf(mapping), examples } : { examples };
-  const outcome = await fixture.bridge.rehearser.run(fixture.connection, wish);
+  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, wish);
   if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
   return outcome;
 }
@@ -36,8 +36,8 @@ async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Pro
 
 /** Runs the background until it has followed the rules and worked off what that made due. */
 async function follow(fixture: ProvisioningFixture): Promise<void> {
-  await fixture.bridge.run().stop();
-  await fixture.bridge.settleDue();
+  await fixture.bridge.startBackground().stop();
+  await fixture.bridge.reconcileDue();
 }
 
 async function everything(fixture: ProvisioningFixture): Promise<unknown> {
@@ -45,12 +45,12 @@ async function everything(fixture: ProvisioningFixture): Promise<unknown> {
   const references = await Promise.all(
     identities.map(({ id }) => fixture.store.references.findRows(users, id)),
   );
-  return { identities, references, people: [...fixture.travel.people.values()] };
+  return { identities, references, people: [...fixture.travel.travelers.values()] };
 }
 
 function withOwnFixture(test: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
   return withFixture(async (fixture) => {
-    fixture.travel.known = lookups;
+    fixture.travel.lookupData = lookups;
     await test(fixture);
   });
 }
@@ -129,7 +129,7 @@ test('that somebody came from another connection is a finding under any mapping'
       await bridge.users.remove(users, ada.id);
       const moved = await bridge.users.create('other', person('Ada'));
       expect(await findings(moved.id, 'other')).toEqual(['*: movedFrom']);
-      const outcome = await bridge.rehearser.run(connectionOf('other'), { examples: 10 });
+      const outcome = await bridge.mappingPreviewer.run(connectionOf('other'), { examples: 10 });
       expect(outcome).toMatchObject({ people: 1, changed: 0, findings: [] });
     },
     { more: ['other'] },
@@ -150,7 +150,7 @@ test('people who get a traveler at last, or none any more, are counted apart fro
   withOwnFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const eve = await bridge.users.create(users, { userName: 'eve', nickName: 'eve@corp.example' });
-    travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     const fay = await bridge.users.create(users, person('Fay'));
     const rule = { scimAttribute: 'nickName', userAttribute: 'email' };
     const outcome = await rehearsed(fixture, { scimUserMapping: [{ ...rule }] });
@@ -194,7 +194,7 @@ test('an address that another traveler has would not be sent', () =>
 
 test('a value that the travel API refused would be sent again', () =>
   withOwnFixture(async (fixture) => {
-    fixture.travel.trouble = ({ body }) =>
+    fixture.travel.faultFor = ({ body }) =>
       body?.lang === 'fr'
         ? { kind: 'invalid', fields: [{ field: 'lang', code: 'enum', message: 'no' }] }
         : undefined;
@@ -208,8 +208,8 @@ test('a value that the travel API refused would be sent again', () =>
 
 test('looks at nobody whom no IdP has written, or whom one has deleted', () =>
   withOwnFixture(async (fixture) => {
-    fixture.travel.add({ email: 'old@corp.example', firstName: 'Old' });
-    await fixture.imported();
+    fixture.travel.addTraveler({ email: 'old@corp.example', firstName: 'Old' });
+    await fixture.importTravelers();
     const gone = await fixture.bridge.users.create(users, person('Gone'));
     await fixture.bridge.users.remove(users, gone.id);
     expect(await rehearsed(fixture, { language: { default: 'fr' } })).toMatchObject({
@@ -240,7 +240,7 @@ test('keeps as few examples as are wanted, whatever the number of people, and te
     for (let index = 0; index < 120; index++)
       await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
     const heard: string[] = [];
-    const outcome = await fixture.bridge.rehearser.run(fixture.connection, {
+    const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, {
       mapping: mappingOf({ language: { default: 'fr' } }),
       examples: 2,
       onBatch: (looked, total) => heard.push(`${looked} of ${total}`),
@@ -260,7 +260,7 @@ test('lets others in while it goes on', () =>
       time += 5;
       return time;
     };
-    const slow = mappingPreviewer({ ...fixture.store, bases: rulesSnapshots(), runtime: { now } });
+    const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), runtime: { now } });
     let others = 0;
     // Not for ever, should it never end.
     const other = (): void => {
@@ -279,7 +279,7 @@ test('a travel API whose lookups were never read cannot be rehearsed for', () =>
       ...fixture.connection,
       lookups: { ...fixture.connection.lookups, current: async () => failure },
     };
-    expect(await fixture.bridge.rehearser.run(connection, { examples: 1 })).toEqual(failure);
+    expect(await fixture.bridge.mappingPreviewer.run(connection, { examples: 1 })).toEqual(failure);
   }));
 
 /** No two with the same address: who of several gets one that becomes free, a rehearsal cannot tell. */
@@ -306,7 +306,7 @@ test('what it tells comes true', () =>
         await fixture.bridge.users.create(users, person('Boss'));
         for (const [index, one] of people.entries())
           await fixture.bridge.users.create(users, desiredOf(index, one));
-        await fixture.pass(120_000);
+        await fixture.reconcileAfter(120_000);
         const told = await rehearsed(fixture, other);
         await startWith(fixture, other);
         expect((await rehearsed(fixture)).examples).toEqual(told.examples);

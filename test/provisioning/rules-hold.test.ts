@@ -41,8 +41,8 @@ async function crowd(
 
 /** Reads the rules and lookups anew, follows them, and works off what that made due. */
 async function follow(fixture: ProvisioningFixture): Promise<void> {
-  await fixture.bridge.run().stop();
-  await fixture.bridge.settleDue();
+  await fixture.bridge.startBackground().stop();
+  await fixture.bridge.reconcileDue();
 }
 
 async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Promise<void> {
@@ -53,7 +53,7 @@ async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Pro
 
 /** In how many travelers a field has a value. */
 function having(fixture: ProvisioningFixture, field: 'customFields' | 'costCenterId'): number {
-  const people = [...fixture.travel.people.values()];
+  const people = [...fixture.travel.travelers.values()];
   return people.filter((one) => {
     const value = one[field];
     return Array.isArray(value) ? value.length > 0 : Boolean(value);
@@ -70,7 +70,7 @@ function withCrowd(
   count = CROWD,
 ): Promise<void> {
   return withFixture(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, customFields: [title], costCenters: centers };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [title], costCenters: centers };
     const ids = await crowd(fixture, count);
     await follow(fixture);
     fixture.travel.calls.length = 0;
@@ -80,7 +80,7 @@ function withCrowd(
 
 test('a rule that would change 101 people waits for an admin, and nobody is touched', () =>
   withCrowd(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual(waiting(fixture));
     expect(fixture.travel.writes()).toEqual([]);
@@ -92,7 +92,7 @@ test('a rule that would change 101 people waits for an admin, and nobody is touc
 
 test('a rule that would change 100 people is followed at once', () =>
   withCrowd(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
     expect(having(fixture, 'customFields')).toBe(100);
@@ -100,7 +100,7 @@ test('a rule that would change 100 people is followed at once', () =>
 
 test('a write of the IdP uses the new rules while the others wait', () =>
   withCrowd(async (fixture, [ada = '']) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     await fixture.patch(ada, { title: 'Boss' });
     await fixture.bridge.users.create(users, person('New', { title: 'Joiner' }));
@@ -110,10 +110,10 @@ test('a write of the IdP uses the new rules while the others wait', () =>
 
 test('an approval lets everybody follow the rules', () =>
   withCrowd(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     expect(having(fixture, 'customFields')).toBe(CROWD);
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
@@ -121,7 +121,7 @@ test('an approval lets everybody follow the rules', () =>
 
 test('a change that is discarded is not followed, and asks no admin again; the next one does', () =>
   withCrowd(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     await fixture.store.holds.decide(users, { cause: 'rules' }, 'discarded', fixture.clock.now());
     await follow(fixture);
@@ -129,7 +129,7 @@ test('a change that is discarded is not followed, and asks no admin again; the n
     await follow(fixture);
     expect(fixture.travel.writes()).toEqual([]);
     expect(await counts(fixture)).toEqual([]);
-    fixture.travel.known = { ...fixture.travel.known, customFields: [{ ...title, name: 'Title' }] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [{ ...title, name: 'Title' }] };
     await follow(fixture);
     expect(fixture.travel.writes()).toEqual([]);
     expect(await counts(fixture)).toEqual(waiting(fixture));
@@ -138,12 +138,12 @@ test('a change that is discarded is not followed, and asks no admin again; the n
 test('lookups that lose their cost centers take none away, and the hold goes when they come back', () =>
   withCrowd(async (fixture, [ada = '']) => {
     expect(having(fixture, 'costCenterId')).toBe(CROWD);
-    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: [] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual(waiting(fixture));
     expect(having(fixture, 'costCenterId')).toBe(CROWD);
     expect(await fixture.findings(ada)).toEqual([]);
-    fixture.travel.known = { ...fixture.travel.known, costCenters: centers };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
     expect(fixture.travel.writes()).toEqual([]);
@@ -153,7 +153,7 @@ test('lookups that lose their cost centers take none away, and the hold goes whe
 test('lookups that shrink entry by entry take a value from no more than 100 people', () =>
   withCrowd(async (fixture) => {
     for (let left = 9; left >= 0; left -= 1) {
-      fixture.travel.known = { ...fixture.travel.known, costCenters: centers.slice(0, left) };
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers.slice(0, left) };
       fixture.clock.advance(1_000);
       await follow(fixture);
     }
@@ -164,7 +164,7 @@ test('lookups that shrink entry by entry take a value from no more than 100 peop
 test('small changes with time between them are no large one', () =>
   withCrowd(async (fixture) => {
     for (let left = 9; left >= 0; left -= 1) {
-      fixture.travel.known = { ...fixture.travel.known, costCenters: centers.slice(0, left) };
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers.slice(0, left) };
       fixture.clock.advance(10 * 60_000);
       await follow(fixture);
     }
@@ -174,9 +174,9 @@ test('small changes with time between them are no large one', () =>
 
 test('the same people changed twice in a moment are not counted twice', () =>
   withCrowd(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
-    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: [] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
     expect(having(fixture, 'customFields')).toBe(60);
@@ -200,10 +200,14 @@ test('a mapping file that was changed before a start waits, too; with the old on
 
 test('a rule that is removed leaves the values, so nothing waits', () =>
   withFixture(async (fixture) => {
-    fixture.travel.known = { ...fixture.travel.known, customFields: [title], scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = {
+      ...fixture.travel.lookupData,
+      customFields: [title],
+      scimUserMappings: [titleRule],
+    };
     await crowd(fixture);
     fixture.travel.calls.length = 0;
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
     expect(fixture.travel.writes()).toEqual([]);
@@ -212,15 +216,16 @@ test('a rule that is removed leaves the values, so nothing waits', () =>
 
 test('neither who was imported, nor who was never translated, nor what the IdP has written counts', () =>
   withCrowd(async (fixture, ids) => {
-    for (let n = 0; n < 101; n += 1) fixture.travel.add({ email: `t${n}@corp.example`, firstName: 'T' });
-    await fixture.imported();
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    for (let n = 0; n < 101; n += 1)
+      fixture.travel.addTraveler({ email: `t${n}@corp.example`, firstName: 'T' });
+    await fixture.importTravelers();
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     for (const id of ids.slice(0, 60)) await fixture.patch(id, { name: { givenName: 'N', familyName: 'M' } });
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
-    await fixture.bridge.run().stop();
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
+    await fixture.bridge.startBackground().stop();
     expect(await counts(fixture)).toEqual([]);
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(120_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(120_000);
     expect(having(fixture, 'customFields')).toBe(120);
   }, 120));
 
@@ -234,7 +239,7 @@ test('people who are on their way for another reason than a write of the IdP cou
       await fixture.store.leases.finish(users, id, id, identity.revision, outcome);
     }
     await fixture.store.reconcileQueue.markDirty(users, ids, now + 60_000);
-    fixture.travel.known = { ...fixture.travel.known, costCenters: [] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: [] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual(waiting(fixture));
   }));
@@ -243,7 +248,7 @@ test('a reconciliation that began before a change neither waits nor takes the pl
   withCrowd(async (fixture) => {
     const runtime = fixture.clock;
     const changes = rulesChanges({ ...fixture.store, runtime });
-    const { known } = fixture.travel;
+    const { lookupData: known } = fixture.travel;
     const old = toRulesSnapshot(fixture.connection, known);
     const next = toRulesSnapshot(fixture.connection, { ...known, costCenters: [] });
     expect(await changes.mayFollow(fixture.connection, old)).toBe(true);
@@ -264,20 +269,20 @@ test('a reconciliation that began before a change neither waits nor takes the pl
 test('values that the travel API refused before are sent again without an admin', () =>
   withCrowd(async (fixture) => {
     const refused = { field: 'costCenterId', code: 'invalid', message: 'no' };
-    fixture.travel.trouble = ({ verb, body }) =>
+    fixture.travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && body && 'costCenterId' in body ? { kind: 'invalid', fields: [refused] } : undefined;
-    fixture.travel.known = {
-      ...fixture.travel.known,
+    fixture.travel.lookupData = {
+      ...fixture.travel.lookupData,
       costCenters: [...centers, { id: 'cc-x', name: 'Other', archived: false }],
     };
     const { identities } = await fixture.store.identities.findPage(users, 0, 200);
     for (const { id } of identities) await fixture.patch(id, { [urns.enterprise]: { costCenter: 'Other' } });
     expect(await fixture.findings(identities[0]?.id ?? '')).toEqual(['costCenterId: refusedByTravelApi']);
-    fixture.travel.trouble = () => undefined;
-    fixture.travel.known = { ...fixture.travel.known, customFields: [] };
+    fixture.travel.faultFor = () => undefined;
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [] };
     await follow(fixture);
     expect(await counts(fixture)).toEqual([]);
-    expect([...fixture.travel.people.values()].filter((one) => one.costCenterId === 'cc-x')).toHaveLength(
+    expect([...fixture.travel.travelers.values()].filter((one) => one.costCenterId === 'cc-x')).toHaveLength(
       CROWD,
     );
   }));
@@ -286,20 +291,20 @@ test('somebody who waits for another cause goes on waiting for it while rules wa
   withCrowd(async (fixture, [ada = '', bob = '']) => {
     const roleOf = async (id: string, roles: string[]) => {
       const traveler = await fixture.traveler(id);
-      if (traveler) fixture.travel.people.set(traveler.id, { ...traveler, roles });
+      if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, roles });
     };
     await roleOf(ada, ['admin']);
     const refused = { kind: 'refused' };
     await expect(fixture.patch(ada, { active: false })).rejects.toMatchObject(refused);
-    fixture.travel.known = { ...fixture.travel.known, scimUserMappings: [titleRule] };
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
     await fixture.store.reconcileQueue.markDirty(users, [ada, bob], fixture.clock.now());
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     expect((await fixture.identity(ada)).hold?.cause).toBe('guarded');
     expect((await fixture.identity(bob)).hold?.cause).toBe('rules');
     await expect(fixture.patch(ada, { active: false })).rejects.toMatchObject(refused);
     await fixture.store.holds.decide(users, { ids: [ada] }, 'approved', fixture.clock.now());
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
     expect((await fixture.identity(bob)).hold?.cause).toBe('rules');
   }, CROWD + 1));

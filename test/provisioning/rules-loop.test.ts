@@ -39,7 +39,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 async function start(): Promise<void> {
-  background = fixture.bridge.run();
+  background = fixture.bridge.startBackground();
   await settled();
   await pass(SOONEST_MS);
   readings = 0;
@@ -58,15 +58,15 @@ test('rules are read anew at once when something changed, and else after a minut
 });
 
 test('two hundred changes in a moment are two readings, and the last of them is followed', async () => {
-  fixture.travel.known = { ...fixture.travel.known, customFields: [project] };
+  fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [project] };
   const { id } = await fixture.bridge.users.create('default', person('Ada', { title: 'Engines' }));
   await start();
   for (let n = 0; n < 200; n += 1) {
     background.refreshRules();
     await new Promise(setImmediate);
   }
-  fixture.travel.known = {
-    ...fixture.travel.known,
+  fixture.travel.lookupData = {
+    ...fixture.travel.lookupData,
     scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
   };
   background.refreshRules();
@@ -82,10 +82,10 @@ test('two hundred changes in a moment are two readings, and the last of them is 
 
 test('what the feed tells of two hundred changes is one reading, and of what is not looked up none', async () => {
   await start();
-  for (let n = 0; n < 200; n += 1) feed.tell('costCenter.updated');
+  for (let n = 0; n < 200; n += 1) feed.addEvent('costCenter.updated');
   await pass(FEED_MS);
   expect(readings).toBe(1);
-  for (let n = 0; n < 200; n += 1) feed.tell('projectCode.updated');
+  for (let n = 0; n < 200; n += 1) feed.addEvent('projectCode.updated');
   await pass(FEED_MS);
   await pass(FEED_MS);
   expect(readings).toBe(1);

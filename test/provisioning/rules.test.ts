@@ -5,19 +5,19 @@ const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false
 
 /** Runs the background until it has followed the rules and worked off what that made due. */
 async function followed(fixture: ProvisioningFixture): Promise<void> {
-  await fixture.bridge.run().stop();
-  await fixture.bridge.settleDue();
+  await fixture.bridge.startBackground().stop();
+  await fixture.bridge.reconcileDue();
 }
 
 test('a changed scimUserMapping collection is followed by everybody whom it concerns', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
-    travel.known = { ...travel.known, customFields: [project] };
+    travel.lookupData = { ...travel.lookupData, customFields: [project] };
     const ada = await bridge.users.create(users, person('Ada', { title: 'Engines' }));
     const bob = await bridge.users.create(users, person('Bob'));
     travel.calls.length = 0;
-    travel.known = {
-      ...travel.known,
+    travel.lookupData = {
+      ...travel.lookupData,
       scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
     };
     await followed(fixture);
@@ -46,8 +46,8 @@ test('a cost center that appears is followed by whoever named it', () =>
     const urn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
     const ada = await fixture.bridge.users.create(users, person('Ada', { [urn]: { costCenter: 'Finance' } }));
     expect(await fixture.findings(ada.id)).toEqual(['costCenterId: costCenterUnknown']);
-    fixture.travel.known = {
-      ...fixture.travel.known,
+    fixture.travel.lookupData = {
+      ...fixture.travel.lookupData,
       costCenters: [{ id: 'cc-1', name: 'Finance', archived: false }],
     };
     await followed(fixture);
@@ -59,8 +59,8 @@ test('new writes use the new rules at once', () =>
   withFixture(async (fixture) => {
     const { travel } = fixture;
     await fixture.bridge.users.create(users, person('Ada'));
-    travel.known = {
-      ...travel.known,
+    travel.lookupData = {
+      ...travel.lookupData,
       scimUserMappings: [{ scimAttribute: 'nickName', userAttribute: 'firstName' }],
     };
     const bob = await fixture.bridge.users.create(users, person('Bob', { nickName: 'Bobby' }));

@@ -14,7 +14,7 @@ async function crowd(fixture: ProvisioningFixture, count: number): Promise<strin
 }
 
 function archived({ travel }: ProvisioningFixture): number {
-  return [...travel.people.values()].filter((one) => one.archived).length;
+  return [...travel.travelers.values()].filter((one) => one.archived).length;
 }
 
 async function heldCount({ store }: ProvisioningFixture): Promise<number> {
@@ -32,7 +32,7 @@ async function decide(
   answer: 'approved' | 'discarded',
 ) {
   await store.holds.decide(users, { ids }, answer, clock.now());
-  await bridge.settleDue();
+  await bridge.reconcileDue();
 }
 
 const deactivate = (fixture: ProvisioningFixture, ids: string[]) =>
@@ -72,12 +72,12 @@ test('eight lanes that work at the bound let nobody more pass', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 24);
-      fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+      fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
       await deactivate(fixture, ids.slice(0, 20));
-      fixture.travel.trouble = () => undefined;
+      fixture.travel.faultFor = () => undefined;
       fixture.clock.advance(120_000);
       const other = fixture.replica();
-      await Promise.all([fixture.bridge.settleDue(), other.settleDue(), other.settleDue()]);
+      await Promise.all([fixture.bridge.reconcileDue(), other.reconcileDue(), other.reconcileDue()]);
       expect(archived(fixture)).toBe(BOUND);
       expect(await heldCount(fixture)).toBe(15);
     },
@@ -89,7 +89,7 @@ test('requests that come all at once let nobody more pass', () =>
     async (fixture) => {
       const ids = await crowd(fixture, 24);
       await Promise.all(ids.slice(0, 20).map((id) => fixture.patch(id, { active: false })));
-      await fixture.bridge.settleDue();
+      await fixture.bridge.reconcileDue();
       expect(archived(fixture)).toBe(BOUND);
       expect(await heldCount(fixture)).toBe(15);
     },
@@ -125,9 +125,9 @@ test.each(['a touch', 'an import', 'a restart'])('%s an hour later lets nobody p
     for (const id of held) {
       const traveler = await fixture.traveler(id);
       if (traveler && cause === 'an import')
-        fixture.travel.people.set(traveler.id, { ...traveler, phone: '+1' } as never);
+        fixture.travel.travelers.set(traveler.id, { ...traveler, phone: '+1' } as never);
     }
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(archived(fixture)).toBe(BOUND);
     expect((await heldIds(fixture)).toSorted()).toEqual(held.toSorted());
   }),
@@ -136,12 +136,12 @@ test.each(['a touch', 'an import', 'a restart'])('%s an hour later lets nobody p
 test('a call that fails leaves somebody held who was held', () =>
   withThreeHeld(async (fixture, _ids, [ada = '', ...held]) => {
     fixture.clock.advance(2 * HOUR_MS);
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     await fixture.store.imports.saveObserved(users, [{ id: ada, observed: undefined }], fixture.clock.now());
     await fixture.store.reconcileQueue.markDirty(users, [ada], fixture.clock.now());
-    await fixture.bridge.settleDue();
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(120_000);
+    await fixture.bridge.reconcileDue();
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(120_000);
     expect((await heldIds(fixture)).toSorted()).toEqual([ada, ...held].toSorted());
   }));
 
@@ -157,12 +157,12 @@ test('an approval archives at once, beyond the bound, and takes no place of it',
 
 test('an approval survives a travel API that is down, and a restart', () =>
   withThreeHeld(async (fixture, _ids, held) => {
-    fixture.travel.trouble = ({ verb }) =>
+    fixture.travel.faultFor = ({ verb }) =>
       verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
     await decide(fixture, held, 'approved');
     expect(archived(fixture)).toBe(BOUND);
     await fixture.restart();
-    await fixture.pass(120_000);
+    await fixture.reconcileAfter(120_000);
     expect(archived(fixture)).toBe(8);
   }));
 
@@ -174,7 +174,7 @@ test('what is discarded stays, whatever comes by, until the IdP writes again: th
     fixture.clock.advance(2 * HOUR_MS);
     await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
     await fixture.restart();
-    await fixture.imported();
+    await fixture.importTravelers();
     expect(archived(fixture)).toBe(BOUND);
     await fixture.patch(ada, { displayName: 'Somebody' });
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
@@ -194,7 +194,7 @@ test('a reactivation ends the wait, though the travel API is down', () =>
     await fixture.patch(ada, { active: true });
     expect(await heldCount(fixture)).toBe(2);
     expect((await fixture.identity(ada)).state).toBe('synced');
-    fixture.travel.trouble = () => ({ kind: 'unavailable', text: 'down' });
+    fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     await fixture.patch(bob, { active: true });
     expect(await heldCount(fixture)).toBe(1);
     expect(await heldIds(fixture)).not.toContain(bob);
@@ -225,12 +225,12 @@ test('an archive that fails and is tried again counts once', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 10);
-      fixture.travel.trouble = ({ verb }) =>
+      fixture.travel.faultFor = ({ verb }) =>
         verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
       await deactivate(fixture, ids.slice(0, 5));
-      for (let times = 0; times < 5; times += 1) await fixture.pass(120_000);
-      fixture.travel.trouble = () => undefined;
-      await fixture.pass(120_000);
+      for (let times = 0; times < 5; times += 1) await fixture.reconcileAfter(120_000);
+      fixture.travel.faultFor = () => undefined;
+      await fixture.reconcileAfter(120_000);
       expect(archived(fixture)).toBe(5);
       expect(await heldCount(fixture)).toBe(0);
     },
@@ -259,10 +259,10 @@ test('with deprovision "delete", deletions are held, those of archived travelers
       fixture.clock.advance(2 * HOUR_MS);
       expect(archived(fixture)).toBe(10);
       await remove(fixture, ids.slice(0, 10));
-      expect(fixture.travel.people.size).toBe(1 + 20 - BOUND);
+      expect(fixture.travel.travelers.size).toBe(1 + 20 - BOUND);
       expect(await heldCount(fixture)).toBe(5);
       await decide(fixture, await heldIds(fixture), 'approved');
-      expect(fixture.travel.people.size).toBe(1 + 10);
+      expect(fixture.travel.travelers.size).toBe(1 + 10);
     },
     { policies: { ...small, deprovision: 'delete' } },
   ));
@@ -273,7 +273,7 @@ test('a deactivation and the deletion that follows it take one place', () =>
       const ids = await crowd(fixture, 10);
       await deactivate(fixture, ids.slice(0, 5));
       await remove(fixture, ids.slice(0, 5));
-      expect(fixture.travel.people.size).toBe(6);
+      expect(fixture.travel.travelers.size).toBe(6);
       expect(await heldCount(fixture)).toBe(0);
     },
     { policies: { ...small, deprovision: 'delete' } },
@@ -298,7 +298,7 @@ test('somebody who is held, deleted and created again keeps the traveler, and no
     expect(back.travelUserId).toBe(traveler?.id);
     expect(await fixture.traveler(back.id)).toMatchObject({ archived: false });
     expect(await heldCount(fixture)).toBe(2);
-    await fixture.pass(2 * HOUR_MS);
+    await fixture.reconcileAfter(2 * HOUR_MS);
     expect(archived(fixture)).toBe(BOUND);
   }));
 
@@ -331,7 +331,7 @@ test('by default twenty may leave, and a restart forgets none of them', () =>
 test('while the connection pauses, nobody counts as held who was reactivated', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     const throttled = { kind: 'unavailable', text: '429', isThrottled: true, retryAfterMs: 60_000 } as const;
-    fixture.travel.trouble = () => throttled;
+    fixture.travel.faultFor = () => throttled;
     await fixture.bridge.users.create(users, person('Probe'));
     await fixture.patch(ada, { active: true });
     expect(await heldIds(fixture)).not.toContain(ada);

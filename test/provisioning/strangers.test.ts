@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const sent = { email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' };
 
 function travelers({ travel }: ProvisioningFixture) {
-  return [...travel.people.values()].slice(1);
+  return [...travel.travelers.values()].slice(1);
 }
 
 /** A person whose create fails without being carried out, while somebody makes a traveler of the same address by hand. */
@@ -25,11 +25,11 @@ async function failedBeside(
 ): Promise<string> {
   const { bridge, travel } = fixture;
   const start = Math.floor((travel.now?.() ?? 0) / 1_000) * 1_000;
-  travel.trouble = ({ verb }) => {
+  travel.faultFor = ({ verb }) => {
     if (verb !== 'create') return undefined;
     const createdAt = new Date(start + afterMs).toISOString().replace(/\.\d+Z$/, 'Z');
-    travel.add({ createdAt, email: addressOf('Ada'), ...stranger });
-    travel.trouble = () => undefined;
+    travel.addTraveler({ createdAt, email: addressOf('Ada'), ...stranger });
+    travel.faultFor = () => undefined;
     return down;
   };
   return (await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }))).id;
@@ -72,7 +72,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       inTime(async (fixture) => {
         const ada = await failedBeside(fixture, stranger, afterMs);
         await fixture.bridge.users.change(users, ada, () => person('Ada'), 'replace');
-        for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
         expect(only).toMatchObject({ ...stranger, firstName: 'Ada' });
@@ -90,7 +90,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       inTime(
         async (fixture) => {
           const ada = await failedBeside(fixture, stranger, afterMs);
-          for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+          for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
           expect(travelers(fixture)).toEqual([expect.objectContaining(stranger)]);
           expect(await fixture.identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
           expect(await fixture.findings(ada)).toEqual(['email: existingUser']);
@@ -105,7 +105,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       inTime(async (fixture) => {
         const ada = await failedBeside(fixture, stranger, afterMs);
         await fixture.patch(ada, emailsOf('ada.king@corp.example'));
-        for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
         const [other, own, ...others] = travelers(fixture);
         expect(others).toEqual([]);
         expect(other).toMatchObject({ ...stranger, email: addressOf('Ada') });
@@ -118,18 +118,18 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     inTime(async (fixture) => {
       const ada = await failedBeside(fixture, stranger, afterMs);
       await fixture.bridge.users.remove(users, ada);
-      for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
       expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived: false })]);
     }),
   );
 
   test('a lost create is still found, and the address corrected meanwhile is given to it', () =>
     inTime(async (fixture) => {
-      fixture.travel.trouble = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+      fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
       const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
-      fixture.travel.trouble = () => undefined;
+      fixture.travel.faultFor = () => undefined;
       await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
-      for (let round = 0; round < 4; round += 1) await fixture.pass(31_000);
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
       const linked = await fixture.traveler(ada.id);
       expect(linked).toMatchObject({ email: 'ada.king@corp.example' });
       // Without the time of the travel API it is in doubt, and so not ours.

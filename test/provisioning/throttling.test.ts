@@ -23,7 +23,7 @@ async function calls(
   for (let second = 1; second <= seconds; second += 1) {
     fixture.travel.calls.length = 0;
     fixture.clock.advance(1_000);
-    await fixture.bridge.settleDue();
+    await fixture.bridge.reconcileDue();
     made.push(...fixture.travel.calls.map((call) => ({ second, call })));
   }
   return made;
@@ -35,7 +35,7 @@ test('a travel API that asks to wait for an hour is asked after a minute, then e
   withFixture(async (fixture) => {
     const leo = await fixture.bridge.users.create(users, person('Leo'));
     const leoId = (await fixture.identity(leo.id)).travelId;
-    fixture.travel.trouble = () => throttled;
+    fixture.travel.faultFor = () => throttled;
     await fixture.bridge.users.create(users, person('Ada'));
     expect(reasons(fixture)).toEqual(['throttled']);
     await fixture.bridge.users.create(users, person('Bob'));
@@ -43,7 +43,7 @@ test('a travel API that asks to wait for an hour is asked after a minute, then e
     const made = await calls(fixture, 130);
     expect(made.map(({ second }) => second)).toEqual([60, 90, 120]);
     expect(made[0]?.call.id).toBe(leoId);
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     const [probe] = await calls(fixture, 30);
     expect(probe?.call.id).toBe(leoId);
     expect(reasons(fixture)).toEqual([undefined]);
@@ -52,18 +52,18 @@ test('a travel API that asks to wait for an hour is asked after a minute, then e
 
 test('a write of the IdP resets the back-off of that person, and never ends the pause', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => throttled;
+    fixture.travel.faultFor = () => throttled;
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.calls.length = 0;
     for (let second = 0; second < 59; second += 1) {
       fixture.clock.advance(1_000);
       await fixture.patch(ada.id, { nickName: `A${second}` });
-      await fixture.bridge.settleDue();
+      await fixture.bridge.reconcileDue();
     }
     expect(fixture.travel.calls).toEqual([]);
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', attempts: 0 });
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(1_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(1_000);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
@@ -75,10 +75,10 @@ test.each([
   withFixture(async (fixture) => {
     const eve = await fixture.bridge.users.create(users, person('Eve'));
     const { travelId } = await fixture.identity(eve.id);
-    fixture.travel.trouble = ({ id }) => (id === travelId ? failure : undefined);
+    fixture.travel.faultFor = ({ id }) => (id === travelId ? failure : undefined);
     for (let change = 0; change < 20; change += 1) {
       await fixture.patch(eve.id, { preferredLanguage: change % 2 ? 'fr' : 'de' });
-      await fixture.pass(100);
+      await fixture.reconcileAfter(100);
     }
     expect(reasons(fixture)).toEqual([undefined]);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -86,15 +86,15 @@ test.each([
     await calls(fixture, 200);
     const { nextAttemptAt = 0 } = await fixture.identity(eve.id);
     expect(nextAttemptAt - fixture.clock.now()).toBeLessThanOrEqual(60_000);
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(60_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(60_000);
     expect((await fixture.identity(eve.id)).state).toBe('synced');
   }),
 );
 
 test('500 for everybody stops nobody: each backs off alone', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => faulty;
+    fixture.travel.faultFor = () => faulty;
     for (const name of ['Ada', 'Bob', 'Cy', 'Di', 'Ed', 'Flo', 'Gil'])
       await fixture.bridge.users.create(users, person(name));
     expect(fixture.travel.writes()).toHaveLength(7);
@@ -103,7 +103,7 @@ test('500 for everybody stops nobody: each backs off alone', () =>
 
 test('429 for a page of an import pauses the connection, and an import of a paused one makes no call', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = ({ verb }) => (verb === 'page' ? throttled : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'page' ? throttled : undefined);
     await fixture.bridge.importer.run(fixture.connection);
     expect(reasons(fixture)).toEqual(['throttled']);
     fixture.travel.calls.length = 0;
@@ -119,16 +119,16 @@ test('429 for a page of an import pauses the connection, and an import of a paus
     });
     expect(fixture.travel.calls).toEqual([]);
     // The people in the queue come first; who has nothing in it is probed for by the import.
-    fixture.travel.trouble = () => undefined;
-    await fixture.pass(60_000);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(60_000);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
 test('an import probes where nobody is in the queue', () =>
   withFixture(async (fixture) => {
-    fixture.travel.trouble = () => throttled;
+    fixture.travel.faultFor = () => throttled;
     await fixture.bridge.importer.run(fixture.connection);
-    fixture.travel.trouble = () => undefined;
+    fixture.travel.faultFor = () => undefined;
     fixture.clock.advance(62_000);
     expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ complete: true });
     expect(reasons(fixture)).toEqual([undefined]);
@@ -138,8 +138,8 @@ test('429 for a reading of the feed pauses the connection', async () => {
   const feed = fakeFeed();
   await withFixture(
     async (fixture) => {
-      feed.trouble = () => throttled;
-      const background = fixture.bridge.run();
+      feed.faultFor = () => throttled;
+      const background = fixture.bridge.startBackground();
       try {
         for (let turn = 0; turn < 300 && reasons(fixture)[0] === undefined; turn += 1)
           await new Promise(setImmediate);

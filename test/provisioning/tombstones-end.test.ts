@@ -10,7 +10,7 @@ test('a tombstone ends 400 days after the deletion, and its traveler stays archi
   withFixture(async ({ bridge, store, clock, travel }) => {
     const ada = await bridge.users.create('default', person('Ada'));
     await bridge.users.remove('default', ada.id);
-    const background = bridge.run();
+    const background = bridge.startBackground();
     await settled();
     clock.advance(400 * DAY - 60_000);
     await settled();
@@ -18,7 +18,7 @@ test('a tombstone ends 400 days after the deletion, and its traveler stays archi
     clock.advance(2 * 60 * 60_000);
     await settled();
     expect(await store.identities.findById('default', ada.id)).toBeUndefined();
-    expect(travel.people.get(ada.travelUserId ?? '')).toMatchObject({ archived: true });
+    expect(travel.travelers.get(ada.travelUserId ?? '')).toMatchObject({ archived: true });
     await background.stop();
   }));
 
@@ -30,5 +30,5 @@ test('whoever returns after that is given the archived traveler like anybody who
     await store.retention.expireTombstones('default', { before: now() + 1, now: now(), limit: 10 });
     const back = await bridge.users.create('default', person('Ada'));
     expect(back.travelUserId).toBe(ada.travelUserId);
-    expect(travel.people.get(ada.travelUserId ?? '')).toMatchObject({ archived: false });
+    expect(travel.travelers.get(ada.travelUserId ?? '')).toMatchObject({ archived: false });
   }));

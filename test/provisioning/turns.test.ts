@@ -12,7 +12,7 @@ function gate() {
 
 test('work that is short waits for nobody', async () => {
   const time = clock();
-  const { take } = scanQueue(time);
+  const { run: take } = scanQueue(time);
   const { opened, open } = gate();
   const long = take('okta', async (step) => {
     time.advance(5);
@@ -31,7 +31,7 @@ test('work that is short waits for nobody', async () => {
 
 test('long work of one connection is done one after the other, that of another at the same time', async () => {
   const time = clock();
-  const { take } = scanQueue(time);
+  const { run: take } = scanQueue(time);
   const done: string[] = [];
   const { opened, open } = gate();
   const work = (name: string, connection: string, wait: Promise<void>) =>
@@ -53,7 +53,7 @@ test('long work of one connection is done one after the other, that of another a
 
 test('work that fails gives its turn back', async () => {
   const time = clock();
-  const { take } = scanQueue(time);
+  const { run: take } = scanQueue(time);
   const failing = take('okta', async (step) => {
     time.advance(5);
     await step();
@@ -70,7 +70,7 @@ test('work that fails gives its turn back', async () => {
 
 test('others are let in every 5 ms', async () => {
   const time = clock();
-  const { take } = scanQueue(time);
+  const { run: take } = scanQueue(time);
   let others = 0;
   let isOver = false;
   const other = () => {
@@ -90,7 +90,7 @@ test('others are let in every 5 ms', async () => {
 
 test('beyond 5 seconds, waiting included, it is too many', async () => {
   const time = clock();
-  const { take } = scanQueue(time);
+  const { run: take } = scanQueue(time);
   let steps = 0;
   const endless = take('okta', async (step) => {
     for (;;) {

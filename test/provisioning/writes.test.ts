@@ -1,4 +1,4 @@
-import { addressOf, desiredOf, emailsOf, everybody, person, withFixture } from '../fixtures/provisioning.ts';
+import { addressOf, allUsers, desiredOf, emailsOf, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
 
@@ -101,7 +101,7 @@ test('a userName is taken in any case, by POST and by PATCH, and nothing is stor
     await expect(bridge.users.create(users, again)).rejects.toMatchObject({ kind: 'conflict' });
     await expect(patch(bob.id, { userName: 'ADA@CORP.example' })).rejects.toMatchObject({ kind: 'conflict' });
     expect(await bridge.users.read(users, bob.id)).toEqual(bob);
-    expect((await bridge.users.list(users, everybody())).total).toBe(2);
+    expect((await bridge.users.list(users, allUsers())).total).toBe(2);
     expect(travel.calls).toHaveLength(calls);
   }));
 
@@ -113,7 +113,7 @@ test('a change of a userName to another case of itself is no conflict', () =>
   }));
 
 test('of writers at the same time none is lost', () =>
-  withFixture(async ({ bridge, traveler, patch, pass }) => {
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const names = ['nickName', 'title', 'userType', 'locale', 'timezone', 'division'];
     await Promise.all(names.map((name) => patch(ada.id, { [name]: 'fr' })));
@@ -131,12 +131,12 @@ test('of POSTs of one userName at the same time one wins', () =>
     expect(
       posts.filter((post) => post.status === 'rejected' && post.reason.kind === 'conflict'),
     ).toHaveLength(2);
-    expect(travel.people.size).toBe(2);
+    expect(travel.travelers.size).toBe(2);
   }));
 
 test('a POST is answered within the budget while the travel API hangs, and arrives later', () =>
-  withFixture(async ({ bridge, travel, clock, identity, traveler, quiet }) => {
-    const held = travel.hold('create');
+  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases: quiet }) => {
+    const held = travel.holdCall('create');
     const answer = bridge.users.create(users, person('Ada'));
     await held.reached;
     clock.advance(799);
@@ -151,9 +151,9 @@ test('a POST is answered within the budget while the travel API hangs, and arriv
   }));
 
 test('a write while another is under way is answered, and arrives after it', () =>
-  withFixture(async ({ bridge, travel, clock, identity, traveler, quiet, patch }) => {
+  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases: quiet, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
-    const held = travel.hold('patch');
+    const held = travel.holdCall('patch');
     const slow = patch(ada.id, { preferredLanguage: 'fr' });
     await held.reached;
     await patch(ada.id, { preferredLanguage: 'en' });
@@ -162,7 +162,7 @@ test('a write while another is under way is answered, and arrives after it', () 
     held.release();
     await quiet();
     expect((await identity(ada.id)).state).toBe('dirty');
-    await bridge.settleDue();
+    await bridge.reconcileDue();
     expect((await traveler(ada.id))?.lang).toBe('en');
     expect((await identity(ada.id)).state).toBe('synced');
   }));

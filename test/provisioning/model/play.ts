@@ -1,6 +1,6 @@
 import { ProvisioningError } from '../../../src/provisioning/provisioning-error.ts';
 import { type ScimResource, urns } from '../../../src/schema/resource.ts';
-import type { Call, Trouble } from '../../fixtures/fake-travel.ts';
+import type { Call, TravelFault } from '../../fixtures/fake-travel.ts';
 import { emailsOf, type ProvisioningFixture } from '../../fixtures/provisioning.ts';
 
 /** Something that happens to a person, or to everybody. */
@@ -32,11 +32,11 @@ export async function play(fixture: ProvisioningFixture, story: Deed[][], weathe
   const calls = [...weather];
   for (const step of story)
     await inWeather(fixture, calls, () => step.map((deed) => happen(fixture, cast, deed)));
-  fixture.travel.trouble = () => undefined;
+  fixture.travel.faultFor = () => undefined;
   for (let hour = 0; hour < 6; hour += 1) {
-    await fixture.pass(30 * 60_000);
+    await fixture.reconcileAfter(30 * 60_000);
     fixture.clock.advance(30 * 60_000);
-    await fixture.imported();
+    await fixture.importTravelers();
   }
   return cast;
 }
@@ -50,7 +50,7 @@ async function inWeather(
   const death = new Promise<'dead'>((resolve) => {
     dying = () => resolve('dead');
   });
-  fixture.travel.trouble = (call) => {
+  fixture.travel.faultFor = (call) => {
     const trouble = troubleOf(call, calls.shift());
     if (trouble === 'hang' || trouble === 'die') dying();
     return trouble;
@@ -69,7 +69,7 @@ async function inWeather(
   await fixture.restart();
 }
 
-function troubleOf({ verb }: Call, weather: Weather = 'fine'): Trouble {
+function troubleOf({ verb }: Call, weather: Weather = 'fine'): TravelFault {
   switch (weather) {
     case 'fine':
       return undefined;
@@ -108,7 +108,7 @@ async function happen(fixture: ProvisioningFixture, cast: Cast, deed: Deed): Pro
       case 'language':
         return await patch({ preferredLanguage: deed.to });
       case 'vanish':
-        if (at !== undefined) fixture.travel.people.delete((await fixture.identity(at)).travelId ?? '');
+        if (at !== undefined) fixture.travel.travelers.delete((await fixture.identity(at)).travelId ?? '');
         return;
       case 'delete':
         if (at === undefined) return;
@@ -133,15 +133,15 @@ async function pass(
   const death = new Promise<void>((resolve) => {
     dead = resolve;
   });
-  const { trouble } = fixture.travel;
-  fixture.travel.trouble = async (call) => {
+  const { faultFor: trouble } = fixture.travel;
+  fixture.travel.faultFor = async (call) => {
     const outcome = await trouble(call);
     if (outcome === 'hang' || outcome === 'die') dead();
     return outcome;
   };
   if (deed.do === 'wait') fixture.clock.advance(deed.ms);
   const work =
-    deed.do === 'wait' ? fixture.bridge.settleDue() : fixture.bridge.importer.run(fixture.connection);
+    deed.do === 'wait' ? fixture.bridge.reconcileDue() : fixture.bridge.importer.run(fixture.connection);
   await Promise.race([work, death]);
 }
 

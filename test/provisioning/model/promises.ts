@@ -12,7 +12,7 @@ interface Scene {
 /** Every promise of the bridge that a scene at rest breaks, in words. */
 export async function faultsOf(fixture: ProvisioningFixture, { all }: Cast): Promise<string[]> {
   const people = await Promise.all(all.map((id) => fixture.identity(id)));
-  const travelers = [...fixture.travel.people.values()].slice(1);
+  const travelers = [...fixture.travel.travelers.values()].slice(1);
   const scene = { people, travelers };
   return [
     ...linkFaults(scene),
