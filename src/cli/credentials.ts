@@ -170,7 +170,7 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
     }
     const deps = {
       keys: apiKeys(database),
-      reading: travelStore(database),
+      reader: travelStore(database),
       now: Date.now,
       newId: randomUUID,
     };
@@ -190,7 +190,7 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
 /** Lists the API keys, without their text. */
 export function listApiKeys(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const all = await list({ keys: apiKeys(database), reading: travelStore(database) });
+    const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
       const used = lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;

@@ -12,7 +12,7 @@ import { webhookRecords } from '../store/webhook-deliveries.ts';
 import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
 import { BRIDGE_CREDENTIAL, isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
-import { cleanupJobs, runJobs } from '../travel/cleanup.ts';
+import { cleanupJobs, runCleanupJobs } from '../travel/cleanup.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import type { RequestLogWriter } from '../travel/request-log-writer.ts';
@@ -88,7 +88,7 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
     inMemoryAuthenticator('apiKey:environment', chosenKey, () => admin),
     apiKeyAuthenticator({ keys, now: Date.now, log }),
     accessTokenAuthenticator(database),
-    ...(openid ? [openidAuthenticator({ ...openid, reading: store, now: Date.now, log })] : []),
+    ...(openid ? [openidAuthenticator({ ...openid, reader: store, now: Date.now, log })] : []),
   ]);
   const { travel, webhooks, run } = connectWebhooks(deps, store, secrets);
   return {
@@ -134,7 +134,7 @@ function connectWebhooks(
   });
   const run = () => {
     const deliveries = webhooks.run();
-    const jobs = runJobs(cleanupJobs({ store, records, now: Date.now }), { wait, log });
+    const jobs = runCleanupJobs(cleanupJobs({ store, records, now: Date.now }), { wait, log });
     return {
       stop: async () => {
         await Promise.all([deliveries.stop(), jobs.stop()]);

@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely';
-import type { IndexedValue, Keys, NamedValue, ResourceRef } from '../travel/ports.ts';
+import type { IndexedValue, IndexKeys, NamedValue, ResourceRef } from '../travel/ports.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables, TravelRow } from './tables.ts';
 import { addToBlocks, addToListCount, removeFromBlocks } from './travel-positions.ts';
@@ -90,11 +90,11 @@ export async function removeFromLists(
 export async function replaceUniqueValues(
   tx: Transaction<Tables>,
   row: TravelRow,
-  wanted: Keys['unique'],
+  wanted: IndexKeys['unique'],
 ): Promise<{ taken: string } | undefined> {
   const { type, id } = row;
   const { rows: held } = await selectUniqueValues(tx, { type, id });
-  const isHeld = (one: Keys['unique'][number]) =>
+  const isHeld = (one: IndexKeys['unique'][number]) =>
     held.some(({ name, value }) => name === one.name && value === one.value);
   const changed = wanted.filter((one) => !isHeld(one));
   for (const { name } of changed) {
@@ -112,7 +112,7 @@ const selectUniqueValues = compiledQuery<ResourceRef, NamedValue>((db, { type, i
 export async function addUniqueValues(
   tx: Transaction<Tables>,
   { type, id }: TravelRow,
-  unique: Keys['unique'],
+  unique: IndexKeys['unique'],
 ): Promise<{ taken: string } | undefined> {
   for (const { name, value } of unique) {
     const { numAffectedRows } = await insertUniqueValue(tx, { type, name, value, id });

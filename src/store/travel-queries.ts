@@ -2,8 +2,8 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   CursorPage,
   Edge,
+  IndexMatch,
   ListQuery,
-  Match,
   PageQuery,
   Position,
   ResourceRef,
@@ -288,7 +288,7 @@ function groupIdsByType(refs: ResourceRef[]): Map<string, Set<string>> {
 
 async function findResources(
   db: Kysely<Tables>,
-  { type, name, values, limit }: Match,
+  { type, name, values, limit }: IndexMatch,
 ): Promise<StoredResource[]> {
   const found: StoredResource[] = [];
   for (const some of batches([...new Set(values)])) {

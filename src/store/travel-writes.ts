@@ -1,9 +1,9 @@
 import type { Selectable, Transaction } from 'kysely';
 import type {
-  Keys,
+  EventTopic,
+  IndexKeys,
   ResourceRef,
   StoredResource,
-  Topic,
   TravelStore,
   TravelTransaction,
 } from '../travel/ports.ts';
@@ -81,7 +81,7 @@ export function travelWrites(
 async function insertResource(
   tx: Transaction<Tables>,
   turns: TypeSequences,
-  { resource, keys }: { resource: StoredResource; keys: Keys },
+  { resource, keys }: { resource: StoredResource; keys: IndexKeys },
 ): Promise<{ taken: string } | undefined> {
   const seq = await turns.nextNumber(resource.type);
   const row = await insertRow(tx, resource, { seq, archived: Number(keys.archived) });
@@ -93,7 +93,7 @@ async function insertResource(
 async function appendResource(
   tx: Transaction<Tables>,
   turns: TypeSequences,
-  { resource, topic }: { resource: StoredResource; topic: Topic | undefined },
+  { resource, topic }: { resource: StoredResource; topic: EventTopic | undefined },
 ): Promise<StoredResource> {
   // The turn comes first: from here on nobody else appends, so the last one stays the last.
   const seq = await turns.nextNumber(resource.type);
@@ -125,7 +125,7 @@ const insertResourceRow = compiledQuery<Selectable<Tables['travel_resource']>, u
 async function replaceResource(
   tx: Transaction<Tables>,
   { type, id, doc }: StoredResource,
-  keys: Keys,
+  keys: IndexKeys,
 ): Promise<{ taken: string } | undefined> {
   const before = await readTravelRow(tx, { type, id });
   const row = { ...before, archived: Number(keys.archived) };

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { CursorPage, Edge, ListQuery, PageQuery, StoredResource, Topic } from '../travel/ports.ts';
+import type { CursorPage, Edge, EventTopic, ListQuery, PageQuery, StoredResource } from '../travel/ports.ts';
 import type { RedeliveryRequest, WebhookRecords } from '../travel/webhooks/ports.ts';
 import type { Database } from './database.ts';
 import { countDeliveries, lockQueue } from './delivery-queue.ts';
@@ -103,7 +103,7 @@ export interface DeliverableEvent {
 export async function enqueueDeliveries(
   tx: Kysely<Tables>,
   posted: DeliverableEvent,
-  { kind, newId }: Topic,
+  { kind, newId }: EventTopic,
 ): Promise<void> {
   const { rows } = await selectSubscribers(tx, { kind });
   for (const { id } of rows) {

@@ -7,48 +7,51 @@ import type { ApiKey, ApiKeys, Authenticator, Log, TravelReader } from './ports.
 import { ADMIN_INDEX, user } from './resources/user.ts';
 import { parseDocument } from './validation.ts';
 
-/** What the keys are made and listed with. */
+/** Dependencies for creating, listing and checking API keys. */
 export interface ApiKeyDeps {
   keys: ApiKeys;
-  reading: TravelReader;
+  reader: TravelReader;
   now(): number;
   newId(): string;
 }
 
-/** Makes a key that acts on behalf of an existing admin; its value is answered now and never again. */
+/**
+ * Creates an API key for the admin with this email and returns its id and its value, which is not stored. Throws
+ * `notFound` or `forbidden` if the user is no active admin.
+ */
 export async function createApiKey(
-  { keys, reading, now, newId }: ApiKeyDeps,
+  { keys, reader, now, newId }: ApiKeyDeps,
   { email, name }: { email: string; name: string },
 ): Promise<{ id: string; key: string }> {
-  const admin = await requireAdminByEmail(reading, email);
+  const admin = await requireAdminByEmail(reader, email);
   const id = newId();
   const key = newSecret('travel');
   await keys.add({ id, hash: hashSecret(key), name, userId: admin.id, createdAt: now() });
   return { id, key };
 }
 
-/** The keys with the address of each one's user. */
+/** Lists all API keys, each with the email of its user. */
 export async function listApiKeys({
   keys,
-  reading,
-}: Pick<ApiKeyDeps, 'keys' | 'reading'>): Promise<(ApiKey & { email: string })[]> {
+  reader,
+}: Pick<ApiKeyDeps, 'keys' | 'reader'>): Promise<(ApiKey & { email: string })[]> {
   const all = await keys.list();
   const ids = [...new Set(all.map(({ userId }) => userId))];
-  const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
+  const users = await reader.read(ids.map((id) => ({ type: 'user', id })));
   const emails = new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
   return all.map((key) => ({ ...key, email: emails.get(key.userId) ?? '' }));
 }
 
-/** How often at most it is noted that a key was used. */
+/** The last use of a key is written at most once per interval, in milliseconds. */
 const RECORD_USE_EVERY_MS = 60_000;
 
-/** API keys as credentials. That one was used is noted when its request is answered. */
+/** Authenticates requests by API key. The time of use is written after the response, so that no request waits for it. */
 export function apiKeyAuthenticator({
   keys,
   now,
   log,
 }: Pick<ApiKeyDeps, 'keys' | 'now'> & { log: Log }): Authenticator {
-  // What is under way is not in the database yet, and the next request comes before that.
+  // The last recorded uses, by key id. The next request can come before the write of this one has finished.
   const noted = new Map<string, number>();
   const note = (id: string, at: number) => {
     keys.recordUse(id, at).catch((error: unknown) => {
@@ -67,7 +70,7 @@ export function apiKeyAuthenticator({
   };
 }
 
-/** The id of the oldest active admin; when there is none, one is made, as every credential belongs to an admin. */
+/** Returns the id of the oldest active admin. If there is none, creates one, because every credential belongs to an admin. */
 export async function ensureFirstAdmin({ store, now, newId }: Omit<TravelDeps, 'onChange'>): Promise<string> {
   return store.write([user.type], async (transaction) => {
     const [admin] = await transaction.find({

@@ -31,21 +31,24 @@ import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Operation, Resource } from './resource.ts';
 import { user } from './resources/user.ts';
 
-/** What the travel service is made of. */
+/** Everything that the travel service is composed of. */
 export interface TravelAppDeps extends TravelDeps {
   authenticator: Authenticator;
   log: Log;
-  /** What one can do with a webhook besides what one can do with any resource; undefined: nothing. */
+  /** The additional webhook operations (new secret, test, redeliver); without it, these paths do not exist. */
   webhooks?: Router;
-  /** Of the request log; undefined: nothing is recorded. */
+  /** Without a writer, no request is recorded. */
   requestLogWriter?: RequestLogWriter | undefined;
-  /** Undefined: failed authentication is not counted. */
+  /** Without it, failed authentications are not counted and never answered with 429. */
   refusals?: FailedAuthenticationDeps | undefined;
-  /** Where clients find the service, for its contract; undefined: where that comes from. */
+  /** The base URL in the OpenAPI document; without it, clients use the URL from which they fetched the document. */
   publicUrl?: string | undefined;
 }
 
-/** The travel service's JSON API, to be mounted under /api. Nothing but its contract is told without a credential, not even what exists. */
+/**
+ * Creates the JSON API of the travel service, to be mounted under /api. Without a credential it serves only its OpenAPI
+ * document and documentation page; every other path, existing or not, answers 401.
+ */
 export function createTravelApp({
   authenticator,
   log,
@@ -77,7 +80,7 @@ export function createTravelApp({
   return app;
 }
 
-/** The one place where failures become answers; what is not made for the client stays in the log. */
+/** Turns every error into a response. The details of unexpected errors go to the log only. */
 function errorHandler(log: Log): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
@@ -93,7 +96,7 @@ function toApiError(error: unknown): ApiError {
   return error instanceof StoreUnavailable ? storeUnavailable(error) : fromExpressError(error);
 }
 
-/** What express and its body parser refuse: a broken path, encoding or body. */
+/** Errors of express and of its body parser: a malformed path, an unsupported encoding, or a body that cannot be read. */
 function fromExpressError(error: unknown): ApiError {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413) return new ApiError('badRequest', 'The body is larger than 1 MB.', { status: 413 });
@@ -103,7 +106,7 @@ function fromExpressError(error: unknown): ApiError {
   return new ApiError('internalError', 'The travel service failed.', { cause: error });
 }
 
-/** The routes of one resource, as its declaration has them; every other method on its paths is forbidden. */
+/** Creates the routes of one resource from its declaration. Every other method on its paths answers 403. */
 export function resourceRouter(resource: Resource, deps: TravelDeps): Router {
   const router = Router();
   const collection: Collection = { resource, deps };
@@ -125,12 +128,12 @@ export function resourceRouter(resource: Resource, deps: TravelDeps): Router {
   return router;
 }
 
-/** "Unsupported request to retrieve, create, update or delete a resource" */
+/** 403: "Unsupported request to retrieve, create, update or delete a resource" (specification). */
 export const refuseMethod: RequestHandler = (request) => {
   throw new ApiError('forbidden', `${request.method} is not supported here.`);
 };
 
-/** Refuses query parameters, for an operation that has none. */
+/** Middleware for operations without query parameters: any parameter is 400 `invalidParam`. */
 export const refuseQueryParameters: RequestHandler = (request, _response, next) => {
   refuseAllParameters(request.query);
   next();
@@ -142,7 +145,7 @@ interface Handler {
   handle(collection: Collection, request: Request, response: Response): Promise<void>;
 }
 
-/** "Status codes of success" of the specification. */
+/** Method and response of each operation; the success codes are those of the specification ("Status codes of success"). */
 const handlers = {
   list: {
     method: 'get',
@@ -196,7 +199,10 @@ function targetOf({ params }: Request, response: Response): RequestTarget {
   return { parentId: String(parentId), id: String(itemId), caller: callerId(response) };
 }
 
-/** The published contract, for programs and for people. It is the same for everybody and holds no secret, so it needs no credential. */
+/**
+ * Serves the OpenAPI document and the documentation page. Both are the same for every client and hold no secret, so
+ * they need no credential.
+ */
 export function contractRouter(publicUrl: string | undefined): Router {
   const router = Router();
   const document = memoize(() => buildOpenApi(catalog, publicUrl));
@@ -212,19 +218,22 @@ export function contractRouter(publicUrl: string | undefined): Router {
   return router;
 }
 
-/** Nothing may be loaded or run; of styles only our own. */
+/** Allows no scripts and no external resources, and of styles only the one on the page, by its hash. */
 function contentSecurityPolicy(): string {
   const hash = createHash('sha256').update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** Not by `send`, of which the request log would keep a copy each time: what everybody may ask for must not fill it. */
+/**
+ * Bypasses `response.send`: the request log copies every body sent that way, and unauthenticated requests must not fill
+ * the log.
+ */
 function sendDocument(response: Response, type: string, body: string): void {
   response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
   response.type(type).end(body);
 }
 
-/** Made when it is first asked for, and kept. */
+/** Computes the value at the first call and returns the same value from then on. */
 function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
@@ -233,19 +242,19 @@ function memoize<T>(make: () => T): () => T {
   };
 }
 
-/** The deepest nesting a body may have; no resource comes near it. */
+/** Maximum nesting depth of a request body. Resources are far shallower. */
 const MAX_DEPTH = 32;
 
-/** Reads JSON of up to 1 MB; a body of another media type is 415. */
+/** Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415. */
 export function readBody(): RequestHandler[] {
   const types = ['application/json', 'application/*+json'];
-  // Kept as it came, for the request log, before anybody tries to understand it.
+  // The request log records the raw bytes, also of bodies that turn out not to be JSON.
   const verify = (request: RequestWithBody, _response: unknown, bytes: Buffer, encoding: string) => {
     request.received = { bytes, encoding };
   };
   const json = express.json({ type: types, limit: '1mb', verify });
   const onlyJson: RequestHandler = (request, _response, next) => {
-    // No body, or an empty one, is the fault of a missing `data`, not of its media type.
+    // An empty body has no media type; it is answered with 400 for the missing `data`, not with 415.
     const isEmpty = request.get('content-length') === '0';
     if (!isEmpty && request.is(types) === false) {
       throw new ApiError('badRequest', 'The body must be application/json.', { status: 415 });
@@ -255,7 +264,7 @@ export function readBody(): RequestHandler[] {
   return [onlyJson, json];
 }
 
-/** The resource object of a request, `{"data": {…}}`. */
+/** Returns the resource object of a `{"data": {…}}` body. Throws 400 if it is missing or cannot be stored. */
 export function parseData(body: unknown): JsonObject {
   const data = isJsonObject(body) ? body['data'] : undefined;
   if (!isJsonObject(data))
@@ -265,8 +274,8 @@ export function parseData(body: unknown): JsonObject {
 }
 
 /**
- * What no database keeps or no object should have: NUL and lone surrogates (PostgreSQL refuses them), `__proto__`, and
- * nesting so deep that a recursion over it would fail. It is looked for without recursion.
+ * Throws 400 for NUL characters and lone surrogates (PostgreSQL refuses them), for members named `__proto__`, and for
+ * nesting that could overflow the stack of recursive code. The check itself is iterative.
  */
 function refuseUnstorable(data: JsonObject): void {
   const open: { value: Json; depth: number }[] = [{ value: data, depth: 0 }];

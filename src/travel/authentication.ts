@@ -26,17 +26,17 @@ import {
 } from './ports.ts';
 import { isAdmin } from './resources/user.ts';
 
-/** As the embedded bridge's own credential is called; it reads all day long. */
+/** The name of the credential that the embedded bridge uses. Its reads are too frequent to be logged like others. */
 export const BRIDGE_CREDENTIAL = 'bridge';
 
 /**
- * Lets in who brings the credential of an active admin: "a request without a valid credential gets 401 with an empty
- * body (no JSON)". The scheme is named all the same, as RFC 9110 §11.6.1 demands of a 401; what was wrong with a token,
- * but not why, as RFC 6750 §3.1 wants it. After too many of these from an address it is 429 (RFC 6585 §4), without a body
- * like the 401; a valid credential from there is served all the same.
+ * Admits only requests with the credential of an active admin: "a request without a valid credential gets 401 with an
+ * empty body (no JSON)". The 401 carries `WWW-Authenticate` (RFC 9110 §11.6.1), with `error="invalid_token"` if there
+ * was a token, but no reason (RFC 6750 §3.1). After too many failures an address gets 429 (RFC 6585 §4), also without a
+ * body; a valid credential is still served from that address.
  */
 export function authenticate(
-  reading: TravelReader,
+  reader: TravelReader,
   credentials: Authenticator,
   refusals?: FailedAuthenticationDeps,
 ): RequestHandler {
@@ -48,7 +48,7 @@ export function authenticate(
       known = { reason };
     };
     const admission = token === undefined ? undefined : await credentials(token, onRefused);
-    if (admission && (await isActiveAdmin(reading, admission.userId))) {
+    if (admission && (await isActiveAdmin(reader, admission.userId))) {
       response.locals['caller'] = admission.userId;
       response.locals['credential'] = admission.credential;
       addRequestNotes(response, { credential: loggedCredential(admission) });
@@ -69,66 +69,72 @@ export function authenticate(
   };
 }
 
-/** The credential as the log has it: the subject of an OpenID token may be an address, so the id of its admin stands there. */
+/** The credential as written to the log. The subject of an OpenID token can be an email address, so the user id replaces it. */
 function loggedCredential({ userId, credential }: Principal): string {
   return credential.startsWith('openid:') ? `openid:${userId}` : credential;
 }
 
-/** The id of the user on whose behalf the request is made. */
+/** Returns the id of the authenticated user. */
 export function callerId(response: Response): string {
   return String(response.locals['caller']);
 }
 
-/** The user on whose behalf the request is made, and by which credential; undefined when nobody was recognised. */
+/** Returns the authenticated user and credential, or undefined if authentication failed. */
 export function callerCredential(response: Response): { userId: string; credential: string } | undefined {
   const { caller, credential } = response.locals;
   return caller === undefined ? undefined : { userId: String(caller), credential: String(credential) };
 }
 
-/** Asked at every request, so that whoever is archived or loses the role is out at once, with all their credentials. */
-export async function isActiveAdmin(reading: TravelReader, userId: string): Promise<boolean> {
-  const user = await readResource(reading, 'user', userId);
+/**
+ * Reports whether the user is an active admin. It is checked at every request, so that archiving a user or removing the
+ * role ends all of the user's credentials at once.
+ */
+export async function isActiveAdmin(reader: TravelReader, userId: string): Promise<boolean> {
+  const user = await readResource(reader, 'user', userId);
   return user !== undefined && isAdmin(user.doc);
 }
 
-/** The active admin with this address, written in any case. */
+/** Finds the active admin with this email, compared without case. */
 export async function findAdminByEmail(
-  reading: TravelReader,
+  reader: TravelReader,
   email: string,
 ): Promise<StoredResource | undefined> {
-  const user = await findUserByEmail(reading, email);
+  const user = await findUserByEmail(reader, email);
   return user && isAdmin(user.doc) ? user : undefined;
 }
 
-/** The same for somebody who wants to hear why there is none: the credential must belong to a user with the `admin` role. */
-export async function requireAdminByEmail(reading: TravelReader, email: string): Promise<StoredResource> {
-  const user = await findUserByEmail(reading, email);
+/**
+ * Like `findAdminByEmail`, but throws an ApiError that says why there is no such admin: the user does not exist, is
+ * archived, or lacks the role `admin`.
+ */
+export async function requireAdminByEmail(reader: TravelReader, email: string): Promise<StoredResource> {
+  const user = await findUserByEmail(reader, email);
   if (!user) throw new ApiError('notFound', `No user of the travel service has the address ${email}.`);
   if (user.doc['archived'] === true) throw new ApiError('forbidden', `The user ${email} is archived.`);
   if (!isAdmin(user.doc)) throw new ApiError('forbidden', `The user ${email} has not the role admin.`);
   return user;
 }
 
-async function findUserByEmail(reading: TravelReader, email: string): Promise<StoredResource | undefined> {
-  const [user] = await reading.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
+async function findUserByEmail(reader: TravelReader, email: string): Promise<StoredResource | undefined> {
+  const [user] = await reader.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
   return user;
 }
 
-/** The OpenID provider whose access tokens are taken, and how a token leads to an admin. */
+/** The OpenID provider whose access tokens are accepted, and the rules that map a token to an admin. */
 export interface OpenidProvider {
   issuer: string;
   audience: string;
-  /** Undefined: as the provider's discovery document tells. */
+  /** If undefined, the URL comes from the provider's discovery document. */
   jwksUri?: string | undefined;
-  /** A claim that says, beside `email_verified`, that the address belongs to the subject. */
+  /** The name of a claim that, like `email_verified`, confirms that the email belongs to the subject. */
   verifiedClaim?: string | undefined;
-  /** The admin's address by the subject of the token, whatever its other claims say. */
+  /** Maps subjects of tokens to the emails of admins. An entry takes precedence over the email claim. */
   subjects?: Record<string, string> | undefined;
 }
 
-/** What the tokens of a provider are checked with. */
+/** Dependencies for checking the tokens of an OpenID provider. */
 export interface OpenidDeps extends OpenidProvider {
-  reading: TravelReader;
+  reader: TravelReader;
   now(): number;
   log: { warn(fields: object, message: string): void };
 }
@@ -136,8 +142,11 @@ export interface OpenidDeps extends OpenidProvider {
 /** Three parts of base64url, the first of which is a JSON object (RFC 7515 §7.1). */
 const JWT_PATTERN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
-/** Access tokens of an OpenID provider as credentials: each is that of the admin with its subject or its verified email. */
-export function openidAuthenticator({ reading, now, log, ...provider }: OpenidDeps): Authenticator {
+/**
+ * Authenticates requests by access tokens of an OpenID provider. A token acts for the admin with its mapped subject or
+ * its verified email.
+ */
+export function openidAuthenticator({ reader, now, log, ...provider }: OpenidDeps): Authenticator {
   const { issuer, audience, jwksUri } = provider;
   const keys = remoteKeyResolver(async () => jwksUri ?? discoverJwksUri(issuer), now);
   const verified = async (token: string, onRefused: (reason: string) => void) => {
@@ -145,7 +154,8 @@ export function openidAuthenticator({ reading, now, log, ...provider }: OpenidDe
       return await verifyToken(token, keys, { issuer, audience, now: now() });
     } catch (error) {
       onRefused(`OpenID token: ${verificationFaultText(error)}`);
-      // Without a cause it was told some seconds ago. Why a token is refused is its bearer's business.
+      // An error without a cause repeats one that was logged seconds ago. Refused tokens are not logged here: only
+      // their sender can mend them.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error }, 'the keys of the OpenID provider cannot be had; its tokens are refused');
       return undefined;
@@ -159,32 +169,39 @@ export function openidAuthenticator({ reading, now, log, ...provider }: OpenidDe
       return undefined;
     }
     const email = verifiedEmailOf(known.claims, provider);
-    const admin = email === undefined ? undefined : await findAdminByEmail(reading, email);
+    const admin = email === undefined ? undefined : await findAdminByEmail(reader, email);
     if (!admin) onRefused('OpenID token: it leads to no admin');
     return admin && { userId: admin.id, credential: `openid:${String(known.claims.sub).slice(0, 255)}` };
   };
 }
 
-/** The types of access tokens: none, the one of every JWT, and that of RFC 9068. Each other kind of token names its own (RFC 8725 §3.11). */
+/**
+ * The accepted `typ` headers: none, the general one of JWTs, and that of RFC 9068. Every other kind of token names its
+ * own type (RFC 8725 §3.11).
+ */
 const accessTypes = [undefined, 'jwt', 'at+jwt'];
 
 /**
- * Claims of ID tokens (OpenID Connect Core 1.0 §3.3.2.11, FAPI 1.0 Part 2 §5.1) and of logout tokens (OpenID Connect
- * Back-Channel Logout 1.0 §2.4), which have the audience of a client and are shown to browsers.
+ * Claims that only ID tokens (OpenID Connect Core 1.0 §3.3.2.11, FAPI 1.0 Part 2 §5.1) and logout tokens (OpenID
+ * Connect Back-Channel Logout 1.0 §2.4) have. Both are addressed to a client and visible to browsers, so they are not
+ * accepted.
  */
 const foreignClaims = ['at_hash', 'c_hash', 's_hash', 'events'];
 
-/** Claims that access tokens have (RFC 9068 §2.2.3; Okta and Entra ID write `scp`). */
+/** Claims that mark an access token (RFC 9068 §2.2.3; Okta and Entra ID write `scp`). */
 const accessClaims = ['scope', 'scp', 'azp'];
 
-/** A `nonce` is that of an ID token, unless the type or a claim says that this is an access token: Keycloak puts it into both. */
+/** A `nonce` marks an ID token, unless the type or another claim marks an access token: Keycloak puts a `nonce` into both. */
 function isAccessToken({ type, claims }: VerifiedToken): boolean {
   const has = (name: string) => Object.hasOwn(claims, name);
   if (!accessTypes.includes(type) || foreignClaims.some(has)) return false;
   return !has('nonce') || type === 'at+jwt' || accessClaims.some(has);
 }
 
-/** The address of the admin whose token it is: an address that is not verified may be anybody's (OpenID Connect Core 1.0 §5.7). */
+/**
+ * Returns the email of the admin that the token belongs to. An unverified email can be anyone's, so it counts as none
+ * (OpenID Connect Core 1.0 §5.7).
+ */
 function verifiedEmailOf(
   claims: Claims,
   { verifiedClaim, subjects = {} }: OpenidProvider,
@@ -196,10 +213,10 @@ function verifiedEmailOf(
   return isAddress && isVerified ? email : undefined;
 }
 
-/** Some providers write the boolean as text. */
+/** Some providers write the boolean as a string. */
 const trueValues: unknown[] = [true, 'true'];
 
-/** Entra ID documents `xms_edov` as a boolean, and writes 1 as well. */
+/** Entra ID documents `xms_edov` as a boolean but also writes 1. */
 function isVerifiedBy(claims: Claims, name: string | undefined): boolean {
   const value = name !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
   return trueValues.includes(value) || value === 1 || value === '1';

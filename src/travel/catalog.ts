@@ -9,7 +9,7 @@ import { tripProject } from './resources/trip-project.ts';
 import { user } from './resources/user.ts';
 import { webhook, webhookDelivery } from './resources/webhook.ts';
 
-/** Every resource of the travel service. */
+/** All resources of the travel service. */
 export const catalog: Resource[] = [
   user,
   billingProfile,

@@ -13,7 +13,7 @@ import type { ResourceRef, StoredResource, TravelReader, TravelTransaction } fro
 import { type Change, type ChangeKind, type DeclaredSecret, indexKeys, type Resource } from './resource.ts';
 import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from './validation.ts';
 
-/** POST: a new resource. */
+/** POST: creates a resource and returns it, with its secret if it has one. */
 export function create(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {
   const { resource, deps } = collection;
   const { parentId } = target;
@@ -31,7 +31,10 @@ export function create(collection: Collection, target: RequestTarget, body: Json
   });
 }
 
-/** Makes a resource a secret in place of its last one, which may stay until a time; the answer is all that is told of it. */
+/**
+ * Creates a new secret for a resource and returns it as a response field. The previous secrets stay valid until
+ * `lastEnds` (epoch milliseconds). The value cannot be read again.
+ */
 export async function issueSecret(
   { field, make }: DeclaredSecret,
   { transaction }: Recorder,
@@ -43,12 +46,12 @@ export async function issueSecret(
   return { [field]: secret };
 }
 
-/** PATCH: "follows JSON merge patch semantics" (RFC 7396); the result is what is validated. */
+/** PATCH: "follows JSON merge patch semantics" (RFC 7396). The merged document is what is validated. */
 export function patch(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {
   return update(collection, target, { operation: 'patch', body, base: (doc) => doc });
 }
 
-/** PUT: "Attributes missing from the body are removed", but nobody is archived or brought back by leaving `archived` out. */
+/** PUT: "Attributes missing from the body are removed", except `archived`: leaving it out neither archives nor restores. */
 export function replace(
   collection: Collection,
   target: RequestTarget,
@@ -58,7 +61,7 @@ export function replace(
   return update(collection, target, { operation: 'replace', body, base });
 }
 
-/** DELETE: answers the resource as it was. */
+/** DELETE: removes the resource and returns it as it was. Throws `conflict` while another resource refers to it. */
 export function remove(collection: Collection, target: RequestTarget): Promise<JsonObject> {
   const { resource } = collection;
   return inTypeTransaction(collection, async (recorder) => {
@@ -77,7 +80,7 @@ export function remove(collection: Collection, target: RequestTarget): Promise<J
 interface Update {
   operation: 'patch' | 'replace';
   body: JsonObject;
-  /** The part of what is there that the body is merged into. */
+  /** Selects the part of the stored document that the body is merged into. */
   base(doc: JsonObject): JsonObject;
 }
 
@@ -107,7 +110,7 @@ function draftContext(
   return { resource, caller, privateReceivers };
 }
 
-/** Does the work in a transaction that has the turn of the resource's type. */
+/** Runs the work in a transaction that serializes writes of the resource's type. */
 function inTypeTransaction(
   { resource, deps }: Collection,
   work: (recorder: Recorder) => Promise<JsonObject>,
@@ -115,7 +118,7 @@ function inTypeTransaction(
   return withRecorder(deps, [resource.type], work);
 }
 
-/** The circumstances of a write. */
+/** The context of one write. */
 export interface Draft {
   resource: Resource;
   recorder: Recorder;
@@ -123,11 +126,11 @@ export interface Draft {
   privateReceivers: boolean;
   operation: Change['operation'];
   parent: StoredResource | undefined;
-  /** The document that is there; undefined for a create. */
+  /** The stored document; undefined for a create. */
   before?: JsonObject;
 }
 
-/** Validates what is wanted of a resource and keeps it; answers it as it then is. What is there already is not written again. */
+/** Validates and stores a document and returns the response. An unchanged document is not written. */
 export async function saveDraft(
   draft: Draft,
   stored: StoredResource,
@@ -160,22 +163,23 @@ async function validateDraft(draft: Draft, id: string, wanted: JsonObject): Prom
 async function danglingReferences(
   resource: Resource,
   doc: JsonObject,
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<FieldFault[]> {
   const references = (resource.references ?? []).flatMap(({ field, to }) => {
     const id = stringMember(doc, field);
     return id === undefined ? [] : [{ field, type: to, id }];
   });
   if (references.length === 0) return [];
-  const found = new Set((await reading.read(references)).map(({ type, id }) => `${type} ${id}`));
+  const found = new Set((await reader.read(references)).map(({ type, id }) => `${type} ${id}`));
   return references
     .filter(({ type, id }) => !found.has(`${type} ${id}`))
     .map(({ field }) => fieldFault('reference', [field], doc));
 }
 
 /**
- * RFC 7396 §2: "null values in the merge patch are given special meaning to indicate the removal of existing values in
- * the target". Applied to nothing it strips nulls, which is how a create and a replace are read. Neither argument changes.
+ * Applies a JSON merge patch. RFC 7396 §2: "null values in the merge patch are given special meaning to indicate the
+ * removal of existing values in the target". Applied to an empty target it only strips nulls, which is how bodies of
+ * POST and PUT are read. Neither argument is modified.
  */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   const merged = new Map(Object.entries(target));
@@ -190,28 +194,31 @@ function mergedValue(target: Json | undefined, patch: Json): Json {
   return isJsonObject(patch) ? mergePatch(isJsonObject(target) ? target : {}, patch) : patch;
 }
 
-/** What recording needs of the world. */
+/** Dependencies of a recorder. */
 export interface RecorderDeps {
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
 }
 
-/** The one way by which a resource comes, changes or goes: with its keys, and its event in the same transaction. */
+/**
+ * The only way to insert, change or remove resources: it maintains their index keys and appends their events in the
+ * same transaction.
+ */
 export interface Recorder {
   readonly transaction: TravelTransaction;
-  /** What was changed so far, to be told of after the commit; events are not among it. */
+  /** The resources changed so far, without events, for the notifications after the commit. */
   readonly changed: ResourceRef[];
-  /** Throws the ApiError `conflict` when a unique value is taken. */
+  /** Throws the ApiError `conflict` if a unique value is taken. */
   insert(resource: Resource, stored: StoredResource): Promise<void>;
-  /** A document that is the same as before is not written, and not told. */
+  /** Writes nothing and appends no event if the document is unchanged. */
   replace(resource: Resource, before: StoredResource, doc: JsonObject): Promise<StoredResource>;
   remove(resource: Resource, stored: StoredResource): Promise<void>;
-  /** Writes an event that no single change of a resource stands for; `previous` with updates. */
+  /** Appends an event that does not follow from the change of a single resource. Update events carry the previous attributes. */
   appendEvent(kind: string, data: JsonObject, previous?: JsonObject): Promise<void>;
 }
 
-/** Records in an open transaction. */
+/** Creates a recorder for an open transaction. */
 export function createRecorder(transaction: TravelTransaction, deps: RecorderDeps): Recorder {
   const changed: ResourceRef[] = [];
   const tell = (kind: string, data: JsonObject, previous?: JsonObject) =>
@@ -248,7 +255,10 @@ export function createRecorder(transaction: TravelTransaction, deps: RecorderDep
   };
 }
 
-/** Records in a transaction of its own, and tells of the changes once they are durable. */
+/**
+ * Runs the work with a recorder in a transaction of its own, and reports the changed resources to `onChange` after the
+ * commit.
+ */
 export async function withRecorder<T>(
   deps: TravelDeps,
   types: string[],
@@ -276,8 +286,8 @@ async function insertEvent(
 }
 
 /**
- * The merge patch (RFC 7396) that leads from a resource back to its state before a change: every changed attribute with its
- * previous value, nested objects by their changed members, and null for an attribute that had no value before.
+ * Returns the merge patch (RFC 7396) that leads from the new state back to the old one: the previous value of every
+ * changed attribute, nested objects by their changed members, and null for added attributes.
  */
 export function previousAttributes(before: JsonObject, after: JsonObject): JsonObject {
   const now = new Map(Object.entries(after));

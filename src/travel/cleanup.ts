@@ -3,22 +3,22 @@ import { EVENT_DAYS } from './resources/event.ts';
 import type { WebhookRecords } from './webhooks/ports.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** The history of a webhook is kept as long as what it was told. */
+/** Deliveries are kept as long as the events that they deliver. */
 const DELIVERY_DAYS = EVENT_DAYS;
 const EVERY_MS = 60_000;
-/** So much is done at once, and between two parts others have their turn. */
+/** Rows removed in one transaction; between two batches other work can use the database. */
 const BATCH = 200;
 const PAUSE_MS = 20;
 
-/** Something that has to be done now and then. */
-export interface Job {
+/** A recurring background task. */
+export interface CleanupJob {
   name: string;
   everyMs: number;
-  /** Does a part of it; true: there is more to do. */
+  /** Runs one batch and returns whether more is left to do. */
   run(): Promise<boolean>;
 }
 
-/** What the jobs work on. */
+/** Dependencies of the cleanup jobs. */
 export interface CleanupDeps {
   store: TravelStore;
   records: WebhookRecords;
@@ -26,9 +26,9 @@ export interface CleanupDeps {
   now(): number;
 }
 
-/** Everything that the travel service does by itself, besides delivering. */
-export function cleanupJobs({ store, records, now }: CleanupDeps): Job[] {
-  const removing = (name: string, removed: () => Promise<number>): Job => ({
+/** The jobs that delete old events, old deliveries and ended secrets. */
+export function cleanupJobs({ store, records, now }: CleanupDeps): CleanupJob[] {
+  const removing = (name: string, removed: () => Promise<number>): CleanupJob => ({
     name,
     everyMs: EVERY_MS,
     run: async () => (await removed()) === BATCH,
@@ -40,13 +40,13 @@ export function cleanupJobs({ store, records, now }: CleanupDeps): Job[] {
   ];
 }
 
-/** Does the jobs, each at its pace, until it is stopped; one that fails is logged, and has its turn again. */
-export function runJobs(
-  jobs: Job[],
+/** Runs each job at its interval until it is stopped. A job that fails is logged and runs again after the interval. */
+export function runCleanupJobs(
+  jobs: CleanupJob[],
   { wait, log }: { wait(ms: number, signal?: AbortSignal): Promise<void>; log: Log },
 ): { stop(): Promise<void> } {
   const end = new AbortController();
-  const loop = async ({ name, everyMs, run }: Job) => {
+  const loop = async ({ name, everyMs, run }: CleanupJob) => {
     while (!end.signal.aborted) {
       try {
         while ((await run()) && !end.signal.aborted) await wait(PAUSE_MS, end.signal);

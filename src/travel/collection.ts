@@ -11,70 +11,70 @@ import {
 import { readResource, type StoredResource, type TravelReader, type TravelStore } from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
-/** What the collections need of the world. */
+/** Dependencies that all collections share. */
 export interface TravelDeps {
   store: TravelStore;
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
-  /** True: webhooks may lead to private addresses. */
+  /** If true, webhooks may lead to private addresses. */
   privateReceivers?: boolean;
-  /** Told after the commit of every change of a resource. */
+  /** Called after the commit of each change of a resource. */
   onChange(type: string, id: string): void;
 }
 
-/** One resource in its world. */
+/** A resource declaration with the dependencies to serve it. */
 export interface Collection {
   resource: Resource;
   deps: TravelDeps;
 }
 
-/** Where a request points at, and on whose behalf. */
+/** The resource that a request addresses, and the user on whose behalf it is made. */
 export interface RequestTarget {
   /** '' for a collection without a parent. */
   parentId: string;
   /** '' for the collection itself. */
   id: string;
-  /** The id of the user whose credential is used. */
+  /** The id of the authenticated user. */
   caller: string;
 }
 
-/** A page as it is answered. */
-export interface Page {
+/** The response body of a list. */
+export interface ListPage {
   data: JsonObject[];
   meta: JsonObject;
 }
 
-/** One page of a collection. */
+/** Returns one page of a collection. */
 export async function list(
   { resource, deps: { store } }: Collection,
   target: RequestTarget,
   query: Query,
-): Promise<Page> {
+): Promise<ListPage> {
   const { type, cursor = false, sortBy, filters } = resource;
-  const listing = { type, parentId: target.parentId, cursor, sortBy, filters };
-  const asked = parsePageQuery(listing, query);
+  const options = { type, parentId: target.parentId, cursor, sortBy, filters };
+  const pageRequest = parsePageQuery(options, query);
   await requireParent(resource, store, target);
-  return readPage({ resource, listing, asked }, store);
+  return readPage({ resource, options, pageRequest }, store);
 }
 
-/** One page of what an item of another type has of this collection. */
+/** Returns one page of the resources that belong to an item of another type, e.g. the billing operations of an invoice. */
 export async function listSubCollection(
   { resource, deps: { store } }: Collection,
   sub: SubCollection,
   { parentId }: RequestTarget,
   query: Query,
-): Promise<Page> {
+): Promise<ListPage> {
   const { type, cursor = false, sortBy } = resource;
   if ('idsIn' in sub) {
-    const asked = parsePageQuery({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
+    const pageRequest = parsePageQuery({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
     return pageOfReferenced(
-      { resource, asked },
+      { resource, pageRequest },
       store,
       (await requireById(store, sub.type, parentId)).doc[sub.idsIn],
     );
   }
-  const listing = {
+  const options = {
     type,
     parentId: '',
     sub: { field: sub.field, value: parentId },
@@ -82,43 +82,43 @@ export async function listSubCollection(
     sortBy,
     filters: [],
   };
-  const asked = parsePageQuery(listing, query);
+  const pageRequest = parsePageQuery(options, query);
   await requireById(store, sub.type, parentId);
-  return readPage({ resource, listing, asked }, store);
+  return readPage({ resource, options, pageRequest }, store);
 }
 
 async function readPage(
-  { resource, listing, asked }: { resource: Resource; listing: ListOptions; asked: PageRequest },
+  { resource, options, pageRequest }: { resource: Resource; options: ListOptions; pageRequest: PageRequest },
   store: TravelStore,
-): Promise<Page> {
-  if (asked.kind === 'cursor') {
-    const found = await store.pageFrom(asked.query, asked.edge);
+): Promise<ListPage> {
+  if (pageRequest.kind === 'cursor') {
+    const found = await store.pageFrom(pageRequest.query, pageRequest.edge);
     return {
       data: await serializeAll(resource, found.resources, store),
-      meta: cursorMeta(listing, asked, found),
+      meta: cursorMeta(options, pageRequest, found),
     };
   }
-  const { total, resources } = await store.page(asked.query);
-  return { data: await serializeAll(resource, resources, store), meta: offsetMeta(asked, total) };
+  const { total, resources } = await store.page(pageRequest.query);
+  return { data: await serializeAll(resource, resources, store), meta: offsetMeta(pageRequest, total) };
 }
 
-/** Those whom one document names: few, so they are read in whole. */
+/** Pages through resources whose ids one document lists. They are few, so all are read and sorted in memory. */
 async function pageOfReferenced(
-  { resource, asked }: { resource: Resource; asked: PageRequest },
+  { resource, pageRequest }: { resource: Resource; pageRequest: PageRequest },
   store: TravelStore,
-  named: Json | undefined,
-): Promise<Page> {
-  const ids = Array.isArray(named) ? named.map(String) : [];
+  idList: Json | undefined,
+): Promise<ListPage> {
+  const ids = Array.isArray(idList) ? idList.map(String) : [];
   const all = await store.read(ids.map((id) => ({ type: resource.type, id })));
   all.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
-  if (asked.kind === 'cursor') throw new Error('a list of those who are named is not paged by cursor');
-  const { order, offset, limit } = asked.query;
+  if (pageRequest.kind === 'cursor') throw new Error('a list by ids has no cursor pages');
+  const { order, offset, limit } = pageRequest.query;
   if (order === 'desc') all.reverse();
   const data = await serializeAll(resource, all.slice(offset, offset + limit), store);
-  return { data, meta: offsetMeta(asked, all.length) };
+  return { data, meta: offsetMeta(pageRequest, all.length) };
 }
 
-/** One resource. */
+/** Returns one resource, or throws `notFound`. */
 export async function retrieve(
   { resource, deps: { store } }: Collection,
   target: RequestTarget,
@@ -126,54 +126,54 @@ export async function retrieve(
   return serialize(resource, await requireResource(resource, store, target), store);
 }
 
-/** The resource that a target names, or 404. */
+/** Reads the stored resource that a target addresses, or throws `notFound`. */
 export async function requireResource(
   resource: Resource,
-  reading: TravelReader,
+  reader: TravelReader,
   target: RequestTarget,
 ): Promise<StoredResource> {
   const { id, parentId } = target;
-  // Elsewhere a parent stays as long as it has items.
-  if (resource.parent?.outlived) await requireParent(resource, reading, target);
-  const stored = isId(id) ? await readResource(reading, resource.type, id) : undefined;
+  // Other parents cannot be deleted while they have items.
+  if (resource.parent?.outlived) await requireParent(resource, reader, target);
+  const stored = isId(id) ? await readResource(reader, resource.type, id) : undefined;
   if (stored?.parentId !== parentId) throw notFound(resource.type);
   return stored;
 }
 
-/** The parent that a target names, or 404; undefined where the resource has none. */
+/** Reads the parent that a target addresses, or throws `notFound`; undefined if the type has no parent. */
 export async function requireParent(
   resource: Resource,
-  reading: TravelReader,
+  reader: TravelReader,
   { parentId }: RequestTarget,
 ): Promise<StoredResource | undefined> {
   if (!resource.parent) return undefined;
-  return requireById(reading, resource.parent.type, parentId);
+  return requireById(reader, resource.parent.type, parentId);
 }
 
-/** The resource of this type and id, or 404. */
-async function requireById(reading: TravelReader, type: string, id: string): Promise<StoredResource> {
-  const stored = isId(id) ? await readResource(reading, type, id) : undefined;
+/** Reads the stored resource of this type and id, or throws `notFound`. */
+async function requireById(reader: TravelReader, type: string, id: string): Promise<StoredResource> {
+  const stored = isId(id) ? await readResource(reader, type, id) : undefined;
   if (!stored) throw notFound(type);
   return stored;
 }
 
-/** A resource as it is answered. */
+/** Converts a stored resource to its response form. */
 export async function serialize(
   resource: Resource,
   stored: StoredResource,
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<JsonObject> {
-  const [answer = {}] = await serializeAll(resource, [stored], reading);
+  const [answer = {}] = await serializeAll(resource, [stored], reader);
   return answer;
 }
 
-/** Resources of one type as they are answered, in the same order. */
+/** Converts stored resources of one type to their response form, in the same order. */
 export async function serializeAll(
   resource: Resource,
   stored: StoredResource[],
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<JsonObject[]> {
-  const docs = (await resource.rules?.serialize?.(stored, reading)) ?? stored.map(({ doc }) => doc);
+  const docs = (await resource.rules?.serialize?.(stored, reader)) ?? stored.map(({ doc }) => doc);
   return stored.map(({ id, type, createdAt }, position) => ({
     id,
     type,
@@ -182,12 +182,12 @@ export async function serializeAll(
   }));
 }
 
-/** "ISO 8601 date-time in UTC, seconds precision" */
+/** Formats epoch milliseconds as "ISO 8601 date-time in UTC, seconds precision" (specification). */
 export function formatTimestamp(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
-/** Id form B, of which form A is a part. */
+/** Accepts id form B, which includes form A. */
 function isId(id: string): boolean {
   return /^[\w@~.-]{1,50}$/.test(id);
 }

@@ -13,43 +13,43 @@ import { isAdmin, user } from './resources/user.ts';
 import { webhook } from './resources/webhook.ts';
 import { parseDocument } from './validation.ts';
 
-/** What an erasure takes of the world. */
+/** Dependencies of an erasure. */
 export interface ErasureDeps {
   store: TravelStore;
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
-  /** Whether a value names the person, by anything but the travel id. */
+  /** Reports whether a text contains the person's name, email or another identifier except the travel id. */
   namesPerson(value: string): boolean;
-  /** A document in which every text that names the person is replaced; `withId`: the travel id, too. */
+  /** Returns the document with every text that names the person replaced, and the travel id too if `withId`. */
   redact(doc: JsonObject, withId: boolean): JsonObject;
-  /** Of the address that a traveler gets who has to stay. */
+  /** The domain of the replacement email of an anonymized traveler. */
   domain: string;
-  /** Lets others have the database between two transactions. */
+  /** Yields between two transactions, so that other requests can use the database. */
   pause(): Promise<void>;
 }
 
-/** What the travel service has of a traveler, and what an erasure leaves. */
+/** What the travel service stores about a traveler, for the preview of an erasure. */
 export interface TravelerErasurePlan {
   isActive: boolean;
   isAdmin: boolean;
   trips: number;
   operations: number;
-  /** Invoices of those operations, which stay as they are. */
+  /** The number of invoices that contain these operations. Invoices are not changed. */
   invoices: number;
-  /** Users whose manager the traveler is. */
+  /** The number of users whose manager the traveler is. */
   managed: number;
-  /** Travel policies and project codes whose approver the traveler is, by name. */
+  /** The travel policies and project codes whose approver the traveler is, by type and name. */
   approves: string[];
-  /** What names the traveler and is left to the admin. */
+  /** Resources that name the traveler and that an admin has to change by hand, by type and name. */
   leftTo: string[];
   events: number;
 }
 
-/** So many resources are changed in one transaction, and read at once. */
+/** Resources read and changed in one transaction. */
 const BATCH = 100;
 
-/** What an erasure would find; undefined: there is no such traveler. */
+/** Counts what an erasure would change; undefined if the traveler does not exist. */
 export async function planErasure(deps: ErasureDeps, id: string): Promise<TravelerErasurePlan | undefined> {
   const { store } = deps;
   const traveler = await readResource(store, user.type, id);
@@ -78,7 +78,7 @@ export async function planErasure(deps: ErasureDeps, id: string): Promise<Travel
   };
 }
 
-/** How many events an erasure would reduce for a traveler, who may be gone already. */
+/** Counts the events that an erasure would redact. The traveler may already be deleted. */
 export async function countEvents(deps: ErasureDeps, id: string): Promise<number> {
   const found = await findAll(
     deps.store,
@@ -89,9 +89,9 @@ export async function countEvents(deps: ErasureDeps, id: string): Promise<number
 }
 
 /**
- * Anonymizes a traveler to whom trips or billing operations refer, and deletes another one. Trips and billing operations stay
- * without what names the traveler, invoices as they are. It may be done again after it was interrupted. Tells in one event
- * that the traveler has changed or gone, with no value of theirs.
+ * Deletes a traveler, or anonymizes one to whom trips or billing operations refer. The name, email and custom texts are
+ * removed from trips and billing operations; invoices stay unchanged. An interrupted erasure can be run again. One
+ * event without personal data announces the change or deletion.
  */
 export async function eraseTraveler(
   deps: ErasureDeps,
@@ -113,7 +113,10 @@ export async function eraseTraveler(
   });
 }
 
-/** Reduces the events of a traveler to what every event must have, and strikes the traveler out of others; answers how many. */
+/**
+ * Reduces the traveler's own events to their mandatory fields and removes the traveler from other events. Returns the
+ * number of changed events.
+ */
 export async function reduceEvents(deps: ErasureDeps, id: string): Promise<number> {
   const isGone = (await readResource(deps.store, user.type, id)) === undefined;
   return changeAll(deps, event, (doc) => redactEvent(deps, { id, isGone }, doc));
@@ -125,7 +128,7 @@ function redactEvent(
   doc: JsonObject,
 ): JsonObject {
   const reduced = redactEventData(doc, { id, namesPerson });
-  // An event about the traveler has no values left but its id, which every event must have.
+  // An event about the traveler keeps only the id, which every event must have.
   return isAboutTraveler(doc, id) ? reduced : keepIfEqual(doc, redact(reduced, isGone));
 }
 
@@ -133,12 +136,12 @@ function isChanged({ redact }: ErasureDeps, doc: JsonObject): boolean {
   return keepIfEqual(doc, redact(doc, true)) !== doc;
 }
 
-/** The document itself where nothing is different. */
+/** Returns the original object if the change has no effect, so that callers can compare by identity. */
 function keepIfEqual(doc: JsonObject, changed: JsonObject): JsonObject {
   return JSON.stringify(doc) === JSON.stringify(changed) ? doc : changed;
 }
 
-/** Takes what names the traveler out of the trips or operations that concern them; answers how many these are. */
+/** Removes the person from the trips or billing operations that concern them, and returns the number of these. */
 async function removeTraveler(deps: ErasureDeps, id: string, resource: Resource): Promise<number> {
   const concerns = resource === tripProject ? isOnTrip : isBilled;
   const person = { id, namesPerson: deps.namesPerson };
@@ -186,7 +189,10 @@ function isBilled({ bookingSnapshot }: JsonObject, id: string): boolean {
   return bookingSnapshot !== undefined && JSON.stringify(bookingSnapshot).includes(JSON.stringify(id));
 }
 
-/** Changes the documents of a type in short transactions; answers how many. Those of others are told of as any change is. */
+/**
+ * Changes the documents of a type in short transactions and returns how many changed. Changes of other people's
+ * resources append events as usual.
+ */
 async function changeAll(
   deps: ErasureDeps,
   resource: Resource,
@@ -200,7 +206,7 @@ async function changeAll(
       for (const { doc, ...stored } of await record.transaction.read(concerned)) {
         const next = after(doc);
         if (next === doc) continue;
-        // An event about what is erased would name it again.
+        // No event is written for trips, operations and events themselves: it would contain the removed data again.
         if (emitsEvents(resource)) await record.replace(resource, { ...stored, doc }, next);
         else
           await record.transaction.replace(
@@ -248,17 +254,17 @@ async function* readPages(store: TravelStore, { type }: Resource): AsyncGenerato
   } while (from);
 }
 
-/** Whom a document is to tell nothing of any more. */
+/** The person to remove from documents. */
 export interface ErasedPerson {
-  /** The travel id, which stays where something refers to it. */
+  /** The travel id. It stays where other resources refer to it. */
   id: string;
   namesPerson(value: string): boolean;
 }
 
-/** In the place of a name and an address that a document must have. */
+/** Replaces the email and name where a document must have them. */
 const ERASED_PERSON = { email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
 
-/** A trip or billing operation without the name, the address and the custom texts of a traveler. */
+/** Returns a trip or billing operation without the traveler's name, email and custom texts. */
 export function redactTraveler(type: string, doc: JsonObject, person: ErasedPerson): JsonObject {
   return type === 'tripProject' ? redactTrip(doc, person) : redactOperation(doc, person);
 }
@@ -278,7 +284,7 @@ function redactTrip(doc: JsonObject, { id, namesPerson }: ErasedPerson): JsonObj
 }
 
 function redactOperation(doc: JsonObject, { id }: ErasedPerson): JsonObject {
-  // The document went through the schema when it was written: this is a matter of types only.
+  // The schema accepted this document when it was written, so its shape is known.
   const snapshot = doc['bookingSnapshot'] as BookingSnapshot | undefined;
   if (!snapshot) return doc;
   const { booker, traveler } = snapshot;
@@ -289,7 +295,7 @@ function redactOperation(doc: JsonObject, { id }: ErasedPerson): JsonObject {
   return traveler.id === id ? removeCustomTexts(renamed) : renamed;
 }
 
-/** Texts of custom fields were the traveler's own; options are the company's. */
+/** Free texts of custom fields can be personal; the options belong to the company. */
 function removeCustomTexts(doc: JsonObject): JsonObject {
   const { customFields, ...others } = doc;
   if (customFields === undefined) return doc;
@@ -301,8 +307,8 @@ function removeCustomTexts(doc: JsonObject): JsonObject {
 }
 
 /**
- * An event without the person: of an event about the traveler only what every event must have is left, of one about a trip or
- * billing operation all that does not name them. The document itself where the event is about something else.
+ * Returns an event without the person. An event about the traveler keeps only its mandatory fields; in one about a trip
+ * or billing operation the person is removed. Any other event is returned unchanged.
  */
 export function redactEventData(doc: JsonObject, person: ErasedPerson): JsonObject {
   const { data, kind = '' } = doc;
@@ -326,12 +332,12 @@ export function redactEventData(doc: JsonObject, person: ErasedPerson): JsonObje
   return JSON.stringify(reduced) === JSON.stringify(doc) ? doc : reduced;
 }
 
-/** Whether an event is about the traveler as such, not about a trip or somebody else. */
+/** Reports whether the event's subject is the traveler, and not e.g. a trip of theirs. */
 export function isAboutTraveler({ data }: JsonObject, travelId: string): boolean {
   return isJsonObject(data) && data['type'] === 'user' && data['id'] === travelId;
 }
 
-/** What was changed, without the parts that name travelers. */
+/** The previous attributes without those that can name travelers. */
 function changesWithoutPeople({
   bookingSnapshot: _s,
   carRentals: _c,
@@ -341,10 +347,10 @@ function changesWithoutPeople({
   return others;
 }
 
-/** So many events are read at once. */
+/** Events read at once. */
 const EVENT_PAGE = 100;
 
-/** Travelers who no longer exist and once had an address of a person, as far as events still tell. */
+/** Finds the ids of deleted travelers who had one of the addresses, according to the remaining events. */
 export async function findDeletedTravelers(
   store: TravelStore,
   isAddress: (email: string) => boolean,

@@ -1,14 +1,14 @@
-/** One fault in a body or a query (specification, "Error body"). */
+/** One invalid field of a body or parameter of a query (specification, "Error body"). */
 export interface FieldFault {
-  /** Nested fields use dots. */
+  /** Nested fields are separated by dots. */
   field: string;
-  /** As received; left out when nothing was. */
+  /** The value as received; absent if there was none. */
   value?: string | number;
   code: string;
   message: string;
 }
 
-/** The codes of an error body, with the status that goes with each. */
+/** The error codes and their HTTP statuses. */
 export const statuses = {
   badRequest: 400,
   invalidParam: 400,
@@ -21,7 +21,7 @@ export const statuses = {
 
 type ErrorCode = keyof typeof statuses;
 
-/** A failure that the client is told; its message is made for the client. */
+/** An error that is answered to the client. Its message is written for the client. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -40,29 +40,29 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a failure; `invalid` is present when something is named (specification, "Error body"). */
+/** The response body of an error. `invalid` is present only if fields are named (specification, "Error body"). */
 export function errorBody(error: ApiError): object {
   const { code, message, invalid } = error;
   return invalid.length > 0 ? { code, message, invalid } : { code, message };
 }
 
-/** As many faults are collected: an answer must not be larger than its question, nor cost more than it. */
+/** Maximum number of faults in one response, so that a small request cannot cause a large response. */
 export const MAX_FAULTS = 100;
 
-/** 422: the resource would not be valid. */
+/** 422: the document violates its schema or rules. */
 export function validationFailed(invalid: FieldFault[]): ApiError {
   return new ApiError('validationFailed', 'The resource is not valid.', {
     invalid: invalid.slice(0, MAX_FAULTS),
   });
 }
 
-/** 503: the store takes nothing at the moment. The specification has no code of its own for it. */
+/** 503: the store cannot write at the moment. The specification has no code for it, so the code is `internalError`. */
 export function storeUnavailable(cause?: unknown): ApiError {
   const text = 'Nothing can be stored at the moment; try again.';
   return new ApiError('internalError', text, { status: 503, cause });
 }
 
-/** 404: there is no such resource. */
+/** 404: the resource does not exist. */
 export function notFound(type: string): ApiError {
   return new ApiError('notFound', `There is no such ${type}.`);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const EMAIL =
   /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
-/** RFC 5321 §4.5.3.1.3 bounds a path at 256 characters, two of them brackets. */
+/** Maximum length of an email. RFC 5321 §4.5.3.1.3 limits a path to 256 characters, two of them brackets. */
 const LONGEST_EMAIL = 254;
 const PHONE = /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/;
 const CURRENCY = /^[A-Z]{3}$/;
@@ -10,39 +10,39 @@ const LOCALE_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
 const NOT_NEGATIVE = 'must not be below zero';
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-// What JSON Schema cannot see in a test is said beside it, for the published contract.
+// JSON Schema cannot express the test functions, so each type states its rule for the OpenAPI document in `meta`.
 
-/** A string. */
+/** A string of any content. */
 export const text = z.string();
 
-/** A string that is searched or sorted by, so that it has a bound; required means that it also says something. */
+/** A non-blank string of at most 255 characters, for fields that lists are searched or sorted by. */
 export const label = checked('required', 'must not be empty', (value) => value.trim() !== '')
   .refine((value) => value.length <= 255, fault('pattern', 'must be at most 255 characters long'))
   .meta({ pattern: '\\S', maxLength: 255 });
 
-/** A boolean that is false when nothing is said, and always answered. */
+/** A boolean that defaults to false and is always present in responses. */
 export const flag = z.boolean().default(false);
 
-/** `en` or `fr`. */
+/** A language: `en` or `fr`. */
 export const lang = checked(
   'lang',
   'must be one of en, fr',
   (value) => value === 'en' || value === 'fr',
 ).meta({ enum: ['en', 'fr'] });
 
-/** A two-letter country code. */
+/** A two-letter country code (ISO 3166-1 alpha-2). */
 export const country = checked('country', 'must be a two-letter country code', isCountry).meta({
   pattern: '^[A-Z]{2}$',
   description: 'A two-letter country code (ISO 3166-1)',
   examples: ['FR'],
 });
 
-/** An email address, with letters of any script (RFC 6531). */
+/** An email address; letters of any script are allowed (RFC 6531). */
 export const email = checked(
   'email',
   'must be a valid email address',
   (value) => value.length <= LONGEST_EMAIL && EMAIL.test(value),
-  // As formats go this is "idn-email": "email" would refuse letters of other scripts.
+  // The format "email" would refuse letters of other scripts.
 ).meta({
   format: 'idn-email',
   maxLength: LONGEST_EMAIL,
@@ -61,7 +61,7 @@ export const phoneNumber = checked(
   examples: ['+33 612345678'],
 });
 
-/** A day that exists, YYYY-MM-DD. */
+/** An existing calendar date, YYYY-MM-DD. */
 export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate).meta({
   format: 'date',
   examples: ['2026-11-20'],
@@ -72,7 +72,7 @@ export const dateTime = checked('pattern', 'must be a UTC date-time such as 2026
   DATE_TIME.test(value),
 ).meta({ format: 'date-time', pattern: DATE_TIME.source, examples: ['2026-11-20T12:00:00Z'] });
 
-/** A date-time without zone: what a clock on the spot shows. */
+/** A date-time without zone, in the local time of the place. */
 export const localeDateTime = checked(
   'pattern',
   'must be a date-time without zone such as 2026-11-20T12:00:00',
@@ -83,37 +83,37 @@ export const localeDateTime = checked(
   examples: ['2026-11-20T12:00:00'],
 });
 
-/** A currency code (ISO 4217 by its shape; the list changes). */
+/** A string with the form of a currency code (ISO 4217). Membership in the list is not checked, because the list changes. */
 export const currency = checked('pattern', 'must be a currency code such as EUR', (value) =>
   CURRENCY.test(value),
 ).meta({ pattern: CURRENCY.source, description: 'A currency code (ISO 4217)', examples: ['EUR'] });
 
-/** A currency that the platform knows: a code of ISO 4217 in use. */
+/** A currency code of ISO 4217 that is in use. */
 export const knownCurrency = checked('pattern', 'must be the code of a known currency such as EUR', (value) =>
   currencies.has(value),
 ).meta({ pattern: CURRENCY.source, description: 'A known currency (ISO 4217)', examples: ['EUR'] });
 
-/** A whole number that is not below zero. */
+/** A non-negative integer. */
 export const count = z.int().refine(isNotNegative, fault('range', NOT_NEGATIVE)).meta({ minimum: 0 });
 
-/** A number that is not below zero. */
+/** A non-negative number. */
 export const quantity = z.number().refine(isNotNegative, fault('range', NOT_NEGATIVE)).meta({ minimum: 0 });
 
-/** One of a closed list. */
+/** A string out of a closed list. */
 export function oneOf(values: readonly string[]) {
   return checked('enum', `must be one of ${values.join(', ')}`, (value) => values.includes(value)).meta({
     enum: [...values],
   });
 }
 
-/** Any JSON without nulls, for what the specification leaves open. */
+/** Any JSON value without nulls, for parts that the specification leaves open. */
 export const anything: z.ZodType = z
   .lazy(() =>
     z.union([z.string(), z.number(), z.boolean(), z.array(anything), z.record(z.string(), anything)]),
   )
   .meta({ id: 'Anything' });
 
-/** A string that passes a test, or else the fault has this code. */
+/** A string that must pass a test; otherwise the fault has the given code and message. */
 export function checked(code: string, message: string, test: (value: string) => boolean) {
   return z.string().refine(test, fault(code, message));
 }
@@ -129,11 +129,11 @@ function isNotNegative(value: number): boolean {
 function isDate(value: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
-  // 30 February is read as 1 March: what was read must say what was written.
+  // `Date` reads 30 February as 1 March, so the result must equal the input.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
-/** The assigned two-letter codes of ISO 3166-1, and XK, by which Kosovo goes until it has one. */
+/** The assigned two-letter codes of ISO 3166-1, and the provisional XK of Kosovo. */
 const codes = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ
   BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM
@@ -148,14 +148,14 @@ const codes = `
 
 const countries = new Set(codes.trim().split(/\s+/));
 
-/** True for an assigned two-letter country code (ISO 3166-1 alpha-2). */
+/** Reports whether this is an assigned two-letter country code (ISO 3166-1 alpha-2). */
 export function isCountry(code: string): boolean {
   return countries.has(code);
 }
 
 /**
- * The codes of the currencies in use (ISO 4217, list one, without metals and test codes). They stand here, as those that the
- * runtime knows differ between its versions.
+ * The codes of the currencies in use (ISO 4217, list one, without metals and test codes). The list of the JavaScript
+ * runtime is not used, because it differs between versions.
  */
 export const currencies: ReadonlySet<string> = new Set([
   ...'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV'.split(' '),
@@ -175,16 +175,16 @@ export const amount = z
     base: z.number().optional(),
     currency,
     tax: z.number().optional(),
-    /** A percentage. */
+    /** In percent. */
     taxRate: z.number().optional(),
     total: z.number(),
   })
   .meta({ id: 'Amount' });
 
-/** An amount of money as it is kept and answered. */
+/** An amount of money as stored and returned. */
 export type Amount = z.infer<typeof amount>;
 
-/** Somewhere to travel to. Its types are open: `airport`, `address` and `hotel` occur. */
+/** A geographic place. `type` is an open list; `airport`, `address` and `hotel` occur. */
 export const place = z
   .strictObject({
     airport: z.strictObject({ iataCode: text }).optional(),
@@ -195,5 +195,5 @@ export const place = z
   })
   .meta({ id: 'Place' });
 
-/** A place as it is kept and answered. */
+/** A geographic place as stored and returned. */
 export type Place = z.infer<typeof place>;

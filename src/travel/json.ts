@@ -6,12 +6,12 @@ export interface JsonObject {
   [name: string]: Json;
 }
 
-/** True for a JSON object: not an array, not null. */
+/** Reports whether a value is a JSON object: neither an array nor null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The string that an object has under a name, if it has one. */
+/** Returns the member of this name if it is a string. */
 export function stringMember(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' ? value : undefined;

@@ -2,26 +2,26 @@ import { foldCase } from '../schema/case-fold.ts';
 import { ApiError, type FieldFault, MAX_FAULTS } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { CursorPage, Edge, ListQuery, PageQuery, Position } from './ports.ts';
-import { type Filter, subCollectionIndex } from './resource.ts';
+import { type ListFilter, subCollectionIndex } from './resource.ts';
 import { deliveryStatuses } from './webhooks/ports.ts';
 
-/** Query parameters as the server parsed them: one that is repeated is an array. */
+/** Query parameters as express parses them: a repeated parameter is an array. */
 export type Query = Record<string, unknown>;
 
-/** What the pages of one list may be asked for (specification, "Collection endpoints"). */
+/** The features of one list, which decide its query parameters (specification, "Collection endpoints"). */
 export interface ListOptions {
   type: string;
   parentId: string;
-  /** The field and value that those of a sub-collection have in common. */
+  /** The field and value that all resources of a sub-collection share. */
   sub?: { field: string; value: string };
-  /** True: paged by cursor, too. */
+  /** If true, cursor pages are available. */
   cursor: boolean;
-  /** Besides `createdAt`; none: not even by that. */
+  /** The sortable fields besides `createdAt`. If empty, the list has no parameter `sortBy`. */
   sortBy: string[];
-  filters: Filter[];
+  filters: ListFilter[];
 }
 
-/** A page as it was asked for. */
+/** The parsed page parameters of a request. */
 export type PageRequest =
   | { kind: 'offset'; query: PageQuery; sortBy: string }
   | {
@@ -32,38 +32,41 @@ export type PageRequest =
       edge?: Edge;
     };
 
-/** The page that a query asks for (specification, "Pagination, sorting and filters"). */
-export function parsePageQuery(listing: ListOptions, query: Query): PageRequest {
-  const faults = unknownParameters(query, listParameterNames(listing));
-  const read = parameterReader(query, faults);
-  const kind = read('pageKind', 'offset', (word) => parsePageKind(listing, word));
+/**
+ * Parses and validates the query parameters of a list (specification, "Pagination, sorting and filters"). Throws
+ * `invalidParam` with all faults.
+ */
+export function parsePageQuery(options: ListOptions, parameters: Query): PageRequest {
+  const faults = unknownParameters(parameters, listParameterNames(options));
+  const read = parameterReader(parameters, faults);
+  const kind = read('pageKind', 'offset', (word) => parsePageKind(options, word));
   const order = read('order', 'asc', (word) => (word === 'asc' || word === 'desc' ? word : undefined));
   const sortBy =
-    listing.sortBy.length > 0 ? read('sortBy', CREATED, (field) => parseSortField(listing, field)) : CREATED;
-  const { type, parentId } = listing;
+    options.sortBy.length > 0 ? read('sortBy', CREATED, (field) => parseSortField(options, field)) : CREATED;
+  const { type, parentId } = options;
   const limit = read('limit', 10, (digits) => parseInteger(digits, 1, 100));
-  const list: ListQuery = {
+  const query: ListQuery = {
     type,
     parentId,
     order,
     limit,
-    ...listIndexes(listing, sortBy),
-    ...parseStatus(listing, read),
+    ...listIndexes(options, sortBy),
+    ...parseStatus(options, read),
   };
-  const asked: PageRequest =
+  const pageRequest: PageRequest =
     kind === 'cursor'
-      ? { kind, query: list, sortBy, ...parseEdge(listing, query, { order, sortBy, faults }) }
-      : { kind, query: { ...list, ...parseFilters(listing, read) }, sortBy };
+      ? { kind, query, sortBy, ...parseEdge(options, parameters, { order, sortBy, faults }) }
+      : { kind, query: { ...query, ...parseFilters(options, read) }, sortBy };
   refuseParameters(faults);
-  return asked;
+  return pageRequest;
 }
 
-/** Refuses every query parameter, where an operation has none. */
+/** Throws `invalidParam` for any query parameter; for operations without parameters. */
 export function refuseAllParameters(query: Query): void {
   refuseParameters(unknownParameters(query, []));
 }
 
-/** The query parameters that a list knows, in the order of the contract. */
+/** The names of the query parameters of a list, in the order of the OpenAPI document. */
 export function listParameterNames({
   cursor,
   sortBy,
@@ -83,28 +86,28 @@ export function offsetMeta({ query, sortBy }: PageRequest & { kind: 'offset' }, 
   return { pageKind: 'offset', limit, offset, total, order, sortBy };
 }
 
-/** The `meta` of a cursor page; a list that cannot be sorted does not say by what. */
+/** The `meta` of a cursor page. A list that cannot be sorted has no `sortBy`. */
 export function cursorMeta(
-  listing: ListOptions,
+  options: ListOptions,
   { query, sortBy, given }: PageRequest & { kind: 'cursor' },
   { next, previous }: CursorPage,
 ): JsonObject {
   const { limit, order } = query;
-  const list = cursorScope(listing, order, sortBy);
+  const scope = cursorScope(options, order, sortBy);
   return {
     pageKind: 'cursor',
     limit,
     ...given,
-    ...(next ? { nextAfter: encodeCursor(list, next) } : {}),
-    ...(previous ? { prevBefore: encodeCursor(list, previous) } : {}),
+    ...(next ? { nextAfter: encodeCursor(scope, next) } : {}),
+    ...(previous ? { prevBefore: encodeCursor(scope, previous) } : {}),
     order,
-    ...(listing.sortBy.length > 0 ? { sortBy } : {}),
+    ...(options.sortBy.length > 0 ? { sortBy } : {}),
   };
 }
 
 const CREATED = 'createdAt';
 
-/** So many addresses can be asked for at once; a request line is hardly longer. */
+/** Maximum number of emails in one filter; more would hardly fit into a request line. */
 const MAX_ADDRESSES = 500;
 
 function unknownParameters(query: Query, known: string[]): FieldFault[] {
@@ -141,7 +144,7 @@ function parsePageKind({ cursor }: ListOptions, word: string): 'offset' | 'curso
   return word === 'offset' ? word : undefined;
 }
 
-/** The indexes that find and sort the list. */
+/** The index that selects the list and the one that sorts it. */
 function listIndexes({ sub }: ListOptions, sortBy: string): Pick<ListQuery, 'within' | 'sortBy'> {
   const sorted = sortBy === CREATED ? undefined : sortBy;
   if (!sub) return sorted === undefined ? {} : { sortBy: sorted };
@@ -170,29 +173,29 @@ function parseFilters(
   };
 }
 
-/** "after … Mutually exclusive with `before`" */
+/** Parses the cursor parameters: "after … Mutually exclusive with `before`" (specification). */
 function parseEdge(
-  listing: ListOptions,
+  options: ListOptions,
   query: Query,
   { order, sortBy, faults }: { order: 'asc' | 'desc'; sortBy: string; faults: FieldFault[] },
 ): { given: { after?: string; before?: string }; edge?: Edge } {
-  const list = cursorScope(listing, order, sortBy);
+  const scope = cursorScope(options, order, sortBy);
   const read = parameterReader(query, faults);
   const given: { after?: string; before?: string } = {};
-  const place = (name: 'after' | 'before') =>
+  const readPosition = (name: 'after' | 'before') =>
     read(name, undefined, (cursor) => {
       given[name] = cursor;
-      return decodeCursor(list, listing.sub || sortBy !== CREATED ? 'index' : 'creation', cursor);
+      return decodeCursor(scope, options.sub || sortBy !== CREATED ? 'index' : 'creation', cursor);
     });
-  const after = place('after');
-  const before = place('before');
+  const after = readPosition('after');
+  const before = readPosition('before');
   if (query['after'] !== undefined && query['before'] !== undefined)
     faults.push(parameterFault('before', query['before']));
   if (after) return { given, edge: { after } };
   return before ? { given, edge: { before } } : { given };
 }
 
-/** A cursor belongs to one list in one order. */
+/** Identifies the list and its order. A cursor is valid only for the list that issued it. */
 function cursorScope({ type, parentId, sub }: ListOptions, order: string, sortBy: string): string {
   return [type, parentId, sub?.field ?? '', sub?.value ?? '', order, sortBy].join(' ');
 }
@@ -211,10 +214,10 @@ function parseBoolean(word: string): boolean | undefined {
 }
 
 function parseAddresses(list: string): string[] | undefined {
-  // No address has a blank inside: where one is, a plus was sent as it is, which a query means as a blank.
-  const plain = (address: string) => foldCase(address.trim().replaceAll(' ', '+'));
-  const emails = [...new Set(list.split(',').map(plain))];
-  // SQLite would compare up to a NUL only, and PostgreSQL refuses it.
+  // An email has no inner spaces: a space here is an unencoded plus sign.
+  const normalize = (address: string) => foldCase(address.trim().replaceAll(' ', '+'));
+  const emails = [...new Set(list.split(',').map(normalize))];
+  // SQLite compares strings only up to a NUL, and PostgreSQL refuses NUL.
   const usable = emails.filter((address) => address !== '' && !address.includes('\0'));
   return usable.length <= MAX_ADDRESSES ? usable : undefined;
 }
@@ -225,28 +228,28 @@ function parameterFault(field: string, given: unknown): FieldFault {
   return { field, value, code: 'paramValue', message: `The value of "${field}" is not allowed here.` };
 }
 
-/** The cursor of a place in a list; opaque to clients, and of use in that list alone. */
-export function encodeCursor(list: string, { value, seq }: Position): string {
-  return Buffer.from(JSON.stringify([list, value, seq])).toString('base64url');
+/** Encodes a list position as a cursor, opaque to clients and valid only for this list. */
+export function encodeCursor(scope: string, { value, seq }: Position): string {
+  return Buffer.from(JSON.stringify([scope, value, seq])).toString('base64url');
 }
 
-/** The largest number of a place that every database can compare. */
+/** The largest sequence number that every supported database can compare. */
 const MAX_SEQUENCE = 2 ** 31 - 1;
 
 /**
- * The place that a cursor of this list names, whose values are times of creation or the texts of an index; undefined
- * for anything else, also for what only reads like a cursor that was given out.
+ * Decodes a cursor. Its value is a creation time or an index text, by the order of the list. Returns undefined for
+ * cursors of other lists and for texts that this service has not issued.
  */
-export function decodeCursor(list: string, by: 'creation' | 'index', cursor: string): Position | undefined {
+export function decodeCursor(scope: string, by: 'creation' | 'index', cursor: string): Position | undefined {
   const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
   if (!Array.isArray(parts)) return undefined;
-  const [of, value, seq]: unknown[] = parts;
-  if (of !== list || !Number.isSafeInteger(seq) || Number(seq) < 0 || Number(seq) > MAX_SEQUENCE)
+  const [issuedFor, value, seq]: unknown[] = parts;
+  if (issuedFor !== scope || !Number.isSafeInteger(seq) || Number(seq) < 0 || Number(seq) > MAX_SEQUENCE)
     return undefined;
   if (!(by === 'creation' ? Number.isSafeInteger(value) : typeof value === 'string')) return undefined;
-  const place = { value: value as Position['value'], seq: Number(seq) };
-  // SQLite would compare up to a NUL only, and PostgreSQL refuses it.
-  return !String(value).includes('\0') && encodeCursor(list, place) === cursor ? place : undefined;
+  const position = { value: value as Position['value'], seq: Number(seq) };
+  // SQLite compares strings only up to a NUL, and PostgreSQL refuses NUL.
+  return !String(value).includes('\0') && encodeCursor(scope, position) === cursor ? position : undefined;
 }
 
 function parseJson(text: string): unknown {

@@ -1,241 +1,248 @@
 import type { JsonObject } from './json.ts';
 
-/** Names one resource. Ids are unique within their type. */
+/** Identifies one resource. Ids are unique within a type. */
 export interface ResourceRef {
   type: string;
   id: string;
 }
 
-/** A resource as kept: `doc` holds the fields that a client may write. */
+/** A resource as stored. `doc` holds its document, without id, type and creation time. */
 export interface StoredResource extends ResourceRef {
-  /** '' where the type has no parent. */
+  /** '' if the type has no parent. */
   parentId: string;
   /** Epoch milliseconds. */
   createdAt: number;
   doc: JsonObject;
 }
 
-/** A value under the name of an index. */
+/** A value in a named index. */
 export interface NamedValue {
   name: string;
   value: string;
 }
 
-/** A value that a resource is found or sorted by. */
+/** An index entry by which a resource is found or sorted. */
 export interface IndexedValue extends NamedValue {
-  /** What is paged by this index, so that far pages are found: `sorted`, another list's order; `counted`, a list of its own, whose exact length is kept. */
+  /** Set if lists are paged by this index: `sorted` orders another list, `counted` is a list of its own with an exact count. */
   list?: 'sorted' | 'counted' | undefined;
 }
 
-/** What a resource is found by, derived from its document at every write. */
-export interface Keys {
+/** The index entries of a resource, derived from its document at each write. */
+export interface IndexKeys {
   archived: boolean;
-  /** Only one resource of the type may have each of these. */
+  /** Values that only one resource of the type may have. */
   unique: NamedValue[];
-  /** Found and sorted by these. */
+  /** Values for finding and sorting. */
   index: IndexedValue[];
-  /** What it refers to; a target stays as long as it is referred to. */
+  /** The resources it refers to. They cannot be deleted while the reference exists. */
   references: ResourceRef[];
 }
 
-/** A look-up by an index; in order of creation. */
-export interface Match {
+/** A search in an index. Results are in order of creation. */
+export interface IndexMatch {
   type: string;
   name: string;
   values: string[];
   limit?: number;
 }
 
-/** A place in a list: what the resource there is sorted by, and its number in the sequence of its type. */
+/** A position in a list: the sort value of the resource there, and its sequence number within the type. */
 export interface Position {
   value: string | number;
   seq: number;
 }
 
-/** Where a page of a list begins (`after`) or ends (`before`), that place included; undefined: at the beginning. */
+/** The first (`after`) or last (`before`) position of a page, inclusive. Without an edge the page starts at the beginning. */
 export type Edge = { after: Position } | { before: Position };
 
-/** What a list holds, and its order, which is total: by the named index or by creation, then by order of insertion. */
+/** Selects and orders a list. The order is total: by the named index or by creation, then by insertion. */
 export interface ListQuery {
   type: string;
   parentId: string;
-  /** A counted index: only those that have a value in it. */
+  /** The name of a counted index; only resources with an entry in it are listed. */
   within?: string;
-  /** An index by which every resource of the list is found; none: by creation. */
+  /** The name of an index in which every listed resource has an entry. Without it, the list is sorted by creation. */
   sortBy?: string;
-  /** Only those in this state, where the list knows states. */
+  /** Only resources with this status, for types with a status. */
   status?: string;
   order: 'asc' | 'desc';
   limit: number;
 }
 
-/** A page by offset. */
+/** Selects an offset page. */
 export interface PageQuery extends ListQuery {
   archived?: boolean;
-  /** Only those found by this index; `sortBy` is then the same index or none. */
+  /** Only resources found by this index; `sortBy` must be the same index or undefined. */
   match?: { name: string; values: string[] };
   offset: number;
 }
 
-/** A page by cursor, with the places of the resources next to it on either side, as far as there are any. */
+/** A cursor page, with the positions of the neighbouring resources on both sides, if there are any. */
 export interface CursorPage {
   resources: StoredResource[];
   next: Position | undefined;
   previous: Position | undefined;
 }
 
-/** What can be read inside and outside of a transaction. */
+/** Reads that work inside and outside of a transaction. */
 export interface TravelReader {
-  /** Those that exist, in no order. */
+  /** Returns the resources that exist, in no particular order. */
   read(refs: ResourceRef[]): Promise<StoredResource[]>;
-  find(match: Match): Promise<StoredResource[]>;
+  find(match: IndexMatch): Promise<StoredResource[]>;
 }
 
-/** The resources of the travel service. */
+/** The store of the travel service's resources. */
 export interface TravelStore extends TravelReader {
-  /** `total` is exact, and its cost does not grow with the collection. */
+  /** Returns an offset page. `total` is exact, and its cost does not depend on the size of the collection. */
   page(query: PageQuery): Promise<{ total: number; resources: StoredResource[] }>;
-  /** A page next to a place in the list; its cost does not grow with the collection or the place. */
+  /** Returns a cursor page. Its cost depends neither on the size of the collection nor on the position. */
   pageFrom(query: ListQuery, edge: Edge | undefined): Promise<CursorPage>;
-  /** Runs the work in one transaction, undone when it throws; writes of one of these types run one after the other. */
+  /** Runs the work in one transaction and rolls back if it throws. Writes of the same type run one after the other. */
   write<T>(types: string[], work: (within: TravelTransaction) => Promise<T>): Promise<T>;
-  /** Removes at most `limit` resources of a type that were created before a time, the oldest first; answers how many. */
+  /**
+   * Deletes up to `limit` resources of a type created before `before` (epoch milliseconds), oldest first, and returns
+   * their number.
+   */
   deleteOlderThan(type: string, before: number, limit: number): Promise<number>;
 }
 
-/** What an addition to a feed is about, and the ids of its deliveries. */
-export interface Topic {
+/** The kind of an appended event and a source of ids for its deliveries. */
+export interface EventTopic {
   kind: string;
   newId(): string;
 }
 
-/** What can be done inside a transaction. A unique value that another resource has is answered by its name. */
+/**
+ * Operations inside a transaction. If a unique value is already taken, `insert` and `replace` return its name and write
+ * nothing.
+ */
 export interface TravelTransaction extends TravelReader {
-  insert(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
-  replace(resource: StoredResource, keys: Keys): Promise<{ taken: string } | undefined>;
+  insert(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
+  replace(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
   remove(ref: ResourceRef): Promise<void>;
   /**
-   * Adds to a feed: what is appended becomes visible in the order of its places, whoever commits late, and its time of
-   * creation, which is answered, never goes back. With a topic, it is put on its way to the webhooks that select it.
+   * Appends to a feed. Resources become visible in sequence order, whichever transaction commits first, and their
+   * creation times never decrease; the stored resource with its final time is returned. With a topic, a delivery is
+   * queued for each webhook that selects its kind.
    */
-  append(resource: StoredResource, topic?: Topic): Promise<StoredResource>;
-  /** Keeps a secret of a resource, encrypted; those it had before end at the time given. */
+  append(resource: StoredResource, topic?: EventTopic): Promise<StoredResource>;
+  /** Stores an encrypted secret of a resource. Its previous secrets end at `othersEnd` (epoch milliseconds). */
   saveSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
-  /** True when another resource refers to it. */
+  /** Reports whether another resource refers to this one. */
   isReferenced(ref: ResourceRef): Promise<boolean>;
 }
 
-/** An API key as listed: never the key itself. It goes with its user. Times are epoch milliseconds. */
+/** An API key without its value. It is deleted with its user. Times are epoch milliseconds. */
 export interface ApiKey {
   id: string;
-  /** What an admin calls it. */
+  /** A label chosen by an admin. */
   name: string;
   userId: string;
   createdAt: number;
-  /** Within a minute. */
+  /** Accurate to a minute. */
   lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }
 
-/** The API keys; of each only a hash is kept. */
+/** Stores API keys. Only a hash of each key is stored. */
 export interface ApiKeys {
-  /** Keeps the key; one that is there already, be it revoked, stays as it is. */
+  /** Adds a key. An existing key with the same hash is left unchanged, even if it is revoked. */
   add(key: Pick<ApiKey, 'id' | 'name' | 'userId' | 'createdAt'> & { hash: string }): Promise<void>;
-  /** The key with this hash, unless it was revoked. */
+  /** Finds the key with this hash, unless it is revoked. */
   findActive(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'lastUsedAt'> | undefined>;
-  /** All there ever were of the users that there are, oldest first. */
+  /** Lists all keys, including revoked ones, of existing users; oldest first. */
   list(): Promise<ApiKey[]>;
-  /** False when there is no such key, or it was revoked before. */
+  /** Revokes a key. Returns false if it does not exist or is already revoked. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** Notes that the key was used now. */
+  /** Records `now` as the time of last use. */
   recordUse(id: string, now: number): Promise<void>;
-  /** Whether the user has a key, or had one. */
+  /** Reports whether the user has or had a key. */
   hasAny(userId: string): Promise<boolean>;
 }
 
-/** Whom a credential lets act. */
+/** The user and credential that a token authenticates. */
 export interface Principal {
   userId: string;
-  /** Kind and name of the credential, for whoever asks later who did something: `apiKey:<id>`, `oauth:<client>`. */
+  /** Kind and name of the credential for the logs, e.g. `apiKey:<id>` or `oauth:<client>`. */
   credential: string;
-  /** What is to be done once the request is answered, so that it need not wait. */
+  /** Work to run after the response, so that the client does not wait for it. */
   onResponseClosed?: () => void;
 }
 
 /**
- * Whom a token lets act, if anybody; `embedded` composes it of the kinds of credentials there are. `onRefused` is called
- * with the reason where it is known here; it is for the log, and never holds a part of the token.
+ * Resolves a bearer token, or returns undefined. `onRefused` receives the reason if it is known; the reason goes to the
+ * log and never contains a part of the token.
  */
 export type Authenticator = (
   token: string,
   onRefused?: (reason: string) => void,
 ) => Promise<Principal | undefined>;
 
-/** The part of a pino logger that is used. */
+/** The part of a pino logger that is used here. */
 export interface Log {
   error(fields: object, message: string): void;
 }
 
 /** Reads one resource. */
 export async function readResource(
-  reading: TravelReader,
+  reader: TravelReader,
   type: string,
   id: string,
 ): Promise<StoredResource | undefined> {
-  return (await reading.read([{ type, id }]))[0];
+  return (await reader.read([{ type, id }]))[0];
 }
 
-/** A body as it is kept in the request log: secrets struck out, and cut when it is long. */
+/** A body in the request log: secrets redacted, and truncated (`cut`) if it is long. */
 export interface LoggedBody {
   text: string;
   cut: boolean;
 }
 
-/** One request as it is kept in the request log. */
+/** One entry of the request log. */
 export interface LoggedRequest {
-  /** When it came, in epoch milliseconds, and how long its answer took. */
+  /** Start of the request in epoch milliseconds; `ms` is its duration. */
   time: number;
   ms: number;
   method: string;
-  /** With the query, in which secrets are struck out. */
+  /** With the query; secrets in it are redacted. */
   path: string;
   status: number;
-  /** The user on whose behalf it was made; undefined: nobody was recognised. */
+  /** The authenticated user; undefined if authentication failed. */
   userId: string | undefined;
-  /** Which of the user's credentials was used. */
+  /** The credential that the user authenticated with. */
   credential: string | undefined;
-  /** The X-Request-Id of the answer. */
+  /** The X-Request-Id of the response. */
   requestId: string;
   requestBody: LoggedBody | undefined;
   responseBody: LoggedBody | undefined;
 }
 
-/** What is looked for in the request log; what is not named does not matter. */
+/** Filters of the request log. An absent filter matches every request. */
 export interface RequestLogQuery {
-  /** From this time on, in epoch milliseconds. */
+  /** Inclusive, in epoch milliseconds. */
   since?: number | undefined;
-  /** Before this time. */
+  /** Exclusive, in epoch milliseconds. */
   until?: number | undefined;
-  /** The first and the last. */
+  /** An inclusive range of statuses. */
   statuses?: { from: number; to: number } | undefined;
-  /** This path and what lies below it, in whole segments and without case. */
+  /** This path and the paths below it, by whole segments and ignoring case. */
   path?: string | undefined;
   userId?: string | undefined;
   limit: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string | undefined;
 }
 
-/** The newest first. As long as there is a `next`, more may follow, even where this page is short or empty. */
+/** A page of requests, newest first. While there is a `next`, more can follow, even if this page is short or empty. */
 export interface RequestLogPage {
   requests: LoggedRequest[];
   next: string | undefined;
 }
 
-/** The request log. Whatever is looked for, a page costs the same however long the log is. */
+/** Stores the request log. The cost of a page does not depend on the length of the log. */
 export interface RequestLog {
   append(requests: LoggedRequest[]): Promise<void>;
   list(query: RequestLogQuery): Promise<RequestLogPage>;
-  /** Removes at most `limit` requests from before a time, the oldest first; answers how many. */
+  /** Deletes up to `limit` requests from before `before` (epoch milliseconds), oldest first, and returns their number. */
   deleteOlderThan(before: number, limit: number): Promise<number>;
 }

@@ -6,13 +6,16 @@ import { BRIDGE_CREDENTIAL, callerCredential } from './authentication.ts';
 import type { LoggedBody, LoggedRequest } from './ports.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 
-/** The longest paths that are kept, in characters; without a credential nobody may write much. */
+/**
+ * Maximum length of recorded paths, in characters. It is short for unauthenticated requests, so that they cannot fill
+ * the log.
+ */
 const MAX_PATH = 2_048;
 const MAX_PATH_UNAUTHENTICATED = 200;
 
 /**
- * "Every API request is recorded in a request log that administrators can inspect" (specification, rule 2). Comes before
- * everything else, so that what is refused is recorded, too.
+ * "Every API request is recorded in a request log that administrators can inspect" (specification, rule 2). Must be the
+ * first middleware, so that refused requests are recorded too.
  */
 export function recordRequests(app: Express, requestLogWriter: RequestLogWriter, now: () => number): void {
   captureResponseBodies(app);
@@ -38,20 +41,20 @@ export function recordRequests(app: Express, requestLogWriter: RequestLogWriter,
   };
   const begin: RequestHandler = (request, response, next) => {
     response.locals['began'] = now();
-    // "close" comes once, after the answer or when the client went away before it.
+    // "close" fires once: after the response, or when the client disconnects before.
     response.on('close', () => record(request, response));
     next();
   };
   app.use(begin);
 }
 
-/** Secrets are struck out first, so that a cut cannot hide their names. */
+/** Redacts before truncating, because a secret cannot be recognized in a truncated text. */
 function pathOf({ originalUrl }: Request, longest: number): string {
   const path = redactQuery(originalUrl);
   return path.length > longest ? `${path.slice(0, longest - 1)}…` : path;
 }
 
-/** The bridge reads all day long: what it was answered, others can read, and it would be most of the log. */
+/** Responses to the bridge's own reads are left out: they would be most of the log, and the data can be read from the API. */
 function bodies(
   request: Request,
   { locals: { answer } }: Response,
@@ -65,7 +68,10 @@ function bodies(
   };
 }
 
-/** Notes the text of every answer. For all of them at once: a method of its own for each would slow each down. */
+/**
+ * Remembers the text of each response. The prototype is patched once, because a method on each response slows every
+ * request down.
+ */
 function captureResponseBodies({ response }: Express): void {
   const send = response.send;
   response.send = function (this: Response, body) {
@@ -74,28 +80,30 @@ function captureResponseBodies({ response }: Express): void {
   };
 }
 
-/** The longest body that is kept, in bytes. */
+/** Maximum size of a recorded body, in bytes. */
 const MAX_BODY_BYTES = 16_384;
 
-/** A request and, once its body was read, the bytes as they came: also those that turned out to be no JSON. */
+/** A request with the raw bytes of its body once the body is read, even if it is not JSON. */
 export interface RequestWithBody extends IncomingMessage {
   received?: { bytes: Buffer; encoding: string };
 }
 
-/** What the log keeps of a request's body; undefined when there was none, or when nobody read it. */
+/** Returns the request body for the log; undefined if there was none or it was not read. */
 export function loggedRequestBody({ received }: RequestWithBody): LoggedBody | undefined {
   if (!received || received.bytes.length === 0) return undefined;
   const { bytes, encoding } = received;
   if (encoding === 'utf-8') return toLoggedBody(bytes.toString('utf8'));
-  // Names could not be recognised in it.
+  // Secrets cannot be found in other encodings.
   return { text: `(left out: ${bytes.length} bytes of ${encoding})`, cut: false };
 }
 
-/** A text as the log keeps it: secrets struck out first, so that a cut cannot hide their names. */
+/**
+ * Redacts and truncates a body for the log, in this order, because a secret cannot be recognized in a truncated text.
+ */
 export function toLoggedBody(text: string): LoggedBody {
   const safe = redactSecrets(text);
   const struck = safe.includes('\0') ? safe.replaceAll('\0', '\uFFFD') : safe;
-  // No character takes more than three bytes for each unit of its length.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so this text needs no measuring.
   if (struck.length * 3 <= MAX_BODY_BYTES) return { text: struck, cut: false };
   const kept = Buffer.alloc(MAX_BODY_BYTES);
   const { read, written } = new TextEncoder().encodeInto(struck, kept);
@@ -103,31 +111,31 @@ export function toLoggedBody(text: string): LoggedBody {
   return { text: kept.toString('utf8', 0, written), cut: true };
 }
 
-/** What no log may show, by its name; a part of the name is enough, e.g. `apiKey`. */
+/** Members with such a name are secret; the word can be a part of the name, e.g. `apiKey`. */
 const SECRET_NAME = /secret|password|token|key|authorization/i;
-/** A text in which such a name may stand; an escape may spell any letter of it. */
+/** Quick test for texts that may contain such a name. An escape sequence can spell any letter of it. */
 const MAY_HOLD_SECRET = /secret|password|token|key|authorization|\\u/i;
-/** A URL in a text, and what begins its query or fragment: there many receivers of webhooks want their secret. */
+/** The start of a URL in a text, and of its query or fragment, where many webhook receivers expect their secret. */
 const URL_START = /https?:/i;
 const QUERY_START = /[?#]/;
-/** A text that tells a secret by its name, such as JSON inside of a string. Bounded, so that the search stays linear. */
+/** A named secret inside a text, e.g. JSON within a string. Quantifiers are bounded to keep the search linear. */
 const NAMED_SECRET = /(?:secret|password|token|key|authorization)\w{0,30}["'\\\s]{0,9}[:=]/i;
 
 const REDACTED = '*';
 const LEFT_OUT = '(left out: it cannot be read as JSON, and may hold a secret)';
 
-/** JSON text without the values of what is secret by its name, at whatever depth. Most texts hold none and stay as they are. */
+/** Redacts the secret members of a JSON text at any depth. Most texts have none and are returned unchanged. */
 export function redactSecrets(text: string): string {
   if (!MAY_HOLD_SECRET.test(text) && !mayHoldQuery(text)) return text;
   try {
     return JSON.stringify(JSON.parse(text), redactMember);
   } catch {
-    // Broken, or nested too deeply to be printed.
+    // The JSON is malformed, or too deep to be serialized again.
     return LEFT_OUT;
   }
 }
 
-/** A path and query without the values of secret parameters. */
+/** Redacts secret parameters in a path with a query. */
 export function redactQuery(url: string): string {
   const at = url.indexOf('?');
   if (at < 0) return url;
@@ -146,19 +154,19 @@ function redactMember(name: string, value: unknown): unknown {
     : value;
 }
 
-/** Also what stands in a field `url` and is no URL: it is refused, and recorded all the same. */
+/** A field named `url` counts even if its value is no URL: a refused value is recorded too. */
 function mayHoldQuery(text: string): boolean {
   return QUERY_START.test(text) && (URL_START.test(text) || text.includes('"url"'));
 }
 
-/** A text without what follows the path of a URL in it, whatever it is: where the URL ends cannot be told for sure. */
+/** Redacts everything after the path of the first URL in a text, because the end of the URL cannot be determined. */
 function redactUrlQuery(name: string, text: string): string {
   const begin = name === 'url' ? 0 : text.search(URL_START);
   const query = begin < 0 ? -1 : text.slice(begin).search(QUERY_START);
   return query < 0 ? text : `${text.slice(0, begin + query + 1)}${REDACTED}`;
 }
 
-/** A fault names the field and repeats what was received (specification, "Error body"). */
+/** A fault in an error body contains the field's name and the received value (specification, "Error body"). */
 function isFault(value: unknown): value is { field: string; value: unknown } {
   if (typeof value !== 'object' || value === null || !('field' in value) || !('value' in value)) return false;
   return typeof value.field === 'string';

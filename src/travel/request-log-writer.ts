@@ -1,43 +1,46 @@
 import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 
-/** How long a request may wait for others, in milliseconds, and how many are written at once. */
+/** How long a request waits for others to be written with it, in milliseconds, and the size of a batch. */
 const WAIT_MS = 100;
 const BATCH = 200;
-/** So many may wait while the database is slow; with long bodies that is some 60 MB. */
+/** Maximum number of waiting requests while the database is slow: about 60 MB if their bodies are long. */
 const MAX_WAITING = 2_000;
 const RETENTION_MS = 30 * 24 * 60 * 60_000;
 const DELETE_EVERY_MS = 60_000;
 const DELETE_BATCH = 500;
-/** Between two parts of a sweep, so that others have their turn. */
+/** Pause between two batches of deletions, so that other work can use the database. */
 const PAUSE_MS = 20;
 const REPORT_LOSS_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** While the store is unavailable: the first wait, doubled up to the longest. */
+/** Delay before the first retry while the store is unavailable; it doubles up to the maximum. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
 
-/** What the request log needs of the world. */
+/** Dependencies of the request log writer. */
 export interface RequestLogWriterDeps {
   requests: RequestLog;
   clock: {
     /** Epoch milliseconds. */
     now(): number;
-    /** Ends early when aborted; never rejects. */
+    /** Returns early when aborted; never rejects. */
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   log: Log;
 }
 
-/** Writes what is told to it, a little later. */
+/** Writes requests to the log in the background. */
 export interface RequestLogWriter {
-  /** The address counts where nobody was recognised. */
+  /** Queues a request. The client address matters only for unauthenticated requests. */
   write(request: LoggedRequest, address?: string): void;
-  /** Writes what waits, and ends. */
+  /** Writes the waiting requests and stops. */
   close(): Promise<void>;
 }
 
-/** Gathers requests and writes them in batches, as a write by itself would cost more than many a request; sweeps old ones. */
+/**
+ * Collects requests and writes them in batches, because a write of its own would cost more than many requests. Also
+ * deletes old entries.
+ */
 export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWriter {
   const { clock } = deps;
   const end = new AbortController();
@@ -89,7 +92,7 @@ export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWr
   };
 }
 
-/** The last time at the end, before its minute is over. */
+/** Runs the task every minute, and once more when aborted. */
 async function everyMinute(
   clock: RequestLogWriterDeps['clock'],
   signal: AbortSignal,
@@ -101,14 +104,14 @@ async function everyMinute(
   }
 }
 
-/** Tells of requests that could not be kept, not of each by itself: the database has a trouble of its own. */
+/** Logs lost requests at most once a minute: during database trouble one message for each would flood the log. */
 function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: number, error?: unknown): void } {
   let count = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
   return {
     count: (lost, error) => {
       count += lost;
-      // The clock may have been set back.
+      // `Math.abs`, because the clock can be set back.
       if (Math.abs(clock.now() - toldAt) < REPORT_LOSS_EVERY_MS) return;
       log.error(
         { err: error, requests: count },
@@ -120,7 +123,7 @@ function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: numbe
   };
 }
 
-/** Removes what is older than it is kept, little by little: one large removal would keep everybody waiting. */
+/** Deletes expired requests in small batches, because one large deletion would block other writes. */
 async function deleteOldRequests(
   { requests, clock, log }: RequestLogWriterDeps,
   signal: AbortSignal,
@@ -139,19 +142,22 @@ async function deleteOldRequests(
   }
 }
 
-/** Of requests without a credential so many are kept one by one each minute: of one address, and of all. */
+/** Unauthenticated requests recorded in full per minute: from one address, and from all addresses. */
 const PER_ADDRESS = 100;
 const ALL_ADDRESSES = 200;
 
-/** What keeps those without a credential from filling the disk: every request of theirs is counted, not every one is kept. */
+/**
+ * Limits the log entries of unauthenticated requests, so that they cannot fill the disk. Requests over the limit are
+ * only counted.
+ */
 export interface UnauthenticatedQuota {
-  /** False: the request is counted, and nothing else. */
+  /** Returns false if the request is only counted. */
   allows(request: LoggedRequest, address: string): boolean;
-  /** Ends the minute. Answers what sums up the requests that were only counted, one for each status. */
+  /** Starts the next minute. Returns a summary entry for each status of the requests that were only counted. */
   takeSummaries(): LoggedRequest[];
 }
 
-/** Counts from the beginning of a minute on. No more is remembered than is kept, however many addresses there are. */
+/** Creates the quota. Its memory is bounded by the limits, not by the number of addresses. */
 export function unauthenticatedQuota(): UnauthenticatedQuota {
   const kept = new Map<string, number>();
   const counted = new Map<number, { first: LoggedRequest; count: number }>();

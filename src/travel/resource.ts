@@ -4,7 +4,7 @@ import type { FieldFault } from './errors.ts';
 import { type JsonObject, stringMember } from './json.ts';
 import type {
   IndexedValue,
-  Keys,
+  IndexKeys,
   NamedValue,
   ResourceRef,
   StoredResource,
@@ -12,26 +12,29 @@ import type {
   TravelTransaction,
 } from './ports.ts';
 
-/** What a client may do with a resource; everything else is 403 forbidden. */
+/** Operations that a resource can offer; any other is answered with 403. */
 export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
 
-/** What a list can be narrowed by. */
-export type Filter = 'archived' | 'emails' | 'status';
+/** Filters that a list can offer. */
+export type ListFilter = 'archived' | 'emails' | 'status';
 
-/** What can happen to a resource. */
+/** Kinds of changes that can be announced as events. */
 export type ChangeKind = 'created' | 'updated' | 'deleted';
 
-/** A list of those who name an item of another type in a field, or whom that item names in one of its own. */
+/**
+ * A list under an item of another type: the resources whose `field` names that item, or those whose ids the item lists
+ * in `idsIn`.
+ */
 export type SubCollection = { type: string; path: string } & ({ field: string } | { idsIn: string });
 
-/** A change of one resource, after its schema has accepted it and before it is kept. */
+/** A change of one resource that its schema has accepted and that is not yet stored. */
 export interface Change {
   operation: 'create' | 'patch' | 'replace';
   id: string;
   parent: StoredResource | undefined;
-  /** The user on whose behalf it is made. */
+  /** The id of the authenticated user. */
   caller: string;
-  /** True: events may be sent to private addresses. */
+  /** If true, webhook URLs may name private addresses. */
   privateReceivers: boolean;
   before: JsonObject | undefined;
   wanted: JsonObject;
@@ -40,73 +43,82 @@ export interface Change {
   saveOther(before: StoredResource, doc: JsonObject): Promise<void>;
 }
 
-/** What a resource obeys beyond its schema, its unique fields and its references. A rule may also throw an ApiError. */
+/** Rules of a resource beyond its schema, unique fields and references. Each can also throw an ApiError. */
 export interface ResourceRules {
-  /** Answers the document to keep, which is what was wanted unless the rule puts it in another form. */
+  /** Returns the document to store (normally `wanted`, possibly normalized) and the faults. */
   check?(change: Change): Promise<{ doc: JsonObject; invalid: FieldFault[] }>;
-  /** Refuses a valid change that clashes with another resource, by the ApiError `conflict`. */
+  /** Throws the ApiError `conflict` if a valid change clashes with another resource. */
   checkClash?(change: Change): Promise<void>;
   checkDelete?(resource: StoredResource, caller: string): void;
-  /** The statuses of the ApiErrors that `check`, `checkClash` and `checkDelete` throw, for the contract. */
+  /** The statuses of the ApiErrors that the rules throw, for the OpenAPI document. */
   refuses?: Partial<Record<Operation, (403 | 409)[]>>;
-  /** Values to be found by, besides those of `sortBy` and `filters`. */
+  /** Additional index entries, besides those of `sortBy` and `filters`. */
   index?(resource: StoredResource): NamedValue[];
-  /** References that are deeper in the document than a field. */
+  /** References nested deeper than top-level fields. */
   references?(doc: JsonObject): ResourceRef[];
-  /** The documents as they are answered, in the same order. */
-  serialize?(resources: StoredResource[], reading: TravelReader): Promise<JsonObject[]>;
+  /** Returns the documents in their response form, in the same order. */
+  serialize?(resources: StoredResource[], reader: TravelReader): Promise<JsonObject[]>;
 }
 
-/** A secret that the service makes for a new resource: kept encrypted, answered in that one answer, and nowhere else. */
+/**
+ * A secret that the service generates for a new resource. It is stored encrypted and returned only in the response to
+ * its creation.
+ */
 export interface DeclaredSecret {
   field: string;
   make(): string;
-  /** As long as a real one. */
+  /** Has the length of a real secret. */
   example: string;
 }
 
-/** The declaration of one resource: routes, validation, pages and conformance tests derive from it. */
+/** The declaration of one resource. Routes, validation, lists, the OpenAPI document and the conformance tests derive from it. */
 export interface ResourceDeclaration {
-  /** The constant `type` of the specification. */
+  /** The `type` constant of the specification. */
   type: string;
   /** The last segment of the collection's path. */
   path: string;
-  /** A: 24 hexadecimal characters. B: at most 50 characters, labelled uuid. */
+  /** A: 24 hexadecimal characters. B: a UUID or up to 50 other characters. */
   idForm: 'A' | 'B';
-  /** The fields a client may write. */
+  /** The fields that clients can write. */
   schema: z.ZodObject;
-  /** Fields that are answered, but that no client may write, besides `id`, `type` and `createdAt`: kept, or derived by `present`. */
+  /**
+   * Response fields that clients cannot write, besides `id`, `type` and `createdAt`; either stored or added by the rule
+   * `serialize`.
+   */
   readOnly?: z.ZodObject;
   secret?: DeclaredSecret;
   operations: Operation[];
-  /** True: the collection is paged by cursor, too. */
+  /** If true, the collection also has cursor pages. */
   cursor?: boolean;
-  /** The changes that are told as events of the kind `<type>.<change>`. */
+  /** Changes that append an event of the kind `<type>.<change>`. */
   events?: ChangeKind[];
-  /** Required fields by which a list may be sorted, besides `createdAt`; none: not even by that. */
+  /** Required fields that a list can be sorted by, besides `createdAt`. If empty, the list has no parameter `sortBy`. */
   sortBy: string[];
-  filters: Filter[];
-  /** Fields whose value only one resource of the type may have; `fold`: without case. */
+  filters: ListFilter[];
+  /** Fields whose value is unique within the type; with `fold`, ignoring case. */
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
-  /** The type whose items this collection is nested under, and that collection's path; `outlived`: what it leaves behind is hidden. */
+  /**
+   * The type and path of the parent collection. With `outlived`, items can outlive their parent and are hidden once it
+   * is deleted.
+   */
   parent?: { type: string; path: string; outlived?: true };
-  /** Sub-collections of other types' items that list a part of this one. */
+  /** Lists of this resource under items of other types. */
   subCollections?: SubCollection[];
   rules?: ResourceRules;
-  /** A body that creates one in an empty account. */
+  /** A body that creates the resource in an empty account. */
   example: JsonObject;
 }
 
-/** A declaration with what follows from it. */
+/** A declaration with the values derived from it. */
 export interface Resource extends ResourceDeclaration {
-  /** What a body must not name. */
+  /** Fields that a request body must not contain. */
   unwritable: string[];
   collectionPath: string;
   itemPath: string;
 }
 
-/** Completes a declaration. */
+/** Completes a declaration with its paths and read-only fields. */
 export function defineResource(declaration: ResourceDeclaration): Resource {
   const { parent, path, readOnly, secret } = declaration;
   const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
@@ -121,8 +133,8 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
   };
 }
 
-/** What a resource is found by. */
-export function indexKeys(resource: Resource, stored: StoredResource): Keys {
+/** Derives the index entries of a resource from its document. */
+export function indexKeys(resource: Resource, stored: StoredResource): IndexKeys {
   const { doc } = stored;
   const searched = new Set([...resource.sortBy, ...(resource.filters.includes('emails') ? ['email'] : [])]);
   return {
@@ -144,7 +156,7 @@ function sortKey(doc: JsonObject, name: string): string {
   return foldCase(stringMember(doc, name) ?? '');
 }
 
-/** The index of those whose field has this value, in order of creation, or sorted by a field of theirs. */
+/** The name of the index of resources whose `field` has this value: in order of creation, or sorted by another field. */
 export function subCollectionIndex(field: string, value: string, sortBy?: string): string {
   return sortBy === undefined ? `${field}/${value}` : `${field}/${value}/${sortBy}`;
 }

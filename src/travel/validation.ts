@@ -4,13 +4,13 @@ import { type FieldFault, MAX_FAULTS, validationFailed } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { Resource } from './resource.ts';
 
-/** The longest part of a received value that is repeated in a fault. */
+/** Maximum length of a received value in an error body. */
 const MAX_ECHO_LENGTH = 200;
 
-/** As many values a resource can hold, those inside of lists and objects included. No real one comes near it. */
+/** Maximum number of values in a resource, including those in nested lists and objects. */
 const MAX_VALUES = 20_000;
 
-/** Refuses a body that names what nobody knows, or what only the service writes; a null is a mention too. */
+/** Throws `validationFailed` if the body names unknown or read-only fields, even with the value null. */
 export function refuseUnknownFields(resource: Resource, body: JsonObject): void {
   const code = (field: string) => (resource.unwritable.includes(field) ? 'readOnly' : 'unknown');
   const foreign = Object.keys(body).filter(
@@ -21,8 +21,8 @@ export function refuseUnknownFields(resource: Resource, body: JsonObject): void 
 }
 
 /**
- * Refuses a document with too many values before anything else looks at them: a schema takes much longer to refuse a value
- * than a client to send it. A document that has grown too large before may become smaller.
+ * Throws `validationFailed` if a document has too many values, before its schema is applied: validating costs much more
+ * than sending. A stored document that is too large may still shrink.
  */
 export function refuseOversized(doc: JsonObject, before: JsonObject = {}): void {
   const total = countValues(doc);
@@ -33,7 +33,7 @@ export function refuseOversized(doc: JsonObject, before: JsonObject = {}): void 
   throw validationFailed([fieldFault('tooMany', [largest.field], {}, message)]);
 }
 
-/** The number of values in a value, those inside of it included; null, which removes, counts like any other. */
+/** Counts all nested values. A null, which removes a member, counts too. */
 function countValues(value: Json): number {
   let size = 0;
   const open = [value];
@@ -47,15 +47,15 @@ function countValues(value: Json): number {
 }
 
 /**
- * The document that the schema makes of the input: fields in its order, defaults filled in, nothing empty that is optional. A
- * value that stood in the document before may stay, though the rules for it have become stricter since it was written.
+ * Applies the schema: fields in its order, defaults filled in, empty optional lists and objects dropped. Throws
+ * `validationFailed`. A value that is unchanged from `before` is accepted even if the rules have become stricter since.
  */
 export function parseDocument(resource: Resource, input: JsonObject, before?: JsonObject): JsonObject {
   const result = resource.schema.safeParse(input, { reportInput: false });
   const issues = (result.error?.issues ?? []).filter((issue) => !isUnchangedValue(issue, input, before));
   if (issues.length > 0)
     throw validationFailed(issues.slice(0, MAX_FAULTS).flatMap((issue) => issueToFaults(issue, input)));
-  // An input with older values is a stored document with changes, so that its defaults are filled in.
+  // Only a stored document can contain older values, and its defaults are already filled in.
   const doc = result.success ? (result.data as JsonObject) : inSchemaOrder(resource, input);
   const fields = Object.entries(doc).filter(
     ([name, value]) => value !== undefined && !(isEmpty(value) && isOptional(resource, name)),
@@ -83,7 +83,7 @@ function pathOf({ path }: z.core.$ZodIssue): (string | number)[] {
   return path.map((part) => (typeof part === 'symbol' ? String(part) : part));
 }
 
-/** One fault, in the words of the specification's error body. */
+/** Creates a fault for the error body; without a message, the default text of the code is used. */
 export function fieldFault(
   code: string,
   path: (string | number)[],
@@ -129,7 +129,7 @@ function valueAt(input: JsonObject, path: (string | number)[]): Json | undefined
 
 /** "value received, either a string or a number" */
 function echoedValue(value: Json): string | number {
-  // A number that is too large for JavaScript is infinite here, which JSON cannot say.
+  // JSON has no infinity, which a number beyond the range of JavaScript becomes.
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_ECHO_LENGTH);
 }

@@ -13,7 +13,7 @@ afterEach(() => fixture.close());
 
 const deps = () => ({
   keys: fixture.keys,
-  reading: fixture.runtime.store,
+  reader: fixture.runtime.store,
   now: fixture.runtime.now,
   newId: randomUUID,
 });

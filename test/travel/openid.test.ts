@@ -37,7 +37,7 @@ const open = (more: Partial<OpenidSettings> = {}) =>
   openidAuthenticator({
     issuer: provider.issuer,
     audience: AUDIENCE,
-    reading: fixture.runtime.store,
+    reader: fixture.runtime.store,
     now: () => Date.now() + shift,
     log: { warn: (_fields, message) => warned.push(message) },
     ...more,

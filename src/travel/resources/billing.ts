@@ -329,10 +329,10 @@ function operationReferences(doc: JsonObject): ResourceRef[] {
 
 async function serializeOperations(
   operations: StoredResource[],
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<JsonObject[]> {
-  const docs = await serializeCustomFields(operations, reading);
-  const sources = await reading.read(docs.flatMap((doc) => statusSource(doc) ?? []));
+  const docs = await serializeCustomFields(operations, reader);
+  const sources = await reader.read(docs.flatMap((doc) => statusSource(doc) ?? []));
   const statuses = new Map(
     sources.map(({ type, id, doc }) => [`${type} ${id}`, stringMember(doc, 'status')]),
   );

@@ -67,18 +67,18 @@ export function customFieldReferences(values: CustomFieldValues): ResourceRef[] 
 
 async function loadFieldContext(
   wanted: CustomFieldValues,
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<Omit<FieldContext, 'resourceType'>> {
   const matches = createMatcher();
   if (wanted.length === 0)
     return { fields: new Map(), options: new Map(), optionOf: () => undefined, matches };
   const refs = new Map(customFieldReferences(wanted).map((ref) => [`${ref.type} ${ref.id}`, ref]));
-  const found = await reading.read([...refs.values()]);
+  const found = await reader.read([...refs.values()]);
   const keys = wanted.flatMap(({ customFieldId, values }) =>
     values.flatMap(({ data }) => (data === undefined ? [] : optionKeys(customFieldId, data))),
   );
   const index = { name: OPTION_DATA_INDEX, values: [...new Set(keys)] };
-  const byData = await reading.find({ type: 'customFieldOption', ...index });
+  const byData = await reader.find({ type: 'customFieldOption', ...index });
   const options = new Map<string, StoredResource>();
   for (const option of byData) {
     const key = `${option.parentId}/${stringMember(option.doc, 'data') ?? ''}`;
@@ -146,16 +146,16 @@ export function customFieldsOf(doc: JsonObject | undefined): CustomFieldValues {
 /** Documents with the names and data of their custom fields and options as these are now. */
 export async function serializeCustomFields(
   resources: StoredResource[],
-  reading: TravelReader,
+  reader: TravelReader,
 ): Promise<JsonObject[]> {
   const given = resources.flatMap(({ doc }) => customFieldsOf(doc));
   if (given.length === 0) return resources.map(({ doc }) => doc);
   const fields = await documentsById(
-    reading,
+    reader,
     'customField',
     given.map(({ customFieldId }) => customFieldId),
   );
-  const options = await documentsById(reading, 'customFieldOption', given.flatMap(optionIds));
+  const options = await documentsById(reader, 'customFieldOption', given.flatMap(optionIds));
   const present = (value: CustomFieldValues[number]['values'][number]): JsonObject => {
     const { customFieldOptionId: id, data } = value;
     if (id === undefined) return { data: data ?? '' };
@@ -179,11 +179,11 @@ export function optionIds({ values }: CustomFieldValues[number]): string[] {
 }
 
 async function documentsById(
-  reading: TravelReader,
+  reader: TravelReader,
   type: string,
   ids: string[],
 ): Promise<Map<string, JsonObject>> {
-  const found = await reading.read([...new Set(ids)].map((id) => ({ type, id })));
+  const found = await reader.read([...new Set(ids)].map((id) => ({ type, id })));
   return new Map(found.map(({ id, doc }) => [id, doc]));
 }
 

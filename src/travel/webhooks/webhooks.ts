@@ -32,7 +32,7 @@ export interface Webhooks extends Pick<Dispatcher, 'notify' | 'deliverAllDue' | 
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const { store } = deps.travel;
   const dispatcher = createDispatcher({ ...deps, store });
-  const routes = createWebhookRouter({ ...deps, store, notify: () => dispatcher.notify('', '') });
+  const routes = createWebhookRouter({ ...deps, store, notifyDispatcher: () => dispatcher.notify('', '') });
   return { ...dispatcher, routes };
 }
 
@@ -44,7 +44,7 @@ export interface WebhookRouteDeps extends AttemptDeps {
   travel: TravelDeps;
   records: WebhookRecords;
   /** Told when something is to be delivered. */
-  notify(): void;
+  notifyDispatcher(): void;
 }
 
 /** What one can do with a webhook besides what one can do with any resource. */
@@ -122,6 +122,6 @@ async function redeliverEvent(deps: WebhookRouteDeps, target: RequestTarget): Pr
   const id = travel.newId('A');
   const asked = { webhookId: to.id, eventId: String(eventId), kind: String(kind) };
   await records.redeliver({ ...asked, id, createdAt: travel.now() });
-  deps.notify();
+  deps.notifyDispatcher();
   return retrieve({ resource: webhookDelivery, deps: travel }, { ...target, id });
 }

@@ -3,7 +3,7 @@ import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { encryption } from '../../../src/store/encryption.ts';
 import { travelStore } from '../../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
-import type { Keys, StoredResource } from '../../../src/travel/ports.ts';
+import type { IndexKeys, StoredResource } from '../../../src/travel/ports.ts';
 import {
   type Attempt,
   type DeliveryOutcome,
@@ -13,7 +13,7 @@ import {
 import { NOW, type Open } from '../../fixtures/store.ts';
 
 const HOUR = 3_600_000;
-const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
 
 function resource(type: string, id: string): StoredResource {
   return { type, id, parentId: '', createdAt: NOW, doc: {} };

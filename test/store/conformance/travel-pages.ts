@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { travelStore } from '../../../src/store/travel-writes.ts';
-import type { Edge, Keys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
+import type { Edge, IndexKeys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
 import { seededRandom } from '../../fixtures/seeded.ts';
 import { NOW, type Open } from '../../fixtures/store.ts';
 
-const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
 const all: ListQuery = { type: 'thing', parentId: '', order: 'asc', limit: 100 };
 
 function thing(id: string, createdAt = NOW): StoredResource {
@@ -12,7 +12,7 @@ function thing(id: string, createdAt = NOW): StoredResource {
 }
 
 /** A list of its own: those of one owner, by creation and by name. */
-function keysFor(owner: string, name: string, createdAt: number): Keys {
+function keysFor(owner: string, name: string, createdAt: number): IndexKeys {
   const list = `owner/${owner}`;
   const created = new Date(createdAt).toISOString();
   return {
@@ -44,7 +44,7 @@ async function walk(store: TravelStore, query: ListQuery, back = false): Promise
 /** Pages by place, lists of their own, feeds and expiry, on any database. */
 export function describeTravelPages(open: Open): void {
   const opened = async () => travelStore(await open());
-  const add = (store: TravelStore, resource: StoredResource, keys: Keys = bare) =>
+  const add = (store: TravelStore, resource: StoredResource, keys: IndexKeys = bare) =>
     store.write(['thing'], (within) => within.insert(resource, keys));
 
   describe('a page from a place', () => {
@@ -169,7 +169,7 @@ export function describeTravelPages(open: Open): void {
       const store = await opened();
       const { below } = seededRandom(7);
       let made = 0;
-      const keys = ({ name, archived }: Model[number]): Keys => ({
+      const keys = ({ name, archived }: Model[number]): IndexKeys => ({
         ...bare,
         archived,
         index: [{ name: 'name', value: name, list: 'sorted' }],

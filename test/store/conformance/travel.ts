@@ -1,5 +1,5 @@
 import { travelStore } from '../../../src/store/travel-writes.ts';
-import type { Keys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
+import type { IndexKeys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
 import { NOW, type Open } from '../../fixtures/store.ts';
 
 /** A resource of a type that only the tests know. */
@@ -7,7 +7,7 @@ function thing(id: string, data: Partial<StoredResource> = {}): StoredResource {
   return { type: 'thing', id, parentId: '', createdAt: NOW, doc: { name: id }, ...data };
 }
 
-const bare: Keys = { archived: false, unique: [], index: [], references: [] };
+const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
 const named = (value: string) => [{ name: 'name', value }];
 const all: PageQuery = { type: 'thing', parentId: '', order: 'asc', offset: 0, limit: 100 };
 
@@ -17,7 +17,7 @@ async function fixture(open: Open) {
   return {
     database,
     store,
-    add: (resource: StoredResource, keys: Partial<Keys> = {}) =>
+    add: (resource: StoredResource, keys: Partial<IndexKeys> = {}) =>
       store.write([resource.type], (within) => within.insert(resource, { ...bare, ...keys })),
     ids: async (query: Partial<PageQuery> = {}) => {
       const { total, resources } = await store.page({ ...all, ...query });

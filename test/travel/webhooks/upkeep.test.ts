@@ -1,4 +1,4 @@
-import { cleanupJobs, runJobs } from '../../../src/travel/cleanup.ts';
+import { cleanupJobs, runCleanupJobs } from '../../../src/travel/cleanup.ts';
 import { clock } from '../../fixtures/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { DAY, deskOf, MINUTE } from './desk.ts';
@@ -69,7 +69,7 @@ describe('jobs', () => {
         return more();
       },
     });
-    const running = runJobs(
+    const running = runCleanupJobs(
       [
         job('often', MINUTE, () => false),
         job('rarely', 5 * MINUTE, () => false),
@@ -94,7 +94,7 @@ describe('jobs', () => {
   test('one that fails is logged, has its turn again, and keeps no other waiting', async () => {
     const { wait, advance } = clock();
     let [broken, fine] = [0, 0];
-    const running = runJobs(
+    const running = runCleanupJobs(
       [
         {
           name: 'broken',
