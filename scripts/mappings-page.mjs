@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/generated-schemas.js';
 import { urns } from '../dist/schema/resource.js';
-import { defaultRules } from '../dist/translator/default-rules.js';
+import { fields } from '../dist/translator/fields.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';
 import { toTravel } from '../dist/translator/to-travel.js';
@@ -194,8 +194,8 @@ function fieldKind({ dataType, disabled, validationRegexp, options }) {
 
 /** Every attribute that a rule may read, and the fields whose default rule reads it. */
 function pathsTable() {
-  const readers = Object.entries(defaultRules).flatMap(([field, rule]) =>
-    rule({}, {}).map((candidate) => ({ field, path: candidate.rule.replace(/\[.*?\]|,.*/g, '') })),
+  const readers = fields.flatMap(({ key, sources }) =>
+    sources({}, {}).map((candidate) => ({ field: key, path: candidate.rule.replace(/\[.*?\]|,.*/g, '') })),
   );
   readers.push(
     { field: 'archived', path: 'active' },

@@ -1,6 +1,6 @@
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
-import type { CustomField, Lookups, Named, ScimUserMapping } from '../translator/translation.ts';
+import type { CustomField, Lookups, NamedResource, ScimUserMapping } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { ofCollection, record, text, texts } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';
@@ -272,7 +272,7 @@ function readOption(value: unknown): CustomField['options'][number] | undefined 
   return { id, data, disabled: source?.disabled === true };
 }
 
-function readNamed(value: unknown): Named | undefined {
+function readNamed(value: unknown): NamedResource | undefined {
   const source = record(value);
   const { id, name } = members(source, ['id', 'name']);
   if (id === undefined || name === undefined) return undefined;

@@ -1,5 +1,6 @@
 import type { TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
+import { type Field, fields } from '../translator/fields.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { list, ofCollection, readable, record, text, texts } from './answers.ts';
 import type { TravelClient } from './client.ts';
@@ -58,44 +59,43 @@ function formsOf(email: string): string[] {
   return [email, email.normalize('NFC'), email.normalize('NFD'), folded, folded.normalize('NFD')];
 }
 
-const plain = [
-  'billingProfileId',
-  'costCenterId',
-  'currency',
-  'dateOfBirth',
-  'firstName',
-  'gender',
-  'lang',
-  'lastName',
-  'managerId',
-  'phoneNumber',
-  'travelPolicyId',
-] as const satisfies readonly (keyof TravelUser)[];
-
-const addressParts = ['city', 'countryCode', 'postalCode', 'region', 'streetAddress'] as const;
-
 /**
- * Reads a traveler with tolerance: fields that are unknown or of another type are passed over, enum values are taken as
- * they come. The order of roles and custom fields means nothing, so it is made the same each time. Undefined when there is no id or no email, or it is blank, without which nothing can be decided about anybody.
+ * Reads a traveler with the fields of the table. Unknown members and members of another type are ignored; enum values are
+ * taken as they are. Roles and custom fields are sorted, because their order has no meaning. Undefined if the id or the
+ * email is missing or blank.
  */
-export function readTravelUser(value: unknown): TravelUser | undefined {
+export function readTravelUser(value: unknown, table: readonly Field[] = fields): TravelUser | undefined {
   const source = record(value);
   const id = readTravelUserId(value);
   const email = text(source?.email);
   if (!source || id === undefined || email === undefined || email.trim() === '') return undefined;
-  const { address, customFields, roles, separateIcsEmails } = source;
+  const { address, customFields, roles } = source;
   const parts = record(address);
   return {
+    ...readMembers(source, table, ''),
     id,
     email,
     archived: source.archived === true,
     createdAt: text(source.createdAt) ?? '',
-    ...texts(source, plain),
-    ...(parts ? { address: texts(parts, addressParts) } : {}),
+    ...(parts ? { address: readMembers(parts, table, 'address.') } : {}),
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
     ...(Array.isArray(roles) ? { roles: readable(roles, text).sort() } : {}),
-    ...(typeof separateIcsEmails === 'boolean' ? { separateIcsEmails } : {}),
   };
+}
+
+/** The members of an object that are fields of the table: those whose key is `prefix` and the name of the member. */
+function readMembers(
+  source: Record<string, unknown>,
+  table: readonly Field[],
+  prefix: string,
+): { [name: string]: string | boolean } {
+  const members = table.filter(({ key }) => key.startsWith(prefix));
+  const found = members.flatMap(({ key, type }) => {
+    const name = key.slice(prefix.length);
+    const value = source[name];
+    return typeof value === type ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found) as { [name: string]: string | boolean }; // `typeof` has checked each value.
 }
 
 /** The id of a traveler that perhaps cannot be read otherwise; undefined when there is none. */

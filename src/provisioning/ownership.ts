@@ -7,7 +7,7 @@ import {
   type Unsendable,
 } from '../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding, WantedField } from '../translator/translation.ts';
-import { type CustomFieldValue, ownableKeys, readField, type TravelUser } from '../translator/traveler.ts';
+import { type CustomFieldValue, removableKeys, readField, type TravelUser } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
 import { findings } from './findings.ts';
 import { isAdministratorRole } from './guard.ts';
@@ -103,7 +103,7 @@ export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFie
   if (!observed) return applied;
   const { email, archived } = applied;
   const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
-  for (const key of ownableKeys(observed)) {
+  for (const key of removableKeys(observed)) {
     const value = readField(observed, key) ?? null;
     reset[key] = { sent: value, answered: value, source: null, unsure: true };
   }

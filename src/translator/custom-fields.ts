@@ -1,35 +1,43 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
-import { type Decision, decide, findingOf, joined, type Part, partOf, withoutRemoval } from './decide.ts';
+import {
+  type Decision,
+  decideField,
+  mergeParts,
+  type TranslationPart,
+  toFinding,
+  toPart,
+  withoutRemoval,
+} from './decide.ts';
 import { readText } from './readers.ts';
 import { type Rule, type Rules, type Target, toCandidate } from './rules.ts';
 import { compilePattern } from './transforms.ts';
 import type { AppliedField, CustomField, TraceEntry, WantedField } from './translation.ts';
 import {
-  type Context,
   type Fault,
-  faultOfMapping,
   isEqualJson,
   notInLookups,
+  type ReadContext,
   type Reader,
   type Reading,
   toText,
   unresolved,
   unusable,
+  withMappingPath,
 } from './values.ts';
 
 /** Decides every custom field that a rule sets; of several rules for one, the first in order of precedence. */
 export function decideCustomFields(
   { rules, faults }: Rules,
-  { user, context }: { user: ScimResource; context: Context },
-): Part {
-  const known: Part[] = [];
-  const unknown: { rule: Rule; part: Part }[] = [];
+  { user, context }: { user: ScimResource; context: ReadContext },
+): TranslationPart {
+  const known: TranslationPart[] = [];
+  const unknown: { rule: Rule; part: TranslationPart }[] = [];
   const owners = new Map<string, Rule>();
   for (const rule of rules) {
     const { target } = rule;
     if (target.kind !== 'customField') continue;
-    const field = findField(target, context.lookups.customFields);
+    const field = findCustomField(target, context.lookups.customFields);
     if ('code' in field) {
       unknown.push({ rule, part: withoutField(rule, field, { user, target }) });
       continue;
@@ -40,20 +48,20 @@ export function decideCustomFields(
     const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
     const decided = () => {
       const decision = decideCustomField(rule, field, { user, context });
-      return partOf(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
+      return toPart(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
     };
     known.push(owner ? superseded(rule, owner, field) : decided());
   }
   const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
   const kept = isFaulty ? [undecided(context, owners)] : [];
-  return joined([...kept, ...unknown.map(({ part }) => part), ...known]);
+  return mergeParts([...kept, ...unknown.map(({ part }) => part), ...known]);
 }
 
 /**
  * Any of the applied fields that no known rule sets may be the one that an unknown name meant: each stays as it is, and
  * stays owned, until the mapping is mended.
  */
-function undecided({ applied }: Context, owners: Map<string, Rule>): Part {
+function undecided({ applied }: ReadContext, owners: Map<string, Rule>): TranslationPart {
   const keys = Object.keys(applied).filter(
     (key) => key.startsWith(keyOf('')) && !owners.has(key.slice(keyOf('').length)),
   );
@@ -71,21 +79,22 @@ interface Case {
 }
 
 /** A rule whose field is not in the lookups: of no matter to a user who has no value for it. */
-function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Part {
-  const fault = faultOfMapping(unknown, rule.targetPath, unknown.remedy);
+function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): TranslationPart {
+  const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
   const [raw] = toCandidate(rule, user).raws;
   const field = keyOf(target.value);
   const entry = { field, origin: rule.origin, rule: rule.text };
-  const fieldsWith = (wanted: WantedField): Part['fields'] => (target.by === 'id' ? { [field]: wanted } : {});
+  const fieldsWith = (wanted: WantedField): TranslationPart['fields'] =>
+    target.by === 'id' ? { [field]: wanted } : {};
   if (raw === undefined) {
     const fields = fieldsWith({ kind: 'absent' });
-    const trace: Part['trace'] = [{ ...entry, outcome: 'absent', reason: 'no value' }];
+    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'absent', reason: 'no value' }];
     return { fields, findings: [], trace, needsFreshLookups: false };
   }
   const { reason, mappingPath } = fault;
   return {
     fields: fieldsWith({ kind: 'kept' }),
-    findings: [findingOf(field, raw, fault)],
+    findings: [toFinding(field, raw, fault)],
     trace: [
       {
         ...entry,
@@ -99,10 +108,10 @@ function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Part 
   };
 }
 
-function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Part {
+function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): TranslationPart {
   const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
   const reason = `${where} sets this field from ${owner.text}`;
-  const trace: Part['trace'] = [
+  const trace: TranslationPart['trace'] = [
     { field: keyOf(id), origin: rule.origin, rule: rule.text, outcome: 'skipped', reason },
   ];
   if (owner.origin !== rule.origin) return { fields: {}, findings: [], trace, needsFreshLookups: false };
@@ -111,14 +120,17 @@ function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Part {
     `Two rules set the custom field "${name}"; that of ${owner.text} is used.`,
     'Keep one of the two rules in the mapping.',
   );
-  return { fields: {}, findings: [findingOf(keyOf(id), rule.text, fault)], trace, needsFreshLookups: false };
+  return { fields: {}, findings: [toFinding(keyOf(id), rule.text, fault)], trace, needsFreshLookups: false };
 }
 
 /** The target of a rule that sets a custom field. */
 export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
 
 /** Finds the custom field that a rule sets: by its id, or by its name, of which an exact one is preferred. */
-export function findField({ by, value }: CustomFieldTarget, fields: CustomField[]): CustomField | Fault {
+export function findCustomField(
+  { by, value }: CustomFieldTarget,
+  fields: CustomField[],
+): CustomField | Fault {
   const found = by === 'id' ? fields.filter(({ id }) => id === value) : namesakes(value, fields);
   const [only] = found;
   if (only && found.length === 1) return only;
@@ -142,14 +154,14 @@ function namesakes(name: string, fields: CustomField[]): CustomField[] {
 export function decideCustomField(
   rule: Rule,
   field: CustomField,
-  { user, context }: { user: ScimResource; context: Context },
+  { user, context }: { user: ScimResource; context: ReadContext },
 ): Decision {
   const key = `customFields.${field.id}`;
   const source = toCandidate(rule, user);
   const read = customFieldReader(field, rule.targetPath);
   if (field.dataType !== 'optionsList' || source.raws.length <= 1)
-    return decide(key, [source], { read, context });
-  const each = source.raws.map((raw) => decide(key, [{ ...source, raws: [raw] }], { read, context }));
+    return decideField(key, [source], { read, context });
+  const each = source.raws.map((raw) => decideField(key, [{ ...source, raws: [raw] }], { read, context }));
   return together(each, source.raws, context.applied[key]);
 }
 
@@ -203,7 +215,7 @@ const remedyDisabled = 'Enable it in the travel service, or take the rule or the
 export function customFieldReader(field: CustomField, targetPath: string): Reader {
   const fault = customFieldFault(field);
   if (fault) {
-    const reading = { fault: faultOfMapping(fault, targetPath, fault.remedy) };
+    const reading = { fault: withMappingPath(fault, targetPath, fault.remedy) };
     return () => reading;
   }
   if (field.dataType === 'text') return textReader(field);

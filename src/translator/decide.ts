@@ -1,18 +1,9 @@
-import type { Json, JsonObject, ScimResource } from '../schema/resource.ts';
+import type { Json } from '../schema/resource.ts';
+import type { Candidate } from './candidates.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
-import {
-  type Context,
-  elementsOf,
-  type Fault,
-  faultOfMapping,
-  isEqualJson,
-  isUnassigned,
-  type Reader,
-  type Reading,
-  typeOf,
-} from './values.ts';
+import { type Fault, isEqualJson, type ReadContext, type Reader, withMappingPath } from './values.ts';
 
-/** What became of one field, with its part of the findings and the trace. */
+/** What is wanted of one field, with its findings and trace entries. */
 export interface Decision {
   wanted: WantedField;
   findings: Finding[];
@@ -20,41 +11,44 @@ export interface Decision {
   needsFreshLookups: boolean;
 }
 
-/** A value that was tried: what it was, what the transforms made of it, and what came of that. */
-interface Trial {
-  candidate: Candidate;
-  raw: Json;
-  source: Json;
-  /** The place in the mapping, for a value that the mapping itself names. */
-  mappingPath: string | undefined;
-  value?: Json;
-  faults: Fault[];
+/** How the values of a field are read. */
+interface FieldReader {
+  read: Reader;
+  context: ReadContext;
 }
 
-/** Decides one field: the first candidate value that can be read wins; what was left out on the way is told. */
-export function decide(
-  field: FieldKey,
-  candidates: Candidate[],
-  how: { read: Reader; context: Context },
-): Decision {
-  const trials = trialsOf(candidates, how);
-  const wanted = outcomeOf(trials, how.context.applied[field]?.source);
+/** Decides one field: the first candidate value that can be read wins; unusable values before it become findings. */
+export function decideField(field: FieldKey, candidates: Candidate[], reading: FieldReader): Decision {
+  const trials = tryCandidates(candidates, reading);
+  const wanted = wantedBy(trials, reading.context.applied[field]?.source);
   return {
     wanted,
     findings: trials.flatMap((trial) =>
-      trial.faults.map((fault) => findingOf(field, concerned(trial), fault)),
+      trial.faults.map((fault) => toFinding(field, concernedValue(trial), fault)),
     ),
     trace: traceOf(field, candidates, { trials, wanted }),
     needsFreshLookups: trials.some(({ faults }) => faults.some((fault) => fault.needsFreshLookups === true)),
   };
 }
 
-/** Up to the first value that can be read. What is the work address is often the primary one too: it is tried once. */
-function trialsOf(candidates: Candidate[], how: { read: Reader; context: Context }): Trial[] {
+/** One value that was read. */
+interface Trial {
+  candidate: Candidate;
+  raw: Json;
+  /** The value after the transforms of the rule. */
+  source: Json;
+  /** The JSON path in the mapping, if the value is written there. */
+  mappingPath: string | undefined;
+  value?: Json;
+  faults: Fault[];
+}
+
+/** Reads values up to the first usable one. A value that several candidates have, e.g. a primary work email, is read once. */
+function tryCandidates(candidates: Candidate[], reading: FieldReader): Trial[] {
   const trials: Trial[] = [];
   for (const candidate of candidates) {
     for (const raw of candidate.raws) {
-      const trial = attempt(candidate, raw, how);
+      const trial = tryValue(candidate, raw, reading);
       if (trials.some((other) => isSameTrial(other, trial))) continue;
       trials.push(trial);
       if (trial.value !== undefined) return trials;
@@ -67,11 +61,7 @@ function isSameTrial(one: Trial, other: Trial): boolean {
   return one.mappingPath === other.mappingPath && isEqualJson(one.source, other.source);
 }
 
-function attempt(
-  candidate: Candidate,
-  raw: Json,
-  { read, context }: { read: Reader; context: Context },
-): Trial {
+function tryValue(candidate: Candidate, raw: Json, { read, context }: FieldReader): Trial {
   const prepared = candidate.prepare ? candidate.prepare(raw) : { value: raw };
   if ('fault' in prepared) {
     const { fault } = prepared;
@@ -80,41 +70,42 @@ function attempt(
   const mappingPath = prepared.mappingPath ?? candidate.mappingPath;
   const reading = read(prepared.value, context);
   const trial = { candidate, raw, source: prepared.value, mappingPath };
-  if ('fault' in reading) return { ...trial, faults: [placed(reading.fault, mappingPath)] };
+  if ('fault' in reading) return { ...trial, faults: [locate(reading.fault, mappingPath)] };
   return { ...trial, value: reading.value, faults: reading.note ? [reading.note] : [] };
 }
 
-/** A fault in the target of a rule has its place already. */
-function placed(fault: Fault, mappingPath: string | undefined): Fault {
+/** Adds the mapping path of the value, unless the fault already has that of the rule's target. */
+function locate(fault: Fault, mappingPath: string | undefined): Fault {
   return mappingPath === undefined || fault.mappingPath !== undefined
     ? fault
-    : faultOfMapping(fault, mappingPath);
+    : withMappingPath(fault, mappingPath);
 }
 
-function outcomeOf(trials: Trial[], appliedSource: Json | undefined): WantedField {
+function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
     return { kind: 'kept' };
-  const open = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
-  // The one that was resolved before, so that what it came to is kept.
+  const unresolved = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
+  // Prefer the source that was resolved before, so that its applied value stays.
   const chosen =
-    open.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ?? open[0];
+    unresolved.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ??
+    unresolved[0];
   return chosen ? { kind: 'unresolved', source: chosen.source } : { kind: 'absent' };
 }
 
-/** The value that a finding is about: the mapping's own, or the one of the identity provider. */
-function concerned({ raw, source, mappingPath }: Trial): Json {
+/** The value that a finding shows: the one in the mapping file, or the one that the IdP sent. */
+function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** A decision that leaves the field as it is where it would give no value. */
+/** A decision that leaves the field as it is instead of removing its value. */
 export function withoutRemoval(decision: Decision): Decision {
   return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
 }
 
-/** A fault as a finding about a field. */
-export function findingOf(
+/** Converts a fault in a value to a finding about a field. */
+export function toFinding(
   field: FieldKey,
   value: Json,
   { code, reason, remedy, mappingPath }: Fault,
@@ -134,16 +125,16 @@ function traceOf(
   }
   if (wanted.kind === 'value') {
     const [winner] = trials.slice(-1).map(({ candidate }) => candidates.indexOf(candidate) + 1);
-    return candidates.slice(0, winner).flatMap((one) => entriesOf(field, one, trials));
+    return candidates.slice(0, winner).flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   }
-  // Those that had something to say; the last of them tells how it ended.
-  const tried = candidates.filter((one) => trials.some((trial) => trial.candidate === one));
-  const entries = tried.flatMap((one) => entriesOf(field, one, trials));
+  // Only candidates with values; the last entry gets the outcome of the field.
+  const tried = candidates.filter((candidate) => trials.some((trial) => trial.candidate === candidate));
+  const entries = tried.flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   const end = entries.length - 1;
   return entries.map((entry, index) => (index === end ? { ...entry, outcome: wanted.kind } : entry));
 }
 
-function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
+function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
   const { origin, rule, raws } = candidate;
   const own = trials.filter((trial) => trial.candidate === candidate);
   if (own.length === 0) {
@@ -166,59 +157,20 @@ function entriesOf(field: FieldKey, candidate: Candidate, trials: Trial[]): Trac
   });
 }
 
-/** One place where a field's value may come from, in the order of preference. */
-export interface Candidate {
-  origin: TraceEntry['origin'];
-  /** What is read, for the trace. */
-  rule: string;
-  /** What was found there; empty when nothing. */
-  raws: Json[];
-  /** The place in the mapping where the value stands, if the mapping itself names it. */
-  mappingPath?: string;
-  /** The transforms of a rule, before the field's own reader. */
-  prepare?: (raw: Json) => Reading;
-}
+/** The part of a translation that some of the rules contribute. */
+export type TranslationPart = Omit<Translation, 'fallbackEmail'>;
 
-/** A candidate of the default rules. */
-export function candidate(rule: string, ...values: (Json | undefined)[]): Candidate {
-  const raws = values.filter((value) => value !== undefined).filter((value) => !isUnassigned(value));
-  return { origin: 'default', rule, raws };
-}
+/** A part without fields, findings and trace. */
+export const emptyPart: TranslationPart = { fields: {}, findings: [], trace: [], needsFreshLookups: false };
 
-/** Elements of a multi-valued attribute in a rule's order of preference, each group with the path that selects it. */
-interface Preference {
-  path: string;
-  elements: JsonObject[];
-}
-
-/** The elements by type in the order given, then the primary one, then all; those of a `never` type are left out. */
-export function preferred(
-  user: ScimResource,
-  name: string,
-  { types, never = [] }: { types: string[]; never?: string[] },
-): Preference[] {
-  const elements = elementsOf(user, name).filter((element) => !never.includes(typeOf(element) ?? ''));
-  return [
-    ...types.map((type) => ({
-      path: `${name}[type eq "${type}"]`,
-      elements: elements.filter((element) => typeOf(element) === type),
-    })),
-    { path: `${name}[primary eq true]`, elements: elements.filter(({ primary }) => primary === true) },
-    { path: name, elements },
-  ];
-}
-
-/** What some of the rules contribute to a translation. */
-export type Part = Omit<Translation, 'fallbackEmail'>;
-
-/** One field's decision as a part. */
-export function partOf(field: FieldKey, { wanted, ...rest }: Decision): Part {
+/** Converts the decision about one field to a part of a translation. */
+export function toPart(field: FieldKey, { wanted, ...rest }: Decision): TranslationPart {
   return { fields: { [field]: wanted }, ...rest };
 }
 
-/** Several parts in one, in their order; of a field that several decide, the last decision holds. */
-export function joined(parts: Part[]): Part {
-  const fields: Part['fields'] = {};
+/** Merges parts in their order. If several parts decide one field, the last decision holds. */
+export function mergeParts(parts: TranslationPart[]): TranslationPart {
+  const fields: TranslationPart['fields'] = {};
   for (const part of parts) Object.assign(fields, part.fields);
   return {
     fields,

@@ -1,29 +1,289 @@
-/** The fields of a traveler that have one value each and that rules may target; `archived` is not one, it follows `active`. */
-export const plainFields = [
-  'email',
-  'firstName',
-  'lastName',
-  'phoneNumber',
-  'lang',
-  'address.streetAddress',
-  'address.city',
-  'address.region',
-  'address.postalCode',
-  'address.countryCode',
-  'managerId',
-  'costCenterId',
-  'billingProfileId',
-  'travelPolicyId',
-  'dateOfBirth',
-  'gender',
-  'currency',
-  'separateIcsEmails',
-] as const;
+import { type Attribute, attribute, complexAttribute } from '../schema/attributes.ts';
+import { type ScimResource, urns } from '../schema/resource.ts';
+import {
+  addressAttribute,
+  type Candidate,
+  coreAttribute,
+  type DefaultName,
+  enterpriseAttribute,
+  firstNames,
+  lastNames,
+  type MappingDefaults,
+  mappingSetting,
+  multiValuedAttribute,
+  travelAttribute,
+} from './candidates.ts';
+import { readCountry } from './countries.ts';
+import {
+  namedResourceReader,
+  readBoolean,
+  readCurrency,
+  readDate,
+  readEmail,
+  readGender,
+  readLanguage,
+  readManager,
+  readPhone,
+  readStreet,
+  readText,
+} from './readers.ts';
+import type { NamedCollection } from './translation.ts';
+import type { Reader } from './values.ts';
 
-/** A field that rules may target by name. */
-export type PlainField = (typeof plainFields)[number];
+/**
+ * One field of a traveler. Everything the bridge does with the field follows from its row: default rule, mapping target,
+ * travel request, travel response, drift, SCIM response and /Schemas.
+ */
+export interface Field {
+  /** The name in the travel API; `address.<part>` for a part of the postal address. */
+  key: string;
+  /** The JSON type in the travel API; a value of another type in a travel response is ignored. */
+  type: 'string' | 'boolean';
+  /** The default rule: the candidates that are read if no mapping rule sets the field, the preferred one first. */
+  sources: (user: ScimResource, mapping: MappingDefaults) => Candidate[];
+  /** Converts one SCIM value to a travel value, or says why it cannot be used. */
+  read: Reader;
+  /** The path of the SCIM attribute in which a traveler's value is shown; in a multi-valued attribute, the work element. */
+  path: readonly string[];
+  /** `exact` compares JSON values. `asRead` passes the traveler's value through `read` first, so that spelling is ignored. */
+  comparison: 'exact' | 'asRead';
+  /** The attributes that the travel extension has for the field. */
+  extension: readonly Attribute[];
+  /** The collection of the travel API whose resources the field names by id. */
+  refersTo?: NamedCollection;
+  /** The name of the field in a sentence; the key if left out. */
+  noun?: string;
+  /** True if an unusable value causes no finding once another value is used, e.g. German before English. */
+  skipsSilently?: boolean;
+}
 
-/** Narrows any name to a field that rules may target. */
-export function isPlainField(name: string): name is PlainField {
-  return plainFields.some((field) => field === name);
+/** The fields of a traveler with one value each, in the order of findings and traces. `archived` follows `active` and is not a row. */
+export const fields = [
+  {
+    key: 'email',
+    type: 'string',
+    sources: (user) => [
+      ...multiValuedAttribute(user, 'emails', { types: ['work'] }),
+      coreAttribute(user, 'userName'),
+    ],
+    read: readEmail,
+    path: ['emails', 'value'],
+    comparison: 'exact',
+    extension: [],
+  },
+  {
+    key: 'firstName',
+    type: 'string',
+    sources: firstNames,
+    read: readText,
+    path: ['name', 'givenName'],
+    comparison: 'asRead',
+    extension: [],
+  },
+  {
+    key: 'lastName',
+    type: 'string',
+    sources: lastNames,
+    read: readText,
+    path: ['name', 'familyName'],
+    comparison: 'asRead',
+    extension: [],
+  },
+  {
+    key: 'phoneNumber',
+    type: 'string',
+    noun: 'phone number',
+    sources: (user) =>
+      multiValuedAttribute(user, 'phoneNumbers', { types: ['mobile', 'work'], never: ['fax', 'pager'] }),
+    read: readPhone,
+    path: ['phoneNumbers', 'value'],
+    comparison: 'asRead',
+    extension: [],
+  },
+  {
+    key: 'lang',
+    type: 'string',
+    noun: 'language',
+    sources: (user, { language }) => [
+      coreAttribute(user, 'preferredLanguage'),
+      coreAttribute(user, 'locale'),
+      ...mappingSetting('language.default', language?.default),
+    ],
+    read: readLanguage,
+    path: ['preferredLanguage'],
+    comparison: 'exact',
+    extension: [],
+    skipsSilently: true,
+  },
+  addressField('streetAddress', 'streetAddress', readStreet),
+  addressField('city', 'locality', readText),
+  addressField('region', 'region', readText),
+  addressField('postalCode', 'postalCode', readText),
+  addressField('countryCode', 'country', readCountry),
+  {
+    key: 'managerId',
+    type: 'string',
+    noun: 'manager',
+    sources: (user) => [
+      travelAttribute(user, 'manager', 'id'),
+      travelAttribute(user, 'manager', 'email'),
+      enterpriseAttribute(user, 'manager', 'value'),
+    ],
+    read: readManager,
+    path: [urns.travel, 'manager', 'id'],
+    comparison: 'exact',
+    extension: [
+      complexAttribute('manager', 'The manager, by travel user id or by email.', {
+        subAttributes: [
+          attribute('id', 'The travel user id of the manager.', { caseExact: true }),
+          attribute('email', 'The email address of the manager.'),
+        ],
+      }),
+    ],
+  },
+  namedResourceField('costCenter', {
+    noun: 'cost center',
+    refersTo: 'costCenters',
+    sources: (user) => [enterpriseAttribute(user, 'costCenter')],
+  }),
+  namedResourceField('billingProfile', { noun: 'billing profile', refersTo: 'billingProfiles' }),
+  namedResourceField('travelPolicy', { noun: 'travel policy', refersTo: 'travelPolicies' }),
+  extensionField('dateOfBirth', {
+    description: 'The date of birth, as YYYY-MM-DD.',
+    read: readDate,
+    comparison: 'exact',
+  }),
+  extensionField('gender', {
+    description: 'The gender, as in travel documents.',
+    read: readGender,
+    comparison: 'asRead',
+  }),
+  extensionField('currency', {
+    description: 'The currency, by its ISO 4217 code.',
+    read: readCurrency,
+    comparison: 'asRead',
+  }),
+  extensionField('separateIcsEmails', {
+    description: 'Whether calendar files come in emails of their own.',
+    type: 'boolean',
+    read: readBoolean,
+    comparison: 'exact',
+  }),
+] as const satisfies readonly Field[];
+
+/** The name of a field in the travel API. */
+export type FieldName = (typeof fields)[number]['key'];
+
+/** The JSON type of each field in the travel API. */
+export type FieldTypes = {
+  [Row in (typeof fields)[number] as Row['key']]: Row['type'] extends 'boolean' ? boolean : string;
+};
+
+/** A field that is an attribute of the same name in the travel extension. */
+export function extensionField<const Key extends string, const Type extends Field['type'] = 'string'>(
+  key: Key,
+  {
+    description,
+    type,
+    read,
+    comparison,
+  }: { description: string; type?: Type; read: Reader; comparison: Field['comparison'] },
+): Field & { key: Key; type: Type } {
+  const attributeType = type ?? 'string';
+  return {
+    key,
+    type: attributeType as Type,
+    sources: (user) => [travelAttribute(user, key)],
+    read,
+    path: [urns.travel, key],
+    comparison,
+    extension: [attribute(key, description, { type: attributeType })],
+  };
+}
+
+/** A part of the postal address, which SCIM may call by another name. */
+function addressField<const Part extends string>(
+  part: Part,
+  scimName: string,
+  read: Reader,
+): Field & { key: `address.${Part}`; type: 'string' } {
+  return {
+    key: `address.${part}`,
+    type: 'string',
+    sources: (user) => addressAttribute(user, scimName),
+    read,
+    path: ['addresses', scimName],
+    comparison: 'asRead',
+    extension: [],
+  };
+}
+
+/** A field that refers to a resource of the travel service by id; SCIM may name the resource by id or by name. */
+function namedResourceField<const Name extends DefaultName>(
+  name: Name,
+  { noun, refersTo, sources = () => [] }: NamedResource,
+): Field & { key: `${Name}Id`; type: 'string' } {
+  const key = `${name}Id` as const;
+  return {
+    key,
+    type: 'string',
+    noun,
+    refersTo,
+    sources: (user, { defaults }) => [
+      travelAttribute(user, name),
+      travelAttribute(user, key),
+      ...sources(user),
+      ...mappingSetting(`defaults.${name}`, defaults?.[name]),
+    ],
+    read: namedResourceReader({ field: key, noun, among: (lookups) => lookups[refersTo] }),
+    path: [urns.travel, name, 'id'],
+    comparison: 'exact',
+    extension: [
+      complexAttribute(name, `The ${noun}, by its id or exact name.`, {
+        subAttributes: [
+          attribute('id', 'Its id; wins over the name.', { caseExact: true }),
+          attribute('name', 'Its exact name.'),
+        ],
+      }),
+      attribute(key, `The id of the ${noun}.`, { caseExact: true }),
+    ],
+  };
+}
+
+interface NamedResource {
+  noun: string;
+  refersTo: NamedCollection;
+  /** Candidates after those of the travel extension. */
+  sources?: (user: ScimResource) => Candidate[];
+}
+
+/** Finds the row of a field. */
+export function findField(key: string, table: readonly Field[] = fields): Field | undefined {
+  return table.find((field) => field.key === key);
+}
+
+/**
+ * The attributes of the travel extension, in the order of /Schemas: named resources, their ids (for IdPs that cannot send
+ * complex values), the other fields, then the attributes that belong to no field.
+ */
+export function travelExtensionAttributes(table: readonly Field[] = fields): Attribute[] {
+  const named = inSchemaOrder(table).filter(({ refersTo }) => refersTo !== undefined);
+  const others = table.filter(({ refersTo }) => refersTo === undefined);
+  return [
+    ...named.flatMap(({ extension }) => extension.filter(({ type }) => type === 'complex')),
+    ...named.flatMap(({ extension }) => extension.filter(({ type }) => type !== 'complex')),
+    ...others.flatMap(({ extension }) => extension),
+    complexAttribute('roles', 'Roles in the travel service.', {
+      multiValued: true,
+      subAttributes: [attribute('value', 'The role.'), attribute('display', 'A name for people to read.')],
+    }),
+    attribute('travelUserId', 'The id of the traveler.', { mutability: 'readOnly', caseExact: true }),
+  ];
+}
+
+/** Fields in the order in which SCIM responses and /Schemas show them: named resources by name, then the others. */
+export function inSchemaOrder(table: readonly Field[]): Field[] {
+  const named = table.filter(({ refersTo }) => refersTo !== undefined);
+  const others = table.filter(({ refersTo }) => refersTo === undefined);
+  return [...named.toSorted((one, other) => (one.key < other.key ? -1 : 1)), ...others];
 }

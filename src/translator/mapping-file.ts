@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
-import { plainFields } from './fields.ts';
+import type { DefaultName } from './candidates.ts';
+import { type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { isDateFormat, isPhoneCountry } from './readers.ts';
 import {
@@ -89,40 +90,47 @@ function isPlainTransform(name: string): name is PlainTransform {
 const name = z.string().trim().min(1).max(1000);
 
 const scimPath = z.string().superRefine((text, context) => {
-  const path = readablePath(text);
+  const path = parseRulePath(text);
   if ('problem' in path) context.addIssue({ code: 'custom', message: faultText(path.problem, path.remedy) });
 });
 
 const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
 
-const rule = z
-  .strictObject({
-    scimAttribute: scimPath.describe('The SCIM path that is read; extensions by their URN.'),
-    customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
-    customField: name.optional().describe('The custom field that is set, by its name.'),
-    userAttribute: z.enum(plainFields).optional().describe('The field of the traveler that is set.'),
-    transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
-  })
-  .superRefine((written, context) => {
-    const count = targets.filter((target) => written[target] !== undefined).length;
-    if (count === 1) return;
-    const problem = count === 0 ? 'has no target' : 'has more than one target';
-    const message = faultText(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
-    context.addIssue({ code: 'custom', message });
-  });
+function ruleSchema(table: readonly Field[]) {
+  return z
+    .strictObject({
+      scimAttribute: scimPath.describe('The SCIM path that is read; extensions by their URN.'),
+      customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
+      customField: name.optional().describe('The custom field that is set, by its name.'),
+      userAttribute: z
+        .enum(table.map(({ key }) => key))
+        .optional()
+        .describe('The field of the traveler that is set.'),
+      transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
+    })
+    .superRefine((written, context) => {
+      const count = targets.filter((target) => written[target] !== undefined).length;
+      if (count === 1) return;
+      const problem = count === 0 ? 'has no target' : 'has more than one target';
+      const message = faultText(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
+      context.addIssue({ code: 'custom', message });
+    });
+}
 
-const rules = z.array(rule).superRefine((written, context) => {
-  const seen = new Map<string, number>();
-  for (const [index, one] of written.entries()) {
-    for (const target of targets) {
-      const value = one[target];
-      if (value === undefined) continue;
-      const first = seen.get(`${target} ${value}`);
-      if (first === undefined) seen.set(`${target} ${value}`, index);
-      else context.addIssue({ code: 'custom', path: [index, target], message: secondRule(first, value) });
+function rulesSchema(table: readonly Field[]) {
+  return z.array(ruleSchema(table)).superRefine((rules, context) => {
+    const seen = new Map<string, number>();
+    for (const [index, written] of rules.entries()) {
+      for (const target of targets) {
+        const value = written[target];
+        if (value === undefined) continue;
+        const first = seen.get(`${target} ${value}`);
+        if (first === undefined) seen.set(`${target} ${value}`, index);
+        else context.addIssue({ code: 'custom', path: [index, target], message: secondRule(first, value) });
+      }
     }
-  }
-});
+  });
+}
 
 function secondRule(first: number, value: string): string {
   return faultText(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
@@ -137,39 +145,47 @@ const named = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject
  * A mapping file: what becomes of SCIM attributes, and what everyone gets (docs/architecture.md, The rules of the
  * plan).
  */
-export const mappingSchema = z.strictObject({
-  $schema: z.string().optional(),
-  scimUserMapping: rules
-    .default([])
-    .describe('Rules; each replaces the default rule of the field that it sets.'),
-  defaults: z
-    .strictObject({
-      billingProfile: named.optional(),
-      travelPolicy: named.optional(),
-      costCenter: named.optional(),
-    })
-    .optional()
-    .describe('What travelers get whom the identity provider gives nothing.'),
-  roles: z
-    .strictObject({
-      allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
-      map: z
-        .record(z.string(), z.enum(travelRoles))
-        .optional()
-        .describe('Roles of the identity provider by their value or name.'),
-    })
-    .optional(),
-  phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
-  language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
-});
+export function mappingSchemaFor(table: readonly Field[]) {
+  return z.strictObject({
+    $schema: z.string().optional(),
+    scimUserMapping: rulesSchema(table)
+      .default([])
+      .describe('Rules; each replaces the default rule of the field that it sets.'),
+    defaults: z
+      .strictObject({
+        billingProfile: named.optional(),
+        travelPolicy: named.optional(),
+        costCenter: named.optional(),
+      } satisfies Record<DefaultName, z.ZodType>)
+      .optional()
+      .describe('What travelers get whom the identity provider gives nothing.'),
+    roles: z
+      .strictObject({
+        allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
+        map: z
+          .record(z.string(), z.enum(travelRoles))
+          .optional()
+          .describe('Roles of the identity provider by their value or name.'),
+      })
+      .optional(),
+    phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
+    language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
+  });
+}
 
-/** What a mapping file says. */
+/** The schema of mapping files for the fields of `fields.ts`. */
+export const mappingSchema = mappingSchemaFor(fields);
+
+/** The content of a mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;
 
-/** Reads the JSON of a mapping file: the mapping, or every fault with its place. */
-export function parseMapping(json: unknown): { mapping: Mapping } | { faults: MappingFault[] } {
-  const result = mappingSchema.safeParse(json);
-  return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, mappingSchema) };
+/** Validates the JSON of a mapping file; returns the mapping, or every fault with its JSON path. */
+export function parseMapping(
+  json: unknown,
+  schema: typeof mappingSchema = mappingSchema,
+): { mapping: Mapping } | { faults: MappingFault[] } {
+  const result = schema.safeParse(json);
+  return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }
 
 /** Why a rule cannot read from a path, and what would be right. */
@@ -179,7 +195,7 @@ interface PathProblem {
 }
 
 /** Parses the path of a rule. Extensions may have any attributes; core ones must exist, and be of those that are kept. */
-export function readablePath(text: string): AttributePath | PathProblem {
+export function parseRulePath(text: string): AttributePath | PathProblem {
   const parsed = parsePath(text);
   const path = 'fault' in parsed ? parsed : ofAttributes(parsed);
   if ('fault' in path) {

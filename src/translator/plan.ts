@@ -9,12 +9,12 @@ import type {
   WantedField,
 } from './translation.ts';
 import {
-  bareValues,
   type CustomFieldValue,
   hasValue,
   parseFieldKey,
   readField,
   type TravelUser,
+  toWritableValues,
 } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
@@ -262,7 +262,7 @@ function addressPatch(parts: JsonObject, current: TravelUser | undefined): Json 
 }
 
 function customFieldsArray(changes: Map<string, Json>, held: CustomFieldValue[]): Json[] {
-  const merged = new Map<string, Json>(held.map((field) => [field.customFieldId, bareValues(field)]));
+  const merged = new Map<string, Json>(held.map((field) => [field.customFieldId, toWritableValues(field)]));
   for (const [id, values] of changes) {
     if (values === null) merged.delete(id);
     else merged.set(id, values);

@@ -1,4 +1,5 @@
 import type { Json } from '../schema/resource.ts';
+import { findField } from './fields.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** A translation for people to read: each field with what becomes of it and rule by rule why, then the findings. */
@@ -42,17 +43,8 @@ function resultOf(key: FieldKey, wanted: Translation['fields'][string] | undefin
   }
 }
 
-const nouns = new Map([
-  ['costCenterId', 'cost center'],
-  ['billingProfileId', 'billing profile'],
-  ['travelPolicyId', 'travel policy'],
-  ['managerId', 'manager'],
-  ['phoneNumber', 'phone number'],
-  ['lang', 'language'],
-]);
-
 function nounOf(key: FieldKey): string {
-  return nouns.get(key) ?? (key.startsWith('customFields.') ? 'custom field' : key);
+  return findField(key)?.noun ?? (key.startsWith('customFields.') ? 'custom field' : key);
 }
 
 /** What could not be used is shown as the transforms left it. */

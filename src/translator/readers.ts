@@ -6,9 +6,7 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js';
 import { isObject, type Json } from '../schema/resource.ts';
-import { readCountry } from './countries.ts';
-import type { PlainField } from './fields.ts';
-import type { AppliedField, Lookups, Named, Reference } from './translation.ts';
+import type { AppliedField, Lookups, NamedResource, Reference } from './translation.ts';
 import {
   type Fault,
   isEqualJson,
@@ -20,13 +18,13 @@ import {
   unusable,
 } from './values.ts';
 
-/** Lenient on purpose: the travel API has the last word on addresses. */
-const address = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>()":;\\[\]]+)+$/u;
+/** Accepts more than RFC 5321 does, because the travel API checks addresses itself. */
+const emailAddress = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>()":;\\[\]]+)+$/u;
 
-/** An email address, with its case kept. */
+/** Reads an email address; its case is kept. */
 export function readEmail(raw: Json): Reading {
   const text = toText(raw);
-  if (text !== undefined && text.length <= 254 && address.test(text)) return { value: text };
+  if (text !== undefined && text.length <= 254 && emailAddress.test(text)) return { value: text };
   return unusable(
     'emailInvalid',
     'This is not an email address.',
@@ -34,7 +32,7 @@ export function readEmail(raw: Json): Reading {
   );
 }
 
-/** Any simple value as text. */
+/** Reads a string, number or boolean as text. */
 export function readText(raw: Json): Reading {
   const text = toText(raw);
   if (text !== undefined) return { value: text };
@@ -45,7 +43,7 @@ export function readText(raw: Json): Reading {
   );
 }
 
-/** The lines of a street address in one. */
+/** Reads a street address; its lines are joined by commas. */
 export function readStreet(raw: Json): Reading {
   const reading = readText(raw);
   if (!('value' in reading) || typeof reading.value !== 'string') return reading;
@@ -53,7 +51,7 @@ export function readStreet(raw: Json): Reading {
   return { value: lines.filter((line) => line !== '').join(', ') };
 }
 
-/** `female` or `male`, in any case. */
+/** Reads `female` or `male` in any case. */
 export function readGender(raw: Json): Reading {
   const gender = toText(raw)?.toLowerCase();
   if (gender === 'female' || gender === 'male') return { value: gender };
@@ -64,7 +62,7 @@ export function readGender(raw: Json): Reading {
   );
 }
 
-/** The three letters of an ISO 4217 currency, in any case. */
+/** Reads an ISO 4217 currency code in any case. */
 export function readCurrency(raw: Json): Reading {
   const currency = toText(raw)?.toUpperCase();
   if (currency !== undefined && /^[A-Z]{3}$/.test(currency)) return { value: currency };
@@ -75,7 +73,7 @@ export function readCurrency(raw: Json): Reading {
   );
 }
 
-/** True or false, also as text in any case. */
+/** Reads a boolean, or `true` or `false` as text in any case. */
 export function readBoolean(raw: Json): Reading {
   const text = toText(raw)?.toLowerCase();
   if (text === 'true' || text === 'false') return { value: text === 'true' };
@@ -86,13 +84,13 @@ export function readBoolean(raw: Json): Reading {
   );
 }
 
-/** The languages of the travel service by what IdPs call them: ISO 639 codes and plain names. */
+/** The languages of the travel service by the ISO 639 codes and names that IdPs send. */
 const languages = new Map([
   ...['fr', 'fra', 'fre', 'french', 'français', 'francais'].map((name) => [name, 'fr'] as const),
   ...['en', 'eng', 'english', 'anglais'].map((name) => [name, 'en'] as const),
 ]);
 
-/** A language tag (`fr-CA`, `en_US`) or a list of them as in Accept-Language, of which the first counts. */
+/** Reads a language tag (`fr-CA`, `en_US`) or the first one of an Accept-Language list. */
 export function readLanguage(raw: Json): Reading {
   const [primary = ''] = (toText(raw) ?? '').toLowerCase().split(/[-_,;\s]/);
   const language = languages.get(primary);
@@ -104,7 +102,7 @@ export function readLanguage(raw: Json): Reading {
   );
 }
 
-/** A date of birth: `YYYY-MM-DD`, also where a time follows it. */
+/** Reads a date `YYYY-MM-DD`; a time after it is ignored. */
 export function readDate(raw: Json): Reading {
   const date = isoDate(toText(raw) ?? '');
   if (date) return { value: date };
@@ -115,14 +113,14 @@ export function readDate(raw: Json): Reading {
   );
 }
 
-/** The date at the start of an ISO 8601 date or date-time, when it exists in the calendar. */
+/** The date of an ISO 8601 date or date-time; undefined if it is not in the calendar. */
 export function isoDate(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? [];
   return calendarDate(year, month, day);
 }
 
-/** Reads a date written as `format` says, in which YYYY, MM and DD stand for the parts, e.g. `DD/MM/YYYY`. */
-export function dateOf(text: string, format: string): string | undefined {
+/** Parses a date in a format such as `DD/MM/YYYY` to `YYYY-MM-DD`; undefined if the text is not such a date. */
+export function parseDate(text: string, format: string): string | undefined {
   if (text.length !== format.length) return undefined;
   const part = (name: string): string => text.slice(format.indexOf(name), format.indexOf(name) + name.length);
   const year = part('YYYY');
@@ -132,7 +130,7 @@ export function dateOf(text: string, format: string): string | undefined {
   return spelled === text ? calendarDate(year, month, day) : undefined;
 }
 
-/** True when a format names year, month and day once each. */
+/** True if a date format has YYYY, MM and DD once each. */
 export function isDateFormat(format: string): boolean {
   return ['YYYY', 'MM', 'DD'].every((part) => format.split(part).length === 2);
 }
@@ -141,23 +139,23 @@ function calendarDate(year = '', month = '', day = ''): string | undefined {
   const text = `${year}-${month}-${day}`;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const time = Date.parse(`${text}T00:00:00Z`);
-  // Date.parse rolls 30 February over into March.
+  // Date.parse turns 30 February into 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) ? text : undefined;
 }
 
-const remedy = 'Correct the phone number in the identity provider, e.g. +33 612345678.';
+const phoneRemedy = 'Correct the phone number in the identity provider, e.g. +33 612345678.';
 
-/** A phone number as the travel API wants it: `+CC`, one space, national digits. */
-export const readPhone: Reader = (raw, { phoneCountries }) => phoneNumber(raw, phoneCountries);
+/** Reads a phone number to the form of the travel API: `+CC`, one space, national digits. */
+export const readPhone: Reader = (raw, { phoneCountries }) => readPhoneNumber(raw, phoneCountries);
 
 /**
- * Reads a phone number. International ones need only be possible; a national one must be valid in one of `countries`,
- * tried in order, as a guessed country would make it a stranger's number.
+ * Reads a phone number. An international number need only be of a possible length. A national number must be valid in one
+ * of `countries`, which are tried in order: with a wrong country it would be the number of another person.
  */
-export function phoneNumber(raw: Parameters<Reader>[0], countries: string[]): Reading {
+export function readPhoneNumber(raw: Parameters<Reader>[0], countries: string[]): Reading {
   const text = toText(raw);
-  if (text === undefined) return unusable('phoneUnreadable', 'This is not a phone number.', remedy);
-  // RFC 3966 URIs, and 00, which dials abroad from most of the world.
+  if (text === undefined) return unusable('phoneUnreadable', 'This is not a phone number.', phoneRemedy);
+  // A `tel:` URI (RFC 3966), and 00, the international prefix of most countries.
   const dialed = text.replace(/^tel:/i, '').replace(/^\(?00\)?\s*(?=[1-9(])/, '+');
   const number = /[+＋]/.test(dialed) ? international(dialed) : national(dialed, countries);
   if (!number) return unreadablePhone(dialed, countries);
@@ -165,7 +163,7 @@ export function phoneNumber(raw: Parameters<Reader>[0], countries: string[]): Re
     return unusable(
       'phoneExtension',
       'The phone number has an extension, which the travel API cannot hold.',
-      remedy,
+      phoneRemedy,
     );
   }
   return { value: `+${number.countryCallingCode} ${number.nationalNumber}` };
@@ -186,30 +184,30 @@ function national(text: string, countries: string[]): PhoneNumber | undefined {
 
 function unreadablePhone(text: string, countries: string[]): Reading {
   if (countries.length > 0 || text.startsWith('+') || !/\d{5}/.test(text.replace(/\D/g, ''))) {
-    return unusable('phoneUnreadable', 'This is not a complete phone number.', remedy);
+    return unusable('phoneUnreadable', 'This is not a complete phone number.', phoneRemedy);
   }
   return unusable(
     'phoneWithoutCountry',
     'The phone number has no country code, and no default country is known.',
-    `${remedy} Or set phone.defaultCountry in the mapping.`,
+    `${phoneRemedy} Or set phone.defaultCountry in the mapping.`,
   );
 }
 
-/** Every country whose numbering is known. */
+/** The countries whose phone numbers can be read (ISO 3166-1 alpha-2). */
 export const allPhoneCountries: string[] = getCountries();
 
-/** True for the ISO 3166-1 code, in capitals, of a country whose numbering is known. */
+/** True for the code of a country whose phone numbers can be read (ISO 3166-1 alpha-2, in capitals). */
 export function isPhoneCountry(country: string): country is CountryCode {
   return isSupportedCountry(country);
 }
 
-/** A manager as the bridge resolved it. */
-export const readReference: Reader = (raw, { references }) => {
+/** Reads a manager: the travel user id that provisioning resolved the value to, or why there is none. */
+export const readManager: Reader = (raw, { references }) => {
   const reference = references.get(toText(raw) ?? '') ?? { unresolved: 'unknown' };
-  return 'travelId' in reference ? { value: reference.travelId } : failures[reference.unresolved];
+  return 'travelId' in reference ? { value: reference.travelId } : managerFaults[reference.unresolved];
 };
 
-const failures = {
+const managerFaults = {
   unknown: unresolved(
     'managerUnknown',
     'No user of this connection matches this manager.',
@@ -233,134 +231,93 @@ const failures = {
   gone: unusable('managerGone', 'The manager was deleted.', 'Name the new manager in the identity provider.'),
 } satisfies Record<Extract<Reference, { unresolved: string }>['unresolved'], ReturnType<typeof unusable>>;
 
-/** A kind of named thing that travelers refer to. */
-interface Kind {
-  field: 'costCenterId' | 'billingProfileId' | 'travelPolicyId';
+/** A kind of resource that a traveler's field refers to, e.g. cost centers. */
+interface NamedResourceKind {
+  /** The field of the traveler that has the id. */
+  field: string;
   noun: string;
-  among: (lookups: Lookups) => Named[];
+  among: (lookups: Lookups) => NamedResource[];
 }
 
-/** A cost center, by id or exact name. */
-export const readCostCenter = readerOf({
-  field: 'costCenterId',
-  noun: 'cost center',
-  among: (all) => all.costCenters,
-});
-
-/** A billing profile, by id or exact name. */
-export const readBillingProfile = readerOf({
-  field: 'billingProfileId',
-  noun: 'billing profile',
-  among: (all) => all.billingProfiles,
-});
-
-/** A travel policy, by id or exact name. */
-export const readTravelPolicy = readerOf({
-  field: 'travelPolicyId',
-  noun: 'travel policy',
-  among: (all) => all.travelPolicies,
-});
-
 /**
- * Finds a named thing. What was found once sticks to its source value until it is gone: that its name is now another's,
- * or nobody's, moves no traveler.
+ * Makes a reader that finds a resource by id or exact name and gives its id. An id that was applied from the same source
+ * value stays as long as the resource exists, so that renaming a resource moves no traveler.
  */
-function readerOf({ field, noun, among }: Kind): Reader {
+export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
   return (raw, { lookups, applied }) => {
-    const things = among(lookups);
-    const reading = find(raw, things, noun);
+    const resources = among(lookups);
+    const reading = findResource(raw, resources, noun);
     const before = applied[field];
     if (!before || !isEqualJson(before.source, raw)) return reading;
     if ('value' in reading && reading.value === before.sent) return reading;
-    if (things.some(({ id }) => id === before.sent)) return { value: before.sent };
-    return 'value' in reading ? reading : gone(reading.fault, before, noun);
+    if (resources.some(({ id }) => id === before.sent)) return { value: before.sent };
+    return 'value' in reading ? reading : deletedResource(reading.fault, before, noun);
   };
 }
 
-function find(raw: Json, things: Named[], noun: string): Reading {
+function findResource(raw: Json, resources: NamedResource[], noun: string): Reading {
   const { id, name } = isObject(raw)
     ? { id: toText(raw.id), name: toText(raw.name) }
     : { id: toText(raw), name: undefined };
-  if (id === undefined) return name === undefined ? unreadableName(noun) : byName(name, things, noun);
-  const found = things.find((thing) => thing.id === id);
-  // A bare value may be an id or a name.
-  if (!found) return isObject(raw) ? unknownThing(noun) : byName(id, things, noun);
+  if (id === undefined)
+    return name === undefined ? unreadableResource(noun) : findByName(name, resources, noun);
+  const found = resources.find((resource) => resource.id === id);
+  // A simple value may be an id or a name.
+  if (!found) return isObject(raw) ? unknownResource(noun) : findByName(id, resources, noun);
   if (name === undefined || found.name === name) return { value: id };
   return { value: id, note: contradiction(noun, found) };
 }
 
-function byName(name: string, things: Named[], noun: string): Reading {
-  const found = things.filter((thing) => thing.name === name);
+function findByName(name: string, resources: NamedResource[], noun: string): Reading {
+  const found = resources.filter((resource) => resource.name === name);
   const active = found.filter(({ archived }) => !archived);
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
   if (active.length > 1) {
     const reason = `Several ${noun}s of the travel service have this name.`;
     return unresolved(
-      `${code(noun)}Ambiguous`,
+      `${toCamelCase(noun)}Ambiguous`,
       reason,
       `Rename all but one of them, or name the ${noun} by its id.`,
     );
   }
-  if (found.length === 0) return unknownThing(noun);
+  if (found.length === 0) return unknownResource(noun);
   const reason = `The ${noun} of this name is archived.`;
   return unresolved(
-    `${code(noun)}Archived`,
+    `${toCamelCase(noun)}Archived`,
     reason,
     `Restore the ${noun} in the travel service, or name another.`,
   );
 }
 
-function unreadableName(noun: string): Reading {
+function unreadableResource(noun: string): Reading {
   return unusable(
-    `${code(noun)}Unreadable`,
+    `${toCamelCase(noun)}Unreadable`,
     `This does not name a ${noun}.`,
     `Give the id or the name of a ${noun}.`,
   );
 }
 
-function unknownThing(noun: string): Reading {
+function unknownResource(noun: string): Reading {
   const reason = `The travel service has no such ${noun}.`;
   const remedy = `Create the ${noun} in the travel service, or correct the value in the identity provider.`;
-  return notInLookups(`${code(noun)}Unknown`, reason, remedy);
+  return notInLookups(`${toCamelCase(noun)}Unknown`, reason, remedy);
 }
 
-function contradiction(noun: string, { name }: Named): Fault {
+function contradiction(noun: string, { name }: NamedResource): Fault {
   return unusable(
-    `${code(noun)}Contradiction`,
+    `${toCamelCase(noun)}Contradiction`,
     `The ${noun} of this id is called "${name}"; the id was followed, not the name.`,
     'Correct the id or the name in the identity provider.',
   ).fault;
 }
 
-function gone(fault: Fault, { sent }: AppliedField, noun: string): Reading {
+function deletedResource(fault: Fault, { sent }: AppliedField, noun: string): Reading {
   const reason = `The ${noun} ${String(sent)} that this value meant before is gone. ${fault.reason}`;
   return { fault: { ...fault, kind: 'unusable', reason } };
 }
 
 /** `cost center` → `costCenter`. */
-function code(noun: string): string {
+function toCamelCase(noun: string): string {
   return noun.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 }
-
-/** How each field reads a SCIM value, whichever rule it comes from. */
-export const readers = {
-  email: readEmail,
-  firstName: readText,
-  lastName: readText,
-  phoneNumber: readPhone,
-  lang: readLanguage,
-  'address.streetAddress': readStreet,
-  'address.city': readText,
-  'address.region': readText,
-  'address.postalCode': readText,
-  'address.countryCode': readCountry,
-  managerId: readReference,
-  costCenterId: readCostCenter,
-  billingProfileId: readBillingProfile,
-  travelPolicyId: readTravelPolicy,
-  dateOfBirth: readDate,
-  gender: readGender,
-  currency: readCurrency,
-  separateIcsEmails: readBoolean,
-} satisfies Record<PlainField, Reader>;

@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { findingOf, joined, type Part } from './decide.ts';
+import { mergeParts, type TranslationPart, toFinding } from './decide.ts';
 import type { Mapping } from './mapping-file.ts';
 import { travelRoles } from './translation.ts';
 import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from './values.ts';
@@ -9,15 +9,15 @@ import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from 
 const privileged: string[] = ['admin', 'authAdmin'];
 
 /** The roles of the travel extension, else the core ones, as far as the mapping allows them; each is a field of its own. */
-export function decideRoles(user: ScimResource, mapping: Mapping): Part {
+export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPart {
   const { rule, elements } = rolesOf(user, mapping);
-  if (elements.length > 0) return joined(elements.map((element) => decideRole(element, rule, mapping)));
+  if (elements.length > 0) return mergeParts(elements.map((element) => decideRole(element, rule, mapping)));
   const entry = { field: 'roles', origin: 'default', rule, outcome: 'absent', reason: 'no value' } as const;
   return { fields: {}, findings: [], trace: [entry], needsFreshLookups: false };
 }
 
 /** What a role of a traveler is called in SCIM, such that it leads back to it: `roles.map` may call it otherwise. */
-export function roleName(role: string, mapping: Mapping): string | undefined {
+export function toScimRole(role: string, mapping: Mapping): string | undefined {
   const leadsTo = (name: string): (string | undefined)[] => {
     const parts = namedRoles({ value: name }, mapping);
     return parts.map(({ names }) => names.map((each) => travelRole(each, mapping)).find(isGiven));
@@ -71,16 +71,16 @@ function parsed(text: string): Json {
   }
 }
 
-function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): Part {
+function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): TranslationPart {
   const role = names.map((name) => travelRole(name, mapping)).find(isGiven);
   const fault = faultOf(role, mapping);
   const entry = { field: role ? `roles.${role}` : 'roles', origin: 'default', rule, before: raw } as const;
   if (role === undefined || fault) {
     const told = fault ?? unknownRole;
-    const trace: Part['trace'] = [{ ...entry, outcome: 'skipped', reason: told.reason }];
-    return { fields: {}, findings: [findingOf(entry.field, raw, told)], trace, needsFreshLookups: false };
+    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'skipped', reason: told.reason }];
+    return { fields: {}, findings: [toFinding(entry.field, raw, told)], trace, needsFreshLookups: false };
   }
-  const trace: Part['trace'] = [{ ...entry, outcome: 'set', after: role }];
+  const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'set', after: role }];
   return {
     fields: { [entry.field]: { kind: 'value', value: true, source: raw } },
     findings: [],

@@ -3,82 +3,87 @@ import { readPath } from '../schema/filter-match.ts';
 import type { AttributePath } from '../schema/filter-parser.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import type { Candidate } from './decide.ts';
-import { defaultRules } from './default-rules.ts';
-import { isPlainField, type PlainField } from './fields.ts';
+import type { Candidate } from './candidates.ts';
+import { type Field, fields, findField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { type Mapping, readablePath } from './mapping-file.ts';
-import { readText } from './readers.ts';
+import { type Mapping, parseRulePath } from './mapping-file.ts';
+import { readManager, readText } from './readers.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, isUnassigned, type Reading, toText } from './values.ts';
 
-/** Raised when this code translates differently, so that everyone is translated anew. */
+/** Part of the version of all rules. Raise it when this code translates differently, so that everybody is translated anew. */
 const EDITION = 4;
 
-/** What a mapping rule sets. */
+/** The field of a traveler that a mapping rule sets. */
 export type Target =
-  | { kind: 'field'; field: PlainField }
+  | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
-/** One mapping rule, ready to use. */
+/** One mapping rule, parsed and compiled. */
 export interface Rule {
   origin: 'file' | 'collection';
   path: AttributePath;
   target: Target;
-  /** The place of the target, for whoever mends it. */
+  /** The JSON path of the target in the mapping file, or the name of the row in the collection. */
   targetPath: string;
-  /** The path with the transforms, for the trace. */
+  /** The path with the transforms, as the trace shows it. */
   text: string;
-  /** Absent when the rule has no transforms. */
+  /** Undefined if the rule has no transforms. */
   transform?: (text: string | undefined) => Reading;
-  /** True when the rule makes a value where there is none. */
+  /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
-  /** The values that the rule itself names, after its transforms. */
+  /** The values that the rule itself contains (`map` results and `default`), after the transforms that follow them. */
   constants: () => Reading[];
 }
 
-/** All that decides how a SCIM user becomes a traveler, but for what is looked up. */
+/** Everything that decides how a SCIM user becomes a traveler, except the lookups. */
 export interface Rules {
-  /** The same for the same rules, in whatever process. */
+  /** Equal for equal rules, also in other processes. */
   version: string;
+  /** The fields that can be translated. */
+  fields: readonly Field[];
   mapping: Mapping;
-  /** In the order of precedence: the file's, then the collection's. */
+  /** In order of precedence: the rules of the file, then those of the collection. */
   rules: Rule[];
-  /** Rows of the collection that cannot be used. */
+  /** Findings about rows of the collection that cannot be used. */
   faults: Finding[];
 }
 
 /**
- * Puts the rules together: the mapping file wins over the travel API's scimUserMapping collection, and both over the
- * defaults. The travel API may list the rows of the collection in any order: of several for one target the one is used
- * whose scimAttribute comes last by the codes of its characters.
+ * Compiles the rules of a mapping file and of the travel API's scimUserMapping collection. The file wins over the
+ * collection, and both win over the default rules. The order of the collection does not matter: of several rows for one
+ * target, the one with the last scimAttribute in character code order is used.
  */
-export function compileRules(mapping: Mapping, collection: ScimUserMapping[]): Rules {
+export function compileRules(
+  mapping: Mapping,
+  collection: ScimUserMapping[],
+  table: readonly Field[] = fields,
+): Rules {
   const fromFile = mapping.scimUserMapping.flatMap((row, index) =>
     fileRule(row, { mapping, path: ['scimUserMapping', index] }),
   );
   const rows = collection.toSorted((one, other) => (rowText(one) < rowText(other) ? 1 : -1));
-  const read = rows.map(collectionRule);
   const seen = new Set<string>();
   const faults: Finding[] = [];
   const rules: Rule[] = [];
-  for (const one of read) {
-    const mark = 'origin' in one ? canonicalJson({ ...one.target }) : '';
-    if (!('origin' in one)) faults.push(one);
-    else if (seen.has(mark)) faults.push(doubled(one));
-    else rules.push(one);
-    seen.add(mark);
+  for (const compiled of rows.map((row) => collectionRule(row, table))) {
+    const target = 'origin' in compiled ? canonicalJson({ ...compiled.target }) : '';
+    if (!('origin' in compiled)) faults.push(compiled);
+    else if (seen.has(target)) faults.push(duplicateRow(compiled));
+    else rules.push(compiled);
+    seen.add(target);
   }
   return {
     version: versionOf(mapping, rows),
+    fields: table,
     mapping,
     rules: withKnownUrns([...fromFile, ...rules]),
     faults,
   };
 }
 
-/** Divides the paths of rules by the URNs that other rules name: `urn:acme:hr.badge` beside `urn:acme:hr:office`. */
+/** Splits paths after URNs that other rules use: `urn:acme:hr.badge` is an attribute of the extension in `urn:acme:hr:office`. */
 function withKnownUrns(rules: Rule[]): Rule[] {
   const urns = new Set(rules.map(({ path }) => path.urn?.toLowerCase()));
   return rules.map((rule) => ({
@@ -87,31 +92,78 @@ function withKnownUrns(rules: Rule[]): Rule[] {
   }));
 }
 
-/** The mapping rule that sets a field in place of its default rule, if there is one. */
-export function ruleFor({ rules }: Rules, field: PlainField): Rule | undefined {
-  return rules.find(({ target }) => target.kind === 'field' && target.field === field);
+/** The mapping rule that replaces the default rule of a field; undefined if there is none. */
+export function findRule({ rules }: Rules, key: string): Rule | undefined {
+  return rules.find(({ target }) => target.kind === 'field' && target.field === key);
 }
 
-/** True when a rule still sets the field: what it no longer wants is then removed from the traveler, not released. */
-export function isSetByRules({ rules }: Rules, key: FieldKey): boolean {
-  if (isPlainField(key) || key === 'archived' || key.startsWith('roles.')) return true;
+/** True if a rule can set the field. Unwanted values of such a field are removed; any other field is released with its value. */
+export function isSetByRules({ rules, fields: table }: Rules, key: FieldKey): boolean {
+  if (findField(key, table) || key === 'archived' || key.startsWith('roles.')) return true;
   return rules.some(({ target }) => target.kind === 'customField' && `customFields.${target.value}` === key);
+}
+
+/** The candidates for a field: those of its mapping rule if it has one, otherwise those of its default rule. */
+export function candidatesFor(rules: Rules, user: ScimResource, field: Field): Candidate[] {
+  const rule = findRule(rules, field.key);
+  return rule ? [toCandidate(rule, user)] : field.sources(user, rules.mapping);
+}
+
+/** The values that a mapping rule finds in a user. */
+export function toCandidate(rule: Rule, user: ScimResource): Candidate {
+  const found = readPath(userType, rule.path, user)
+    .map(toSimpleValue)
+    .filter((value) => !isUnassigned(value));
+  const { origin, text, transform, hasDefault } = rule;
+  const isWithoutText = found.every((value) => toText(value) === undefined);
+  // Null stands for a missing value, which the `default` transform replaces.
+  const raws = hasDefault && isWithoutText ? [...found, null] : found;
+  const candidate = { origin, rule: text, raws };
+  return transform ? { ...candidate, prepare: (raw) => transformValue(raw, transform) } : candidate;
+}
+
+/** The `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value as it is. */
+function toSimpleValue(value: Json): Json {
+  return isObject(value) && value.value !== undefined ? value.value : value;
+}
+
+function transformValue(raw: Json, transform: (text: string | undefined) => Reading): Reading {
+  const text = toText(raw);
+  return text === undefined && raw !== null ? readText(raw) : transform(text);
+}
+
+/** The SCIM values that name a user's manager, the preferred one first. Provisioning resolves them before a translation. */
+export function findManagerReferences(rules: Rules, user: ScimResource): string[] {
+  const managerFields = rules.fields.filter(({ read }) => read === readManager);
+  const candidates = managerFields.flatMap((field) => candidatesFor(rules, user, field));
+  const values = candidates.flatMap(transformedValues).map(toText);
+  return [...new Set(values.filter((raw) => raw !== undefined))];
+}
+
+function transformedValues({ raws, prepare }: Candidate): Json[] {
+  return raws.flatMap((raw) => {
+    const prepared = prepare ? prepare(raw) : { value: raw };
+    return 'value' in prepared ? [prepared.value] : [];
+  });
 }
 
 type Row = Mapping['scimUserMapping'][number];
 
-function fileRule(row: Row, { mapping, path: place }: { mapping: Mapping; path: PropertyKey[] }): Rule[] {
-  const path = readablePath(row.scimAttribute);
+function fileRule(
+  row: Row,
+  { mapping, path: jsonPathOfRow }: { mapping: Mapping; path: PropertyKey[] },
+): Rule[] {
+  const path = parseRulePath(row.scimAttribute);
   const target = targetOf(row);
-  // parseMapping lets neither through.
+  // parseMapping has refused both cases.
   if ('problem' in path || !target) return [];
   const transforms = row.transforms ?? [];
-  const setting = { country: mapping.phone?.defaultCountry, path: [...place, 'transforms'] };
+  const setting = { country: mapping.phone?.defaultCountry, path: [...jsonPathOfRow, 'transforms'] };
   const rule: Rule = {
     origin: 'file',
     path,
     target,
-    targetPath: jsonPath([...place, targetKey(target)]),
+    targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: [row.scimAttribute, ...transforms.map(describeTransform)].join(' | '),
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
@@ -137,9 +189,9 @@ function targetOf({
   return userAttribute === undefined ? undefined : { kind: 'field', field: userAttribute };
 }
 
-function collectionRule(row: ScimUserMapping): Rule | Finding {
+function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | Finding {
   const { scimAttribute, customFieldId, userAttribute } = row;
-  const path = readablePath(scimAttribute);
+  const path = parseRulePath(scimAttribute);
   if ('problem' in path) return faultyRow(row, `its scimAttribute ${path.problem}`);
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
@@ -147,24 +199,24 @@ function collectionRule(row: ScimUserMapping): Rule | Finding {
   const common = {
     origin: 'collection',
     path,
-    targetPath: placeOfRow(row),
+    targetPath: describeRow(row),
     text: scimAttribute,
     hasDefault: false,
     constants: () => [],
   } as const;
   if (customFieldId !== undefined)
     return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
-  if (userAttribute === undefined || !isPlainField(userAttribute)) {
+  if (userAttribute === undefined || !findField(userAttribute, table)) {
     return faultyRow(row, `a traveler has no attribute ${userAttribute}`);
   }
   return { ...common, target: { kind: 'field', field: userAttribute } };
 }
 
-function placeOfRow({ scimAttribute }: ScimUserMapping): string {
+function describeRow({ scimAttribute }: ScimUserMapping): string {
   return `the scimUserMapping of ${scimAttribute} in the travel service`;
 }
 
-function doubled({ text, target }: Rule): Finding {
+function duplicateRow({ text, target }: Rule): Finding {
   const row = target.kind === 'field' ? { userAttribute: target.field } : { customFieldId: target.value };
   return faultyRow({ scimAttribute: text, ...row }, 'another scimUserMapping sets the same');
 }
@@ -181,78 +233,34 @@ function faultyRow(
     value: scimAttribute,
     reason: `The scimUserMapping of ${scimAttribute} in the travel service is not used: ${problem}.`,
     remedy: 'Correct or delete that scimUserMapping in the travel service.',
-    mappingPath: placeOfRow({ scimAttribute }),
+    mappingPath: describeRow({ scimAttribute }),
   };
 }
 
-/** Rows of the same content have the same text, and of other content another one. */
+/** Text that is equal for rows with equal content. */
 function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMapping): string {
   return canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]);
 }
 
-/** The order of the file's rules counts only where two may set one custom field, by its id and by its name. */
+/** The version does not depend on the order of the file's rules, except for custom fields: two rules may set the same one, by id and by name. */
 function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
-  // Through JSON text, as the parts of a mapping that are not there are undefined, which is no JSON value.
-  const textOf = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
+  // JSON.parse drops the members of a mapping that are undefined.
+  const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
   const ofFields = scimUserMapping.filter(({ userAttribute }) => userAttribute !== undefined);
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
-  const file = [...ofFields.map(textOf).sort(), ...ofCustomFields.map(textOf)];
-  return digest(`${EDITION}${textOf(mapping)}${file.join()}${rows.map(rowText).join()}`);
+  const file = [...ofFields.map(toCanonicalText).sort(), ...ofCustomFields.map(toCanonicalText)];
+  return digest(`${EDITION}${toCanonicalText(mapping)}${file.join()}${rows.map(rowText).join()}`);
 }
 
-/**
- * A short stable digest of a text (FNV-1a, two lanes of 32 bits): tells versions of rules apart, and keeps no secret.
- */
+/** A short stable digest of a text (FNV-1a, twice 32 bits), to tell versions of rules apart; not for secrets. */
 export function digest(text: string): string {
-  return `${lane(text, 0x811c9dc5)}${lane(text, 0x9747b28c)}`;
+  return `${fnv1a(text, 0x811c9dc5)}${fnv1a(text, 0x9747b28c)}`;
 }
 
-function lane(text: string, seed: number): string {
+function fnv1a(text: string, seed: number): string {
   let hash = seed;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
   return (hash >>> 0).toString(16).padStart(8, '0');
-}
-
-/** Where a field's value may come from: its mapping rule alone where it has one, else the default rules. */
-export function candidatesFor(rules: Rules, user: ScimResource, field: PlainField): Candidate[] {
-  const rule = ruleFor(rules, field);
-  return rule ? [toCandidate(rule, user)] : defaultRules[field](user, rules.mapping);
-}
-
-/** What a mapping rule reads in a user. */
-export function toCandidate(rule: Rule, user: ScimResource): Candidate {
-  const found = readPath(userType, rule.path, user)
-    .map(simple)
-    .filter((value) => !isUnassigned(value));
-  const { origin, text, transform, hasDefault } = rule;
-  // A default is for whom nothing usable is said, too.
-  const raws = hasDefault && found.every((value) => toText(value) === undefined) ? [...found, null] : found;
-  const source = { origin, rule: text, raws };
-  return transform ? { ...source, prepare: (raw) => prepared(raw, transform) } : source;
-}
-
-/** What a source gives after its transforms, without what they make nothing of. */
-export function preparedValues({ raws, prepare }: Candidate): Json[] {
-  return raws.flatMap((raw) => {
-    const prepared = prepare ? prepare(raw) : { value: raw };
-    return 'value' in prepared ? [prepared.value] : [];
-  });
-}
-
-/** An element of a multi-valued attribute stands for its `value` (RFC 7643 §2.4). */
-function simple(value: Json): Json {
-  return isObject(value) && value.value !== undefined ? value.value : value;
-}
-
-function prepared(raw: Json, transform: (text: string | undefined) => Reading): Reading {
-  const text = toText(raw);
-  return text === undefined && raw !== null ? readText(raw) : transform(text);
-}
-
-/** The values by which a user's manager is named, the preferred first: what the bridge must resolve before it translates. */
-export function findManagerReferences(rules: Rules, user: ScimResource): string[] {
-  const named = candidatesFor(rules, user, 'managerId').flatMap(preparedValues).map(toText);
-  return [...new Set(named.filter((raw) => raw !== undefined))];
 }

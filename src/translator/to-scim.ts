@@ -1,227 +1,222 @@
+import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
-import { findField } from './custom-fields.ts';
-import { defaultRules } from './default-rules.ts';
-import { plainFields } from './fields.ts';
-import { readers } from './readers.ts';
-import { roleName } from './roles.ts';
-import { findManagerReferences, type Rule, type Rules, ruleFor } from './rules.ts';
+import { findCustomField } from './custom-fields.ts';
+import { type Field, findField, inSchemaOrder } from './fields.ts';
+import { toScimRole } from './roles.ts';
+import { findManagerReferences, findRule, type Rule, type Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
-import type { Lookups, Named } from './translation.ts';
+import type { Lookups } from './translation.ts';
 import { hasValue, readField, type TravelUser } from './traveler.ts';
 import { toText } from './values.ts';
 
 /**
- * The SCIM user that a traveler who was there before any IdP is shown as. Translated again it wants nothing else of that
- * traveler: whoever is found here by an IdP stays as they are until it writes something.
+ * Converts a traveler that no IdP has provisioned to a SCIM user. The translation of this user changes nothing on the
+ * traveler, so that an IdP which finds the user and links to it changes nothing until it writes.
  */
 export function toScim(rules: Rules, traveler: TravelUser, { lookups }: { lookups: Lookups }): ScimResource {
-  const user = withoutGaps({
-    userName: traveler.email,
-    name: { givenName: traveler.firstName, familyName: traveler.lastName },
-    displayName:
-      [traveler.firstName, traveler.lastName].filter((part) => part !== undefined).join(' ') || undefined,
-    active: !traveler.archived,
-    preferredLanguage: traveler.lang,
-    emails: [{ value: traveler.email, type: 'work', primary: true }],
-    // Of the types that count, the one that a number from the IdP replaces or outranks.
-    phoneNumbers: traveler.phoneNumber && [{ value: traveler.phoneNumber, type: 'work', primary: true }],
-    addresses: addressesOf(traveler),
-    [urns.travel]: extensionOf(traveler, rules, lookups),
-  });
-  return mappedBack(rules, user, { traveler, lookups });
+  const origin = { traveler, lookups, fields: rules.fields };
+  return withMappedAttributes(rules, defaultUser(rules, origin), origin);
 }
 
-type Sparse = Json | undefined | Sparse[] | { [name: string]: Sparse };
-
-function addressesOf({ address = {} }: TravelUser): Sparse {
-  const { streetAddress, city, region, postalCode, countryCode } = address;
-  const parts = { streetAddress, locality: city, region, postalCode, country: countryCode };
-  const isEmpty = Object.values(parts).every((part) => part === undefined);
-  return isEmpty ? undefined : [{ ...parts, type: 'work', primary: true }];
-}
-
-function extensionOf(traveler: TravelUser, { mapping }: Rules, lookups: Lookups): Sparse {
-  return {
-    billingProfile: named(traveler.billingProfileId, lookups.billingProfiles),
-    costCenter: named(traveler.costCenterId, lookups.costCenters),
-    travelPolicy: named(traveler.travelPolicyId, lookups.travelPolicies),
-    manager: { id: traveler.managerId },
-    dateOfBirth: traveler.dateOfBirth,
-    gender: traveler.gender,
-    currency: traveler.currency,
-    separateIcsEmails: traveler.separateIcsEmails,
-    roles: traveler.roles?.map((role) => ({ value: roleName(role, mapping) })),
-  };
-}
-
-function named(id: string | undefined, things: Named[]): Sparse {
-  return { id, name: things.find((thing) => thing.id === id)?.name };
-}
-
-/** Without what has no value, as unassigned attributes are not there (RFC 7643 §2.5). */
-function withoutGaps(object: { [name: string]: Sparse }): JsonObject {
-  const filled: JsonObject = {};
-  for (const [name, value] of Object.entries(object)) {
-    const kept = withoutGap(value);
-    if (kept !== undefined) filled[name] = kept;
-  }
-  return filled;
-}
-
-function withoutGap(value: Sparse): Json | undefined {
-  if (value === '' || value === null || typeof value !== 'object') return value === '' ? undefined : value;
-  if (!Array.isArray(value)) {
-    const object = withoutGaps(value);
-    return Object.keys(object).length > 0 ? object : undefined;
-  }
-  const elements = value.map(withoutGap).filter((element) => element !== undefined);
-  return elements.length > 0 ? elements : undefined;
-}
-
+/** The traveler that a SCIM user is made from. */
 interface Origin {
   traveler: TravelUser;
   lookups: Lookups;
+  fields: readonly Field[];
 }
 
-/** A place that a value can be written to: one attribute, or one part of one. */
-interface Spot {
+/** The SCIM user without mapping rules: every field in the attribute that its row names. */
+function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource {
+  const names = [traveler.firstName, traveler.lastName].filter((part) => part !== undefined);
+  const user: JsonObject = {
+    userName: traveler.email,
+    name: {},
+    displayName: names.join(' '),
+    active: !traveler.archived,
+  };
+  for (const field of inSchemaOrder(rules.fields)) {
+    const value = readField(traveler, field.key);
+    if (value === undefined) continue;
+    writeAt(user, field.path, value);
+    const name = namedResources(field, lookups).find(({ id }) => id === value)?.name;
+    if (name !== undefined) writeAt(user, [...field.path.slice(0, -1), 'name'], name);
+  }
+  const roles = (traveler.roles ?? []).flatMap((role) => toScimRole(role, rules.mapping) ?? []);
+  if (roles.length > 0)
+    writeAt(
+      user,
+      [urns.travel, 'roles'],
+      roles.map((value) => ({ value })),
+    );
+  return withoutUnassigned(user);
+}
+
+/** Sets the value at a path. A multi-valued core attribute gets one element, which is of type work and primary. */
+function writeAt(user: JsonObject, [name = '', ...rest]: readonly string[], value: Json): void {
+  const isMultiValued = findAttribute(userType.schema.attributes, name)?.multiValued === true;
+  if (value === '') return;
+  if (!isMultiValued) {
+    user[name] = withValueAt(user[name], rest, value);
+    return;
+  }
+  const [element] = [user[name]].flat();
+  const { type: _, primary: __, ...inner } = isObject(element) ? element : {};
+  const written = withValueAt(inner, rest, value);
+  user[name] = [{ ...(isObject(written) ? written : {}), type: 'work', primary: true }];
+}
+
+function withValueAt(container: Json | undefined, [name, ...rest]: readonly string[], value: Json): Json {
+  if (name === undefined) return value;
+  const object = isObject(container) ? container : {};
+  return { ...object, [name]: withValueAt(object[name], rest, value) };
+}
+
+/** Unassigned attributes are left out (RFC 7643 §2.5). */
+function withoutUnassigned(user: JsonObject): JsonObject {
+  const assigned = Object.entries(user).filter(
+    ([, value]) => value !== '' && !(isObject(value) && Object.keys(value).length === 0),
+  );
+  return Object.fromEntries(assigned);
+}
+
+/** An attribute, or a sub-attribute, that a mapping rule reads. */
+interface MappedAttribute {
   urn: string | undefined;
   name: string;
   sub: string | undefined;
 }
 
 /**
- * A user with the attributes that mapping rules read, such that the rules make of them what the traveler has. Where no
- * value does that, the attribute is left out: a rule with lossy transforms, or two rules, default ones too, that would
- * need two values.
+ * Sets the attributes that mapping rules read to values that the rules turn into the traveler's own. An attribute is left
+ * out if there is no such value: the transforms lose information, or two rules would need different values.
  */
-export function mappedBack(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
-  const texts = new Map<string, { spot: Spot; texts: Set<string | undefined> }>();
-  for (const rule of effective(rules, origin.lookups)) {
-    const spot = spotOf(rule);
-    if (!spot) continue;
-    const mark = JSON.stringify([spot.urn, spot.name, spot.sub]);
-    const entry = texts.get(mark) ?? { spot, texts: new Set() };
-    texts.set(mark, { spot, texts: entry.texts.add(textFor(rule, origin)) });
+function withMappedAttributes(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
+  const mapped = new Map<string, { attribute: MappedAttribute; texts: Set<string | undefined> }>();
+  for (const rule of usedRules(rules, origin.lookups)) {
+    const attribute = mappedAttribute(rule);
+    if (!attribute) continue;
+    const key = JSON.stringify([attribute.urn, attribute.name, attribute.sub]);
+    const entry = mapped.get(key) ?? { attribute, texts: new Set() };
+    mapped.set(key, { attribute, texts: entry.texts.add(findSourceText(rule, origin)) });
   }
-  const sources = defaultSources(rules);
-  return [...texts.values()].reduce((written, { spot, texts: [only, ...others] }) => {
-    const mapped = write(written, spot, others.length === 0 ? only : undefined);
-    if (!isReadIn(sources, spot)) return mapped;
-    const without = write(written, spot, undefined);
-    // Of which names are made where there are none.
-    const nameless = write(without, wholeName, undefined);
-    return quietest([mapped, without, nameless, written], rules, origin);
+  const defaultPaths = rules.fields.flatMap(({ sources }) =>
+    sources({}, rules.mapping).map(({ rule }) => rule),
+  );
+  return [...mapped.values()].reduce((written, { attribute, texts: [text, ...others] }) => {
+    const withText = setAttribute(written, attribute, others.length === 0 ? text : undefined);
+    if (!isReadByDefault(defaultPaths, attribute)) return withText;
+    const without = setAttribute(written, attribute, undefined);
+    // The default rules take missing names from the displayName.
+    const withoutNames = setAttribute(without, displayName, undefined);
+    return withFewestChanges([withText, without, withoutNames, written], rules, origin);
   }, user);
 }
 
-const wholeName: Spot = { urn: undefined, name: 'displayName', sub: undefined };
+const displayName: MappedAttribute = { urn: undefined, name: 'displayName', sub: undefined };
 
-/** The paths that default rules read. */
-function defaultSources({ mapping }: Rules): string[] {
-  return plainFields.flatMap((field) => defaultRules[field]({}, mapping).map(({ rule }) => rule));
-}
-
-function isReadIn(sources: string[], { urn, name, sub }: Spot): boolean {
+function isReadByDefault(defaultPaths: string[], { urn, name, sub }: MappedAttribute): boolean {
   const path = [urn === undefined ? name : `${urn}:${name}`, sub]
     .filter((part) => part !== undefined)
     .join('.');
-  return sources.some(
+  return defaultPaths.some(
     (source) => source === path || source.startsWith(`${path}.`) || source.startsWith(`${path},`),
   );
 }
 
-/** What a mapping rule and a default rule both read must serve both: the first user that wants least of the traveler. */
-function quietest(users: ScimResource[], rules: Rules, origin: Origin): ScimResource {
-  const counted = users.map((user) => ({ user, wishes: wishesOf(user, rules, origin) }));
-  const least = Math.min(...counted.map(({ wishes }) => wishes));
-  return counted.find(({ wishes }) => wishes === least)?.user ?? {};
+/** An attribute that a mapping rule and a default rule read must suit both: the first user that changes the fewest fields. */
+function withFewestChanges(users: ScimResource[], rules: Rules, origin: Origin): ScimResource {
+  const counted = users.map((user) => ({ user, changes: countChanges(user, rules, origin) }));
+  const fewest = Math.min(...counted.map(({ changes }) => changes));
+  return counted.find(({ changes }) => changes === fewest)?.user ?? {};
 }
 
-/** How many fields of the traveler a user would change. */
-function wishesOf(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
+/** The number of the traveler's fields that the translation of a user would change. */
+function countChanges(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
   const references = new Map(findManagerReferences(rules, user).map((raw) => [raw, { travelId: raw }]));
   const { fields } = toTravel(rules, user, { lookups, references });
-  const wishes = Object.entries(fields).filter(
+  const changes = Object.entries(fields).filter(
     ([key, wanted]) => wanted.kind === 'value' && !hasValue(traveler, { key, wanted: wanted.value, rules }),
   );
-  return wishes.length;
+  return changes.length;
 }
 
-/** The rules that set something: of several for one target the first. */
-function effective(rules: Rules, { customFields }: Lookups): Rule[] {
-  const taken = new Set<string>();
+/** The rules that set something: of several for one target, the first. */
+function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
+  const seen = new Set<string>();
   return rules.rules.filter((rule) => {
-    if (rule.target.kind === 'field') return ruleFor(rules, rule.target.field) === rule;
-    const field = findField(rule.target, customFields);
-    if ('code' in field || taken.has(field.id)) return false;
-    taken.add(field.id);
+    if (rule.target.kind === 'field') return findRule(rules, rule.target.field) === rule;
+    const field = findCustomField(rule.target, customFields);
+    if ('code' in field || seen.has(field.id)) return false;
+    seen.add(field.id);
     return true;
   });
 }
 
-/** Where a rule's attribute is, when it has one simple value. `userName` and `active` say what they must. */
-function spotOf({ path }: Rule): Spot | undefined {
+/** The attribute of a rule if it has one simple value. `userName` and `active` are never changed: they follow the traveler. */
+function mappedAttribute({ path }: Rule): MappedAttribute | undefined {
   const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');
   if (name === undefined || path.filter || attribute?.multiValued || isFixed) return undefined;
   if (attribute?.type === 'complex' && path.sub === undefined) return undefined;
-  const sub = attribute?.subAttributes?.find((one) => one.name.toLowerCase() === path.sub?.toLowerCase());
-  return { urn, name, sub: sub?.name ?? path.sub };
+  return { urn, name, sub: findAttribute(attribute?.subAttributes, path.sub ?? '')?.name ?? path.sub };
 }
 
-/** The text that the rule turns into what the traveler has; undefined when there is none. */
-function textFor(rule: Rule, origin: Origin): string | undefined {
-  return spellings(rule, origin).find((text) => {
-    const prepared = rule.transform ? rule.transform(text) : { value: text };
-    return 'value' in prepared && makes(rule, prepared.value, origin) && toText(prepared.value) === text;
+/** The text that the rule turns into the traveler's value; undefined if there is none. */
+function findSourceText(rule: Rule, origin: Origin): string | undefined {
+  return possibleTexts(rule, origin).find((text) => {
+    const transformed = rule.transform ? rule.transform(text) : { value: text };
+    if (!('value' in transformed) || toText(transformed.value) !== text) return false;
+    return namesSameResource(rule, transformed.value, origin);
   });
 }
 
-function spellings({ target }: Rule, { traveler, lookups }: Origin): string[] {
+function possibleTexts({ target }: Rule, { traveler, lookups, fields }: Origin): string[] {
   if (target.kind === 'customField') {
-    const field = findField(target, lookups.customFields);
-    const held =
-      'code' in field
-        ? undefined
-        : traveler.customFields?.find(({ customFieldId }) => customFieldId === field.id);
+    const field = findCustomField(target, lookups.customFields);
+    if ('code' in field) return [];
+    const held = traveler.customFields?.find(({ customFieldId }) => customFieldId === field.id);
     const [only, ...others] = held?.values ?? [];
     return only?.data === undefined || others.length > 0 ? [] : [only.data];
   }
   const value = toText(readField(traveler, target.field));
   if (value === undefined) return [];
-  const name = thingsOf(target.field, lookups).find(({ id }) => id === value)?.name;
+  const name = namedResources(findField(target.field, fields), lookups).find(({ id }) => id === value)?.name;
   return name === undefined ? [value] : [name, value];
 }
 
-function thingsOf(field: string, { costCenters, billingProfiles, travelPolicies }: Lookups): Named[] {
-  if (field === 'costCenterId') return costCenters;
-  if (field === 'billingProfileId') return billingProfiles;
-  return field === 'travelPolicyId' ? travelPolicies : [];
+function namedResources(field: Field | undefined, lookups: Lookups): Lookups['costCenters'] {
+  return field?.refersTo === undefined ? [] : lookups[field.refersTo];
 }
 
-/** A name must lead back to the very same thing. */
-function makes({ target }: Rule, text: Json, { traveler, lookups }: Origin): boolean {
-  if (target.kind === 'customField' || thingsOf(target.field, lookups).length === 0) return true;
+/** True unless the text names another resource than the traveler refers to, e.g. another cost center of the same name. */
+function namesSameResource({ target }: Rule, text: Json, { traveler, lookups, fields }: Origin): boolean {
+  const field = target.kind === 'field' ? findField(target.field, fields) : undefined;
+  if (!field || namedResources(field, lookups).length === 0) return true;
   const context = { lookups, references: new Map(), applied: {}, phoneCountries: [] };
-  const reading = readers[target.field](text, context);
-  return 'value' in reading && reading.value === readField(traveler, target.field);
+  const reading = field.read(text, context);
+  return 'value' in reading && reading.value === readField(traveler, field.key);
 }
 
-function write(user: ScimResource, { urn, name, sub }: Spot, text: string | undefined): ScimResource {
+/** A copy of the user with one attribute set, or removed if `text` is undefined. */
+function setAttribute(
+  user: ScimResource,
+  { urn, name, sub }: MappedAttribute,
+  text: string | undefined,
+): ScimResource {
   if (urn !== undefined) {
     const key = ownKey(user, urn) ?? urn;
     const inner = user[key];
-    return assigned(user, key, write(isObject(inner) ? inner : {}, { urn: undefined, name, sub }, text));
+    const extension = isObject(inner) ? inner : {};
+    return setMember(user, key, setAttribute(extension, { urn: undefined, name, sub }, text));
   }
-  if (sub === undefined) return assigned(user, name, text);
+  if (sub === undefined) return setMember(user, name, text);
   const inner = user[name];
-  return assigned(user, name, assigned(isObject(inner) ? inner : {}, sub, text));
+  return setMember(user, name, setMember(isObject(inner) ? inner : {}, sub, text));
 }
 
-/** A copy with one attribute set; with nothing to set, or an empty object, the attribute is left out. */
-function assigned(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+/** A copy with one member set, or removed if the value is undefined or an empty object. */
+function setMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...others } = object;
   const isEmpty = value === undefined || (isObject(value) && Object.keys(value).length === 0);
   return isEmpty ? others : { ...others, [name]: value };

@@ -1,51 +1,60 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
+import { addressAttribute } from './candidates.ts';
 import { readCountry } from './countries.ts';
 import { decideCustomFields } from './custom-fields.ts';
-import { decide, joined, type Part, partOf, withoutRemoval } from './decide.ts';
-import { defaultRules } from './default-rules.ts';
-import { type PlainField, plainFields } from './fields.ts';
-import { readEmail, readers } from './readers.ts';
+import {
+  decideField,
+  emptyPart,
+  mergeParts,
+  type TranslationPart,
+  toPart,
+  withoutRemoval,
+} from './decide.ts';
+import type { Field } from './fields.ts';
+import { readEmail } from './readers.ts';
 import { decideRoles } from './roles.ts';
-import { candidatesFor, type Rule, type Rules, ruleFor } from './rules.ts';
+import { candidatesFor, findRule, type Rules } from './rules.ts';
 import type { Snapshot, TraceEntry, Translation, WantedField } from './translation.ts';
-import { type Context, valueAt } from './values.ts';
+import { type ReadContext, valueAt } from './values.ts';
 
 /**
- * Translates a SCIM user into what is wanted of the traveler: for each field that a rule targets a value, absent, or
- * unresolved; with findings for an admin and a trace of every rule's part. Pure, and total over any JSON.
+ * Translates a SCIM user to the fields of a traveler: each field that a rule can set has a value, is absent, unresolved or
+ * kept. Findings tell the admin which values were not used; the trace shows the part of every rule. Pure, and total over
+ * any JSON.
  */
 export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): Translation {
-  const context = contextOf(rules, user, snapshot);
-  const part = joined([
-    { fields: {}, findings: rules.faults, trace: [], needsFreshLookups: false },
+  const context = readContextOf(rules, user, snapshot);
+  const part = mergeParts([
+    { ...emptyPart, findings: rules.faults },
     archivedPart(user),
-    ...plainFields.map((field) => decidePlain(field, { rules, user, context })),
+    ...rules.fields.map((field) => fieldPart(field, { rules, user, context })),
     decideCustomFields(rules, { user, context }),
     decideRoles(user, rules.mapping),
   ]);
-  return { ...part, ...fallbackOf(user, part.fields.email) };
+  return { ...part, ...fallbackEmailOf(user, part.fields.email) };
 }
 
 /**
- * A number in national form is of the country of the SCIM address, or else of the mapping's default country. What a rule
- * makes of the address is no matter here: a rule for one field changes no other.
+ * A national phone number belongs to the country of the SCIM address, or else to the mapping's default country. Mapping
+ * rules for the address are ignored here, because a rule for one field must not change another.
  */
-function contextOf(
+function readContextOf(
   { mapping }: Rules,
   user: ScimResource,
   { lookups, references, applied = {} }: Snapshot,
-): Context {
-  const sources = defaultRules['address.countryCode'](user);
-  const countries = sources.flatMap(({ raws }) => raws).map(readCountry);
+): ReadContext {
+  const countries = addressAttribute(user, 'country')
+    .flatMap(({ raws }) => raws)
+    .map(readCountry);
   const address = countries.flatMap((reading) => ('value' in reading ? [String(reading.value)] : []));
   const { defaultCountry } = mapping.phone ?? {};
   const phoneCountries = [...address.slice(0, 1), ...(defaultCountry === undefined ? [] : [defaultCountry])];
   return { lookups, references, applied, phoneCountries };
 }
 
-/** `archived` follows `active`, whose absence means that the user is active. */
-function archivedPart(user: ScimResource): Part {
+/** `archived` is the opposite of `active`; a user without `active` is active. */
+function archivedPart(user: ScimResource): TranslationPart {
   const active = valueAt(user, 'active') ?? true;
   const archived = active === false;
   const entry: TraceEntry = {
@@ -56,42 +65,43 @@ function archivedPart(user: ScimResource): Part {
     before: active,
     after: archived,
   };
-  const fields: Part['fields'] = { archived: { kind: 'value', value: archived, source: active } };
-  return { fields, findings: [], trace: [entry], needsFreshLookups: false };
+  return {
+    ...emptyPart,
+    fields: { archived: { kind: 'value', value: archived, source: active } },
+    trace: [entry],
+  };
 }
 
-function decidePlain(
-  field: PlainField,
-  { rules, user, context }: { rules: Rules; user: ScimResource; context: Context },
-): Part {
-  const decision = decide(field, candidatesFor(rules, user, field), { read: readers[field], context });
-  // German first and English second is no fault of anybody's.
-  const isQuiet = field === 'lang' && decision.wanted.kind === 'value';
-  const told = isQuiet ? { ...decision, findings: [] } : decision;
-  const part = partOf(field, isRuleUnusable(field, rules) ? withoutRemoval(told) : told);
-  return { ...part, trace: [...part.trace, ...superseded(field, rules)] };
+function fieldPart(
+  field: Field,
+  { rules, user, context }: { rules: Rules; user: ScimResource; context: ReadContext },
+): TranslationPart {
+  const { key } = field;
+  const decision = decideField(key, candidatesFor(rules, user, field), { read: field.read, context });
+  const isSilent = field.skipsSilently === true && decision.wanted.kind === 'value';
+  const reported = isSilent ? { ...decision, findings: [] } : decision;
+  const part = toPart(key, hasFaultyRule(key, rules) ? withoutRemoval(reported) : reported);
+  return { ...part, trace: [...part.trace, ...traceOfOverriddenRules(key, rules)] };
 }
 
-/** True for a field that a row of the collection would set if it were right. */
-function isRuleUnusable(field: PlainField, rules: Rules): boolean {
-  return !ruleFor(rules, field) && rules.faults.some((fault) => fault.field === field);
+/** True if a row of the collection would set the field if the row were correct. */
+function hasFaultyRule(key: string, rules: Rules): boolean {
+  return !findRule(rules, key) && rules.faults.some((fault) => fault.field === key);
 }
 
-/** The rules that a mapping rule takes the place of. */
-function superseded(field: PlainField, rules: Rules): TraceEntry[] {
-  const owner = ruleFor(rules, field);
-  if (!owner) return [];
-  const others = rules.rules.filter((rule) => rule !== owner && isFor(field, rule));
-  const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
-  const reason = `${where} sets this field from ${owner.text}`;
-  return others.map(({ origin, text }) => ({ field, origin, rule: text, outcome: 'skipped', reason }));
+/** Trace entries for the mapping rules that are not used because another one comes first. */
+function traceOfOverriddenRules(key: string, rules: Rules): TraceEntry[] {
+  const used = findRule(rules, key);
+  if (!used) return [];
+  const others = rules.rules.filter(
+    (rule) => rule !== used && rule.target.kind === 'field' && rule.target.field === key,
+  );
+  const where = used.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
+  const reason = `${where} sets this field from ${used.text}`;
+  return others.map(({ origin, text }) => ({ field: key, origin, rule: text, outcome: 'skipped', reason }));
 }
 
-function isFor(field: PlainField, { target }: Rule): boolean {
-  return target.kind === 'field' && target.field === field;
-}
-
-function fallbackOf(user: ScimResource, email: WantedField | undefined): { fallbackEmail?: string } {
+function fallbackEmailOf(user: ScimResource, email: WantedField | undefined): { fallbackEmail?: string } {
   const reading = readEmail(valueAt(user, 'userName') ?? null);
   if (!('value' in reading) || typeof reading.value !== 'string') return {};
   const wanted = email?.kind === 'value' ? String(email.value) : '';

@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
 import { readCountry } from './countries.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { dateOf, isoDate, phoneNumber, readLanguage } from './readers.ts';
-import { faultOfMapping, LONGEST, type Reading, unusable } from './values.ts';
+import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
+import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
 
 /** A text, or why there is none; with the place in the mapping, if the mapping itself names the text. */
 type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
@@ -53,7 +53,8 @@ const optionTransforms: {
     path: PropertyKey[],
   ) => Step;
 } = {
-  date: (format) => (text) => orElse(dateOf(text.trim(), format), `it is not a date of the form ${format}`),
+  date: (format) => (text) =>
+    orElse(parseDate(text.trim(), format), `it is not a date of the form ${format}`),
   phone: (country) => phone(country),
   prefix: (prefix) => (text) => done(`${prefix}${text}`),
   replace: (option) => replacer(option),
@@ -115,7 +116,7 @@ function readingOf(state: State): Reading {
     `The transforms of the rule give no value: ${state.problem}.`,
     'Correct the value in the identity provider, or the transforms in the mapping; a default at their end would give a value.',
   );
-  return { fault: mappingPath === undefined ? fault : faultOfMapping(fault, mappingPath) };
+  return { fault: mappingPath === undefined ? fault : withMappingPath(fault, mappingPath) };
 }
 
 function compileStep(transform: Transform, setting: Placed): (state: State) => State {
@@ -151,7 +152,8 @@ function onText(step: Step): (state: State) => State {
     if (!('text' in next)) return next;
     const { text, ...rest } = next;
     // Steps that write more than they read would, one after another, fill the memory.
-    if (text.length > LONGEST) return { ...rest, problem: `it becomes longer than ${LONGEST} characters` };
+    if (text.length > MAX_VALUE_LENGTH)
+      return { ...rest, problem: `it becomes longer than ${MAX_VALUE_LENGTH} characters` };
     if (text.trim() !== '') return next;
     // A map may well say that a value becomes nothing: no fault of the mapping. What the mapping itself gave may not.
     const isMeant = mappingPath === undefined || rest.mappingPath !== mappingPath;
@@ -173,7 +175,7 @@ function fromReading(reading: Reading): State {
 }
 
 function phone(country: string | undefined): Step {
-  return (text) => fromReading(phoneNumber(text, country === undefined ? [] : [country]));
+  return (text) => fromReading(readPhoneNumber(text, country === undefined ? [] : [country]));
 }
 
 function replacer({ pattern, with: replacement }: OptionTransforms['replace']): Step {

@@ -1,20 +1,48 @@
 import type { Json } from '../schema/resource.ts';
 
-/** A custom field of travelers, with its options, as last read from the travel API. */
+/**
+ * The name of a field of a traveler that is planned on its own: a field with one value (`email`), a part of the address
+ * (`address.city`), a custom field (`customFields.<customFieldId>`) or a role (`roles.<role>`).
+ */
+export type FieldKey = string;
+
+/** Everything besides the SCIM user that a translation depends on. */
+export interface Snapshot {
+  lookups: Lookups;
+  /** Managers by the values that `findManagerReferences` returns. */
+  references: ReadonlyMap<string, Reference>;
+  /**
+   * The fields sent before. An id that was once resolved stays while its source value does, until its target is gone
+   * (docs/architecture.md, The rules of the plan).
+   */
+  applied?: AppliedFields;
+}
+
+/** The resources of the travel API that translations refer to, as last read. */
+export interface Lookups extends Record<NamedCollection, NamedResource[]> {
+  customFields: CustomField[];
+  scimUserMappings: ScimUserMapping[];
+}
+
+/** The collections whose resources a traveler's field can name by id. */
+export type NamedCollection = 'billingProfiles' | 'costCenters' | 'travelPolicies';
+
+/** A cost center, billing profile or travel policy. */
+export interface NamedResource {
+  id: string;
+  name: string;
+  archived: boolean;
+}
+
+/** A custom field of travelers with its options. */
 export interface CustomField {
   id: string;
   name: string;
   dataType: string;
   disabled: boolean;
+  /** The travel service accepts only texts that match this regular expression. */
   validationRegexp?: string;
   options: { id: string; data: string; disabled: boolean }[];
-}
-
-/** A named thing of the travel service that travelers refer to: a cost center, billing profile or travel policy. */
-export interface Named {
-  id: string;
-  name: string;
-  archived: boolean;
 }
 
 /** One row of the travel API's scimUserMapping collection. */
@@ -24,16 +52,7 @@ export interface ScimUserMapping {
   userAttribute?: string;
 }
 
-/** What the bridge looks up in the travel API before it translates, as last read. */
-export interface Lookups {
-  customFields: CustomField[];
-  costCenters: Named[];
-  billingProfiles: Named[];
-  travelPolicies: Named[];
-  scimUserMappings: ScimUserMapping[];
-}
-
-/** A travel service that has nothing. */
+/** The lookups of a travel service without resources. */
 export const noLookups: Lookups = {
   customFields: [],
   costCenters: [],
@@ -43,24 +62,12 @@ export const noLookups: Lookups = {
 };
 
 /**
- * What became of one raw reference to a manager: a travel user id, or why there is none. `unknown` and `notLinked` may
- * still resolve; `self` and `circle` are left out, and `gone` (it was resolved, and its target left) is absent.
+ * The travel user that a manager's SCIM value stands for, or why there is none. `unknown` and `notLinked` may resolve
+ * later. `self` and `circle` are never sent. `gone` was resolved before and its traveler has been deleted.
  */
 export type Reference =
   | { travelId: string }
   | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' };
-
-/** Everything outside the SCIM resource that a translation depends on: plain data, no I/O. */
-export interface Snapshot {
-  lookups: Lookups;
-  /** By the raw value as `referencesOf` gave it. */
-  references: ReadonlyMap<string, Reference>;
-  /**
-   * What was sent before: an id resolved once sticks to its source value until its target is gone
-   * (docs/architecture.md, The rules of the plan).
-   */
-  applied?: AppliedFields;
-}
 
 /** The roles of the travel service (specification, "user"). */
 export const travelRoles = [
@@ -74,16 +81,22 @@ export const travelRoles = [
   'premium',
 ] as const;
 
-/**
- * The name of one planned unit of a traveler: a plain field (`email`), an address part (`address.city`),
- * one custom field (`customFields.<customFieldId>`) or one role (`roles.<value>`).
- */
-export type FieldKey = string;
+/** The result of translating one SCIM user. */
+export interface Translation {
+  /** One entry for every field that a rule can set. */
+  fields: Record<FieldKey, WantedField>;
+  findings: Finding[];
+  trace: TraceEntry[];
+  /** True if a name or id was not in the lookups, so that the lookups should be read again. */
+  needsFreshLookups: boolean;
+  /** The userName, if it is another email address than the wanted one: the traveler gets it if the wanted one is taken. */
+  fallbackEmail?: string;
+}
 
 /**
- * What the rules want of one field. `source` is the SCIM value it came from: an unresolved field keeps
- * what was applied as long as its source is unchanged. A kept field stays as it is, owned or not, because the mapping
- * itself is at fault. A custom field's value is its `values` array, a role's is `true`.
+ * What the rules want of one field. `source` is the SCIM value that the travel value comes from: an unresolved field keeps
+ * its applied value while the source is unchanged. A `kept` field stays as it is, because the mapping is at fault. The
+ * value of a custom field is its `values` array, that of a role is `true`.
  */
 export type WantedField =
   | { kind: 'value'; value: Json; source: Json }
@@ -91,23 +104,23 @@ export type WantedField =
   | { kind: 'unresolved'; source: Json }
   | { kind: 'kept' };
 
-/** Something an admin should know: what was left out of a traveler, why, and what would help. Never an error to the IdP. */
+/** A note to the admin: which value was not carried over to the traveler, why, and how to mend it. */
 export interface Finding {
   field: FieldKey;
   code: string;
-  /** The SCIM value concerned, where there is one. */
+  /** The SCIM value, or the value that the mapping contains. */
   value?: Json;
   reason: string;
   remedy: string;
-  /** The place in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
+  /** The JSON path in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
   mappingPath?: string;
 }
 
-/** One rule's part in one travel field: what it read, what it made of it, or why it was passed over. */
+/** The part of one rule in one field: the value that it read, and what became of it. */
 export interface TraceEntry {
   field: FieldKey;
   origin: 'file' | 'collection' | 'default';
-  /** The SCIM path the rule reads, with its transforms, e.g. `title | trim`. */
+  /** The SCIM path that the rule reads, with its transforms, e.g. `title | trim`. */
   rule: string;
   outcome: 'set' | 'absent' | 'unresolved' | 'kept' | 'skipped';
   before?: Json;
@@ -115,33 +128,24 @@ export interface TraceEntry {
   transformed?: Json;
   after?: Json;
   reason?: string;
-  /** The place to mend in the mapping, e.g. `defaults.billingProfile.name`. */
+  /** The JSON path in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
   mappingPath?: string;
 }
 
-/** The outcome of translating one SCIM user. */
-export interface Translation {
-  /** Every field that any rule targets has an entry. */
-  fields: Record<FieldKey, WantedField>;
-  findings: Finding[];
-  trace: TraceEntry[];
-  /** True when an id or name was not found in the lookups: fresher lookups may know it. */
-  needsFreshLookups: boolean;
-  /** The userName, where it is an address other than the wanted one: it serves when somebody else has that. */
-  fallbackEmail?: string;
-}
-
-/** What was sent for a field, what the travel API made of it, and the SCIM value it came from. */
+/** One field that the bridge owns on a traveler. */
 export interface AppliedField {
+  /** The value in the request. */
   sent: Json;
+  /** The value in the travel API's response, which may be spelled differently. */
   answered: Json;
+  /** The SCIM value that it comes from. */
   source: Json;
-  /** The answer to a call that touched this field was lost: the travel service may hold what was sent, or what was before. */
+  /** True after a call without a known outcome: the traveler may have `sent` or the value from before. */
   unsure?: true;
 }
 
-/** The fields that are ours on one traveler. */
+/** The fields that the bridge owns on one traveler. */
 export type AppliedFields = Record<FieldKey, AppliedField>;
 
-/** Values the travel API refused, each under the basis (rules and lookups version) it was refused under. */
+/** Values that the travel API refused. `basis` is the version of rules and lookups then; under another version the value is sent again. */
 export type RefusedFields = Record<FieldKey, { value: Json; basis: string; reason: string }>;

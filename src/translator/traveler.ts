@@ -1,57 +1,43 @@
 import { isObject, type Json } from '../schema/resource.ts';
-import { plainFields } from './fields.ts';
-import { readers } from './readers.ts';
+import { type Field, type FieldTypes, fields, findField } from './fields.ts';
 import type { Rules } from './rules.ts';
-import type { FieldKey } from './translation.ts';
+import { type FieldKey, noLookups } from './translation.ts';
 import { isEqualJson } from './values.ts';
 
-/** A traveler as the travel API tells it (specification, "user"). Unknown fields are not kept. */
-export interface TravelUser {
+/** A traveler as the travel API represents it (specification, "user"), with the fields of `fields.ts`. */
+export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.${string}`>> {
   id: string;
   email: string;
   archived: boolean;
   createdAt: string;
   address?: TravelAddress;
-  billingProfileId?: string;
-  costCenterId?: string;
-  currency?: string;
   customFields?: CustomFieldValue[];
-  dateOfBirth?: string;
-  firstName?: string;
-  gender?: string;
-  lang?: string;
-  lastName?: string;
-  managerId?: string;
-  phoneNumber?: string;
   roles?: string[];
-  separateIcsEmails?: boolean;
-  travelPolicyId?: string;
 }
 
 /** A traveler's postal address; `countryCode` is ISO 3166-1 alpha-2. */
-export interface TravelAddress {
-  city?: string;
-  countryCode?: string;
-  postalCode?: string;
-  region?: string;
-  streetAddress?: string;
-}
+export type TravelAddress = {
+  [Key in keyof FieldTypes as Key extends `address.${infer Part}` ? Part : never]?: FieldTypes[Key];
+};
 
-/** One custom field of a traveler: one value for `text` and `option`, many for `optionsList`. */
+/** One custom field of a traveler: one value for `text` and `option`, any number for `optionsList`. */
 export interface CustomFieldValue {
   customFieldId: string;
   name?: string;
   values: { customFieldOptionId?: string; data?: string; displayName?: string }[];
 }
 
-/** What a key stands for on a traveler. */
+/** Fields that every traveler has: they can be changed, and never removed. */
+export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];
+
+/** Where the value of a field is in a traveler. */
 export type FieldPath =
   | { kind: 'field'; name: string }
   | { kind: 'address'; part: string }
   | { kind: 'customField'; id: string }
   | { kind: 'role'; value: string };
 
-/** Takes a key apart. */
+/** Parses a key such as `address.city` or `roles.guest`. */
 export function parseFieldKey(key: FieldKey): FieldPath {
   const [head = '', ...rest] = key.split('.');
   const name = rest.join('.');
@@ -61,125 +47,74 @@ export function parseFieldKey(key: FieldKey): FieldPath {
   return { kind: 'field', name: key };
 }
 
-/** What a traveler has at a key, in the shape in which it would be wanted. */
+/** True if the field is an element of an array, which a merge patch can only replace whole. */
+export function isArrayElement(key: FieldKey): boolean {
+  const { kind } = parseFieldKey(key);
+  return kind === 'customField' || kind === 'role';
+}
+
+/** The value of a field of a traveler, in the shape in which rules want it; undefined if the traveler has none. */
 export function readField(traveler: TravelUser, key: FieldKey): Json | undefined {
-  const place = parseFieldKey(key);
-  switch (place.kind) {
+  const path = parseFieldKey(key);
+  switch (path.kind) {
     case 'field':
-      return partAt(
-        traveler,
-        simpleFields.find((name) => name === place.name),
-      );
+      return memberOf(traveler, path.name);
     case 'address':
-      return partAt(
-        traveler.address ?? {},
-        addressParts.find((part) => part === place.part),
-      );
+      return memberOf(traveler.address ?? {}, path.part);
     case 'customField':
-      return valuesOf(traveler.customFields?.find(({ customFieldId }) => customFieldId === place.id));
+      return valuesOf(traveler.customFields?.find(({ customFieldId }) => customFieldId === path.id));
     case 'role':
-      return traveler.roles?.includes(place.value) ? true : undefined;
+      return traveler.roles?.includes(path.value) ? true : undefined;
   }
 }
 
-/** The keys of everything that a traveler has and that can be taken away. */
-export function ownableKeys(traveler: TravelUser): FieldKey[] {
-  const keys = [
-    ...plainFields.filter((key) => key !== 'email'),
-    ...(traveler.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
-    ...(traveler.roles ?? []).map((role) => `roles.${role}`),
-  ];
-  return keys.filter((key) => readField(traveler, key) !== undefined);
+function memberOf(object: object, name: string): Json | undefined {
+  const value: unknown = Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
+  return typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
 }
 
-/** A custom field value as it is sent: an option by its id alone, whose text the travel API derives. */
-export function bareValues({ values }: CustomFieldValue): { [name: string]: string }[] {
+function valuesOf(field: CustomFieldValue | undefined): Json | undefined {
+  return field && field.values.length > 0 ? toWritableValues(field) : undefined;
+}
+
+/** The values of a custom field as they are sent: an option by its id alone, because the travel API derives its text. */
+export function toWritableValues({ values }: CustomFieldValue): { [name: string]: string }[] {
   return values.map(({ customFieldOptionId, data }) => {
     if (customFieldOptionId !== undefined) return { customFieldOptionId };
     return data === undefined ? {} : { data };
   });
 }
 
-function partAt<T, K extends keyof T>(object: T, name: K | undefined): T[K] | undefined {
-  return name === undefined ? undefined : object[name];
+/** The keys of all fields that a traveler has and that can be removed. */
+export function removableKeys(traveler: TravelUser, table: readonly Field[] = fields): FieldKey[] {
+  const keys = [
+    ...table.map(({ key }) => key).filter((key) => !requiredKeys.includes(key)),
+    ...(traveler.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
+    ...(traveler.roles ?? []).map((role) => `roles.${role}`),
+  ];
+  return keys.filter((key) => readField(traveler, key) !== undefined);
 }
 
-function valuesOf(field: CustomFieldValue | undefined): Json | undefined {
-  return field && field.values.length > 0 ? bareValues(field) : undefined;
-}
-
-const simpleFields = [
-  'archived',
-  'billingProfileId',
-  'costCenterId',
-  'currency',
-  'dateOfBirth',
-  'email',
-  'firstName',
-  'gender',
-  'lang',
-  'lastName',
-  'managerId',
-  'phoneNumber',
-  'separateIcsEmails',
-  'travelPolicyId',
-] as const satisfies (keyof TravelUser)[];
-
-const addressParts = [
-  'city',
-  'countryCode',
-  'postalCode',
-  'region',
-  'streetAddress',
-] as const satisfies (keyof TravelAddress)[];
-
-/** Fields of which a traveler may have the same value spelled otherwise, e.g. a phone number with more spaces. */
-const respelled = [
-  'firstName',
-  'lastName',
-  'phoneNumber',
-  'address.streetAddress',
-  'address.city',
-  'address.region',
-  'address.postalCode',
-  'address.countryCode',
-  'currency',
-  'gender',
-] as const;
-
-const nothing = {
-  lookups: {
-    customFields: [],
-    costCenters: [],
-    billingProfiles: [],
-    travelPolicies: [],
-    scimUserMappings: [],
-  },
-  references: new Map(),
-  applied: {},
-};
-
-/** True when what a traveler has is what is wanted, as far as the travel service goes: then there is nothing to send. */
-export function hasValue(traveler: TravelUser, { key, wanted, rules }: Aim): boolean {
+/** True if a traveler's value means the same to the travel service as the wanted one, e.g. a phone number with blanks. */
+export function hasValue(
+  traveler: TravelUser,
+  { key, wanted, rules }: { key: FieldKey; wanted: Json; rules: Rules },
+): boolean {
   const observed = readField(traveler, key);
   if (observed === undefined) return false;
   if (isEqualJson(observed, wanted)) return true;
-  if (parseFieldKey(key).kind === 'customField') return sameOptions(observed, wanted);
-  const field = respelled.find((name) => name === key);
+  if (parseFieldKey(key).kind === 'customField') return haveSameOptions(observed, wanted);
+  const field = findField(key, rules.fields);
+  if (field?.comparison !== 'asRead') return false;
   const countries = [traveler.address?.countryCode?.toUpperCase(), rules.mapping.phone?.defaultCountry];
   const phoneCountries = countries.filter((country) => country !== undefined);
-  const reading = field ? readers[field](observed, { ...nothing, phoneCountries }) : undefined;
-  return reading !== undefined && 'value' in reading && isEqualJson(reading.value, wanted);
+  const context = { lookups: noLookups, references: new Map(), applied: {}, phoneCountries };
+  const reading = field.read(observed, context);
+  return 'value' in reading && isEqualJson(reading.value, wanted);
 }
 
-interface Aim {
-  key: FieldKey;
-  wanted: Json;
-  rules: Rules;
-}
-
-/** Options are the same by their id, whatever their text is now. */
-function sameOptions(one: Json, other: Json): boolean {
+/** Compares options by their ids; their texts may have changed. */
+function haveSameOptions(one: Json, other: Json): boolean {
   const ids = optionIds(one);
   return ids.length > 0 && isEqualJson(ids, optionIds(other));
 }

@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject, type ScimResource } from '../schema/resource.ts';
 import type { AppliedFields, Lookups, Reference } from './translation.ts';
 
-/** The most characters of a value that are looked at: a longer one is no traveler's, and costs time to match. */
-export const LONGEST = 10_000;
+/** Values longer than this are unusable: no travel field is that long, and matching such a value takes long. In characters. */
+export const MAX_VALUE_LENGTH = 10_000;
 
-/** A simple value as trimmed text; undefined when there is none to speak of. */
+/** A string, number or boolean as trimmed text; undefined for any other value, for blank text and for text that is too long. */
 export function toText(value: Json | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string' || value.length > LONGEST) return undefined;
+  if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH) return undefined;
   const text = value.trim();
   return text === '' ? undefined : text;
 }
 
-/** True for what SCIM calls unassigned (RFC 7643 §2.5), for blank text, and for an object or array of nothing else. */
+/** True for null, blank text, an empty array (RFC 7643 §2.5), and an object or array that has only such values. */
 export function isUnassigned(value: Json | undefined): boolean {
   if (typeof value !== 'object' || value === null) return isBlank(value);
   return Object.values(value).every(isBlank);
@@ -24,7 +24,7 @@ function isBlank(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The value at a path of constant names, or nothing. */
+/** The value at a path of attribute names; undefined if an attribute on the way is missing. */
 export function valueAt(resource: ScimResource, ...names: string[]): Json | undefined {
   let value: Json | undefined = resource;
   for (const name of names) {
@@ -33,7 +33,7 @@ export function valueAt(resource: ScimResource, ...names: string[]): Json | unde
   return value;
 }
 
-/** The elements of a multi-valued attribute as objects: a bare value stands for `{ value }` (RFC 7643 §2.4). */
+/** The elements of a multi-valued attribute as objects; a simple value counts as `{ value }` (RFC 7643 §2.4). */
 export function elementsOf(resource: ScimResource, name: string): JsonObject[] {
   const value = valueAt(resource, name);
   const elements = Array.isArray(value) ? value : [value];
@@ -43,63 +43,67 @@ export function elementsOf(resource: ScimResource, name: string): JsonObject[] {
   });
 }
 
-/** The `type` of an element, for comparison. */
-export function typeOf(element: JsonObject): string | undefined {
+/** The `type` of an element in lower case. */
+export function elementType(element: JsonObject): string | undefined {
   return toText(element.type)?.toLowerCase();
 }
 
-/** Why a SCIM value was left out, in words for an admin. */
+/** Why a SCIM value is not used, in words for an admin. */
 export interface Fault {
   code: string;
   reason: string;
   remedy: string;
-  /** `unresolved`: it may be found later, so that what was applied stays while the value does. */
+  /** `unusable`: the value is wrong. `unresolved`: it may be found later, so the applied value stays while the source does. */
   kind: 'unusable' | 'unresolved';
-  /** Fresher lookups may know it. */
+  /** True if the value may be known to the travel service by now, so that the lookups should be read again. */
   needsFreshLookups?: boolean;
-  /** The place in the mapping that is at fault. Such a fault never removes a value. */
+  /** The JSON path in the mapping that caused the fault. A fault of the mapping never removes a value from a traveler. */
   mappingPath?: string;
 }
 
 /**
- * What a reader makes of one SCIM value: a travel value, perhaps with a word about it, or why there is none. A value that
- * the mapping itself names has the place where it stands.
+ * The result of reading one SCIM value: a travel value, with a note if something about it is odd, or a fault.
+ * `mappingPath` is set if the mapping file itself contains the value.
  */
 export type Reading = { value: Json; note?: Fault; mappingPath?: string } | { fault: Fault };
 
-/** What reading a value may depend on besides the value. */
-export interface Context {
+/** What a reader may use besides the value. */
+export interface ReadContext {
   lookups: Lookups;
   references: ReadonlyMap<string, Reference>;
-  /** What was sent before: an id that was resolved once sticks to its source value. */
+  /** The fields sent before: an id that was once resolved stays while its source value does. */
   applied: AppliedFields;
-  /** Countries whose national way of writing a phone number may be meant, the likeliest first. */
+  /** The countries in which a national phone number is tried, the likeliest first (ISO 3166-1 alpha-2). */
   phoneCountries: string[];
 }
 
-/** Turns one SCIM value into a travel value. */
-export type Reader = (raw: Json, context: Context) => Reading;
+/** Converts one SCIM value to a travel value. */
+export type Reader = (raw: Json, context: ReadContext) => Reading;
 
-/** A fault in a value that cannot be used as it is. */
+/** A fault of kind `unusable`. */
 export function unusable(code: string, reason: string, remedy: string): { fault: Fault } {
   return { fault: { kind: 'unusable', code, reason, remedy } };
 }
 
-/** A fault in a value that refers to something which is not there, or not yet. */
+/** A fault of kind `unresolved`: the value names something that does not exist or cannot be assigned at present. */
 export function unresolved(code: string, reason: string, remedy: string): { fault: Fault } {
   return { fault: { kind: 'unresolved', code, reason, remedy } };
 }
 
-/** A reference to something that fresher lookups may know. */
+/** A fault of kind `unresolved` that fresher lookups may settle. */
 export function notInLookups(code: string, reason: string, remedy: string): { fault: Fault } {
   return { fault: { kind: 'unresolved', code, reason, remedy, needsFreshLookups: true } };
 }
 
-/** The two faults of a manager that say nothing against the mapping which names one for everybody. */
+/** Faults of one user's manager; the mapping that names this manager for everybody is not wrong because of them. */
 const personalFaults = ['managerSelf', 'managerCircle'];
 
-/** A fault in a value that the mapping itself names, or in the target of a rule, with the place to mend. */
-export function faultOfMapping(fault: Fault, mappingPath: string, remedy = `Correct ${mappingPath}.`): Fault {
+/** Turns a fault into one of the mapping, with the JSON path of the value or target that an admin must correct. */
+export function withMappingPath(
+  fault: Fault,
+  mappingPath: string,
+  remedy = `Correct ${mappingPath}.`,
+): Fault {
   if (personalFaults.includes(fault.code)) return fault;
   return {
     ...fault,
@@ -109,17 +113,17 @@ export function faultOfMapping(fault: Fault, mappingPath: string, remedy = `Corr
   };
 }
 
-/** Equality of two JSON values; the order of an object's names does not matter. */
+/** Compares two JSON values; the order of member names does not matter. */
 export function isEqualJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other || typeof one !== 'object' || typeof other !== 'object') return one === other;
   return canonicalJson(one) === canonicalJson(other);
 }
 
-/** JSON text in which equal values are equal texts: the names of objects are sorted. */
+/** JSON text with sorted member names, so that equal values have equal texts. */
 export function canonicalJson(value: Json): string {
-  return JSON.stringify(value, (_name, part: Json) => (isObject(part) ? sorted(part) : part));
+  return JSON.stringify(value, (_name, part: Json) => (isObject(part) ? withSortedNames(part) : part));
 }
 
-function sorted(object: JsonObject): JsonObject {
+function withSortedNames(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

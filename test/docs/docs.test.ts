@@ -11,12 +11,11 @@ import {
 } from '../../src/config/schema.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { openEmbedded } from '../../src/store/database.ts';
-import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { blockBelow, fencedBlocks, readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
-import { translate } from '../fixtures/translator.ts';
+import { fieldKeys, translate } from '../fixtures/translator.ts';
 
 const home = join(__dirname, '..', '..');
 const readme = readDocument('README.md');
@@ -131,9 +130,9 @@ describe('docs/mappings.md', () => {
     const shown = tableRowsUnder(mappings, 'Transforms').map(([, transforms = '']) => transforms);
     for (const name of known) expect(shown.filter((cell) => cell.includes(`"${name}"`))).not.toEqual([]);
     const fields = tableRowsUnder(mappings, 'Default rules').flatMap(([names]) => codesIn(names ?? ''));
-    expect(fields.toSorted()).toEqual([...plainFields, 'archived', 'roles'].toSorted());
+    expect(fields.toSorted()).toEqual([...fieldKeys, 'archived', 'roles'].toSorted());
     const targets = tableRowsUnder(mappings, 'Rules of your own').flatMap(([, text]) => codesIn(text ?? ''));
-    expect(targets).toEqual([...plainFields]);
+    expect(targets).toEqual([...fieldKeys]);
   });
 
   it('explains every finding that a mapping makes', () => {

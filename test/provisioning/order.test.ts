@@ -4,7 +4,12 @@ import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { compileRules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { CustomField, Lookups, Named, ScimUserMapping } from '../../src/translator/translation.ts';
+import type {
+  CustomField,
+  Lookups,
+  NamedResource,
+  ScimUserMapping,
+} from '../../src/translator/translation.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const name = fc.constantFrom('Sales', 'sales', 'Twins');
@@ -32,7 +37,7 @@ const customFields: fc.Arbitrary<CustomField[]> = fc
   )
   .map((all) => all.map((one, index) => ({ id: `f${index}`, ...one })));
 
-const named: fc.Arbitrary<Named[]> = fc
+const named: fc.Arbitrary<NamedResource[]> = fc
   .array(fc.record({ name, archived: fc.boolean() }), { maxLength: 4 })
   .map((all) => all.map((one, index) => ({ id: `n${index}`, ...one })));
 

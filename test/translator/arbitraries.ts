@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import { plainFields } from '../../src/translator/fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import type { AppliedFields } from '../../src/translator/translation.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { lookups } from '../fixtures/translator.ts';
+import { fieldKeys, lookups } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
@@ -124,7 +123,7 @@ const transform: fc.Arbitrary<Json> = fc.oneof(
 
 /** What a rule may set: every field, every custom field by name and by id, and some that are not there. */
 export const anyTarget: fc.Arbitrary<JsonObject> = fc.oneof(
-  fc.constantFrom(...plainFields).map((userAttribute) => ({ userAttribute })),
+  fc.constantFrom(...fieldKeys).map((userAttribute) => ({ userAttribute })),
   fc.constantFrom(...lookups.customFields.map(({ name }) => name)).map((customField) => ({ customField })),
   fc
     .constantFrom(...lookups.customFields.map(({ id }) => id), 'cf-gone')
@@ -239,13 +238,7 @@ export const anyTraveler: fc.Arbitrary<TravelUser> = fc
 
 /** What was applied before, by whatever rules. */
 export const anyApplied: fc.Arbitrary<AppliedFields> = fc.dictionary(
-  fc.constantFrom(
-    ...plainFields,
-    'archived',
-    'roles.guest',
-    'customFields.cf-title',
-    'customFields.cf-skills',
-  ),
+  fc.constantFrom(...fieldKeys, 'archived', 'roles.guest', 'customFields.cf-title', 'customFields.cf-skills'),
   fc.record({ sent: likely, answered: likely, source: likely }),
   { maxKeys: 5 },
 );
