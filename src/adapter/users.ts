@@ -72,11 +72,11 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
   const { address, customFields, roles } = source;
   const parts = record(address);
   return {
-    ...readMembers(source, table, ''),
     id,
     email,
     archived: source.archived === true,
     createdAt: text(source.createdAt) ?? '',
+    ...readMembers(source, table, ''),
     ...(parts ? { address: readMembers(parts, table, 'address.') } : {}),
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
     ...(Array.isArray(roles) ? { roles: readable(roles, text).sort() } : {}),
@@ -89,11 +89,10 @@ function readMembers(
   table: readonly Field[],
   prefix: string,
 ): { [name: string]: string | boolean } {
-  const members = table.filter(({ key }) => key.startsWith(prefix));
-  const found = members.flatMap(({ key, type }) => {
+  const found = table.flatMap(({ key, type }) => {
     const name = key.slice(prefix.length);
-    const value = source[name];
-    return typeof value === type ? [[name, value] as const] : [];
+    const isMember = key.startsWith(prefix) && !name.includes('.');
+    return isMember && typeof source[name] === type ? [[name, source[name]] as const] : [];
   });
   return Object.fromEntries(found) as { [name: string]: string | boolean }; // `typeof` has checked each value.
 }

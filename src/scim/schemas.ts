@@ -1,6 +1,7 @@
 import SCIMMY from 'scimmy';
 import { type Attribute, attribute, type Schema } from '../schema/attributes.ts';
 import { urns } from '../schema/resource.ts';
+import { travelExtensionAttributes } from '../translator/fields.ts';
 
 type ScimmyAttribute = InstanceType<typeof SCIMMY.Types.Attribute>;
 type ScimmySchema = typeof SCIMMY.Types.Schema;
@@ -17,12 +18,12 @@ export interface ScimmySchemas {
  * Makes the schemas that the resource classes declare: the definitions of SCIMMY with the overrides below, and the travel
  * extension. Each call makes new definitions; those of SCIMMY belong to the whole process and stay as they are.
  */
-export function scimmySchemas(): ScimmySchemas {
+export function scimmySchemas(travelAttributes = travelExtensionAttributes()): ScimmySchemas {
   const { User, Group, EnterpriseUser } = SCIMMY.Schemas;
   const enterprise = withOverrides(EnterpriseUser.definition, enterpriseOverrides);
   const user = withOverrides(User.definition, userOverrides)
     .extend(enterprise, false)
-    .extend(travelDefinition(), false);
+    .extend(travelDefinition(travelAttributes), false);
   // SCIMMY gives every definition an `externalId` that /Schemas does not list; the listed one takes its place.
   const group = withOverrides(Group.definition, groupOverrides).truncate('externalId');
   return { user: schemaClass(user), group: schemaClass(group) };
@@ -32,8 +33,12 @@ export function scimmySchemas(): ScimmySchemas {
  * Reads the attribute tables from the definitions: the schema and the extensions of users, and the schema of groups.
  * `npm run schemas` writes them to src/schema/generated-schemas.ts, where the folders find them that do not import SCIMMY.
  */
-export function attributeTables(): { userSchema: Schema; groupSchema: Schema; extensions: Schema[] } {
-  const { user, group } = scimmySchemas();
+export function attributeTables(travelAttributes = travelExtensionAttributes()): {
+  userSchema: Schema;
+  groupSchema: Schema;
+  extensions: Schema[];
+} {
+  const { user, group } = scimmySchemas(travelAttributes);
   // SCIMMY's types hide that a definition keeps its extensions among its attributes.
   const entries: readonly unknown[] = user.definition.attributes;
   const extensions = entries.filter((entry) => entry instanceof SCIMMY.Types.SchemaDefinition);
@@ -158,54 +163,35 @@ const enterpriseOverrides: Overrides = {
   },
 };
 
-/**
- * The travel extension: attributes of a user that only a travel service needs. The flat ids are for identity providers
- * that cannot send complex values.
- */
-function travelDefinition(): SchemaDefinition {
+/** The travel extension: attributes of a user that only a travel service needs. */
+function travelDefinition(attributes: readonly Attribute[]): SchemaDefinition {
   const description = 'What the travel service needs to know of a user.';
-  return new SCIMMY.Types.SchemaDefinition('TravelUser', urns.travel, description, [
-    reference('billingProfile', 'The billing profile, by its id or exact name.'),
-    reference('costCenter', 'The cost center, by its id or exact name.'),
-    reference('travelPolicy', 'The travel policy, by its id or exact name.'),
-    text('billingProfileId', 'The id of the billing profile.', { caseExact: true }),
-    text('costCenterId', 'The id of the cost center.', { caseExact: true }),
-    text('travelPolicyId', 'The id of the travel policy.', { caseExact: true }),
-    new SCIMMY.Types.Attribute(
-      'complex',
-      'manager',
-      { description: 'The manager, by travel user id or by email.' },
-      [
-        text('id', 'The travel user id of the manager.', { caseExact: true }),
-        text('email', 'The email address of the manager.'),
-      ],
-    ),
-    text('dateOfBirth', 'The date of birth, as YYYY-MM-DD.'),
-    text('gender', 'The gender, as in travel documents.'),
-    text('currency', 'The currency, by its ISO 4217 code.'),
-    new SCIMMY.Types.Attribute('boolean', 'separateIcsEmails', {
-      description: 'Whether calendar files come in emails of their own.',
-    }),
-    new SCIMMY.Types.Attribute(
-      'complex',
-      'roles',
-      { description: 'Roles in the travel service.', multiValued: true },
-      [text('value', 'The role.'), text('display', 'A name for people to read.')],
-    ),
-    text('travelUserId', 'The id of the traveler.', { mutable: false, caseExact: true }),
-  ]);
+  return new SCIMMY.Types.SchemaDefinition(
+    'TravelUser',
+    urns.travel,
+    description,
+    attributes.map(toScimmyAttribute),
+  );
+}
+
+/** Converts the characteristics in which the attributes of the travel extension differ from the defaults of SCIMMY. */
+function toScimmyAttribute({
+  type,
+  name,
+  description,
+  multiValued,
+  caseExact,
+  mutability,
+  subAttributes = [],
+}: Attribute): ScimmyAttribute {
+  const config = { description, multiValued, caseExact, mutable: mutability !== 'readOnly' };
+  // Only attributes that no schema declares are of type `any`.
+  const declared = type as ScimmyAttribute['type'];
+  return new SCIMMY.Types.Attribute(declared, name, config, subAttributes.map(toScimmyAttribute));
 }
 
 function text(name: string, description: string, config: Config = {}): ScimmyAttribute {
   return new SCIMMY.Types.Attribute('string', name, { description, ...config });
-}
-
-/** A thing of the travel service, named by its id or by its exact name. */
-function reference(name: string, description: string): ScimmyAttribute {
-  return new SCIMMY.Types.Attribute('complex', name, { description }, [
-    text('id', 'Its id; wins over the name.', { caseExact: true }),
-    text('name', 'Its exact name.'),
-  ]);
 }
 
 function withOverrides({ name, id, attributes }: SchemaDefinition, overrides: Overrides): SchemaDefinition {

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { readTravelUser } from '../../src/adapter/users.ts';
+import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import { attributeTables } from '../../src/scim/schemas.ts';
+import { readCountry } from '../../src/translator/countries.ts';
+import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
+import { mappingSchemaFor, parseMapping } from '../../src/translator/mapping-file.ts';
+import {
+  findDrift,
+  makePlan,
+  type Plan,
+  toAppliedFields,
+  toCreateBody,
+  toPatchBody,
+} from '../../src/translator/plan.ts';
+import { previewText } from '../../src/translator/preview.ts';
+import { compileRules, type Rules } from '../../src/translator/rules.ts';
+import { toScim } from '../../src/translator/to-scim.ts';
+import { toTravel } from '../../src/translator/to-travel.ts';
+import type { AppliedFields, ScimUserMapping } from '../../src/translator/translation.ts';
+import { readField, removableKeys, type TravelUser } from '../../src/translator/traveler.ts';
+import { lookups, mappingOf } from '../fixtures/translator.ts';
+
+const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
+
+/** The table with one more row. Everything below follows the new field without any other change. */
+const table = [
+  ...fields,
+  extensionField('nationality', {
+    description: 'The nationality, by its ISO 3166-1 code.',
+    read: readCountry,
+    comparison: 'asRead',
+  }),
+];
+
+function rulesOf(scimUserMapping: Json = [], collection: ScimUserMapping[] = []): Rules {
+  const result = parseMapping({ scimUserMapping }, mappingSchemaFor(table));
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return compileRules(result.mapping, collection, table);
+}
+
+function userWith(nationality: Json): JsonObject {
+  return { userName: 'ada@x.example', [travel]: { nationality } };
+}
+
+/** A response of the travel API, read as the adapter reads it. */
+function travelerWith(members: JsonObject): TravelUser {
+  const body = { id: 't', email: 'ada@x.example', archived: false, createdAt: '2026-01-01T00:00:00Z' };
+  const traveler = readTravelUser({ ...body, ...members }, table);
+  if (!traveler) throw new Error('The traveler cannot be read.');
+  return traveler;
+}
+
+function planFor(
+  user: JsonObject,
+  { applied = {}, observed }: { applied?: AppliedFields; observed?: TravelUser } = {},
+): Plan {
+  const rules = rulesOf();
+  const wanted = toTravel(rules, user, { lookups, references: new Map(), applied }).fields;
+  return makePlan({ applied, refused: {}, wanted, observed, basis: '', rules });
+}
+
+describe('a field that is added as one row', () => {
+  it('is sent when a user is created with the attribute of the travel extension', () => {
+    expect(toCreateBody(planFor(userWith('France')))).toEqual({
+      email: 'ada@x.example',
+      nationality: 'FR',
+    });
+  });
+
+  it('is read back from the response of the travel API, so that it is not sent twice', () => {
+    const plan = planFor(userWith('France'));
+    const traveler = travelerWith({ nationality: 'FRA', archived: false });
+    const applied = toAppliedFields({}, plan, traveler);
+    expect(applied).toMatchObject({ nationality: { sent: 'FR', answered: 'FRA', source: 'France' } });
+    expect(planFor(userWith('France'), { applied, observed: traveler })).toMatchObject({
+      set: {},
+      remove: [],
+    });
+  });
+
+  it('is not sent to a traveler that has the same value in another spelling', () => {
+    const observed = travelerWith({ nationality: 'fra' });
+    expect(planFor(userWith('France'), { observed }).adopt).toMatchObject({ nationality: { value: 'FR' } });
+  });
+
+  it('is reported as drift when it is changed in the travel service', () => {
+    const applied = { nationality: { sent: 'FR', answered: 'FR', source: 'France' } };
+    expect(findDrift(applied, travelerWith({ nationality: 'DE' }))).toMatchObject([
+      { field: 'nationality', code: 'drift', value: 'DE' },
+    ]);
+    expect(findDrift(applied, travelerWith({ nationality: 'FR' }))).toEqual([]);
+  });
+
+  it('is removed from the traveler when the attribute goes away', () => {
+    const applied = { nationality: { sent: 'FR', answered: 'FR', source: 'France' } };
+    const plan = planFor({ userName: 'ada@x.example' }, { applied });
+    expect(toPatchBody(plan, undefined)).toMatchObject({ nationality: null });
+    expect(removableKeys(travelerWith({ nationality: 'FR' }), table)).toEqual(['nationality']);
+  });
+
+  it('is shown in the SCIM user of an imported traveler, whose translation changes nothing', () => {
+    const traveler = travelerWith({ nationality: 'FR' });
+    const user = toScim(rulesOf(), traveler, { lookups });
+    expect(user).toMatchObject({ [travel]: { nationality: 'FR' } });
+    expect(planFor(user, { observed: traveler })).toMatchObject({ set: {}, remove: [] });
+  });
+
+  it('has findings, a trace and a place in the preview', () => {
+    const translation = toTravel(rulesOf(), userWith('Middle-earth'), { lookups, references: new Map() });
+    expect(translation.fields.nationality).toEqual({ kind: 'absent' });
+    expect(translation.findings).toMatchObject([{ field: 'nationality', code: 'countryUnknown' }]);
+    expect(translation.trace).toContainEqual(expect.objectContaining({ field: 'nationality' }));
+    expect(previewText(translation)).toContain(`absent by default rule ${travel}:nationality`);
+  });
+
+  it('is ignored in a travel response if it is of another type', () => {
+    expect(readField(travelerWith({ nationality: 7 }), 'nationality')).toBeUndefined();
+  });
+
+  it.each([
+    ['the mapping file', rulesOf([{ scimAttribute: 'title', userAttribute: 'nationality' }])],
+    ['the collection', rulesOf([], [{ scimAttribute: 'title', userAttribute: 'nationality' }])],
+  ])('can be set by a rule of %s', (_title, rules) => {
+    expect(rules.faults).toEqual([]);
+    const user = { userName: 'ada@x.example', title: 'Germany' };
+    const { fields: wanted } = toTravel(rules, user, { lookups, references: new Map() });
+    expect(wanted.nationality).toEqual({ kind: 'value', value: 'DE', source: 'Germany' });
+    const shown = toScim(rules, travelerWith({ nationality: 'DE' }), { lookups });
+    expect(shown).toMatchObject({ title: 'DE' });
+  });
+
+  it('is a target in the JSON Schema of mapping files', () => {
+    const schema = JSON.stringify(z.toJSONSchema(mappingSchemaFor(table), { io: 'input' }));
+    expect(schema).toContain('"separateIcsEmails","nationality"]');
+  });
+
+  it('is an attribute of the travel extension in /Schemas', () => {
+    const { extensions } = attributeTables(travelExtensionAttributes(table));
+    expect(extensions.at(-1)?.attributes).toContainEqual(
+      expect.objectContaining({
+        name: 'nationality',
+        description: 'The nationality, by its ISO 3166-1 code.',
+      }),
+    );
+  });
+});
+
+it('without its row, a field is no target of rules', () => {
+  const row = { scimAttribute: 'title', userAttribute: 'nationality' };
+  expect(parseMapping({ scimUserMapping: [row] })).toHaveProperty('faults');
+  expect(compileRules(mappingOf({}), [row]).faults).toMatchObject([{ code: 'mappingUnusable' }]);
+});
