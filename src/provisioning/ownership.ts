@@ -7,7 +7,7 @@ import {
   type Unsendable,
 } from '../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding, WantedField } from '../translator/translation.ts';
-import { type CustomFieldValue, removableKeys, readField, type TravelUser } from '../translator/traveler.ts';
+import { type CustomFieldValue, readField, removableKeys, type TravelUser } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
 import { findings } from './findings.ts';
 import { isAdministratorRole } from './guard.ts';
