@@ -21,22 +21,22 @@ import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
-/** What the front door needs from the house. */
+/** What the SCIM service needs from the composition root. */
 export interface ScimDeps extends AuthenticationDeps {
   users: UserService;
   groups: GroupService;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   now(): number;
-  /** Scheme and host that clients use, without a slash at the end: the beginning of every location. */
+  /** Scheme and host of the URLs that clients use, without a slash at the end. Every `meta.location` begins with it. */
   publicUrl(request: Request): string;
 }
 
-/** The SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
+/** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
   const contexts = new WeakMap<Request, ScimContext>();
   const contextOf = (request: Request) => {
     const context = contexts.get(request);
-    if (!context) throw new Error('A request came past the bearer check.');
+    if (!context) throw new Error('A request reached a route without authentication.');
     return context;
   };
   const routes = {
@@ -53,9 +53,9 @@ interface RequestHandling {
 }
 
 /**
- * All that comes before a route, in one step: every further layer of express costs each request. The bearer token alone
- * selects the connection (docs/architecture.md, Connections); a body is read also where nothing is offered, so that the TCP
- * connection stays usable.
+ * Authenticates a request, finds its route and reads its body in one handler, since every further layer of express slows
+ * each request. The bearer token alone selects the connection (docs/architecture.md, Connections). The body is read also
+ * before a 501, so that the TCP connection stays usable.
  */
 function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHandler {
   return async (request, response, next) => {
@@ -73,12 +73,12 @@ function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHand
   };
 }
 
-/** Where a request goes: to the resources, to what else there is, or nowhere. */
+/** The kinds of routes: /Users and /Groups by SCIMMYRouters, discovery and search by our own, and endpoints that are 501. */
 export type Route = 'resource' | 'other' | 'notOffered';
 
 const readMethods = ['GET', 'HEAD'];
 
-/** Every endpoint of RFC 7644 §3.2 that is offered, and the methods it takes; the first one that fits counts. */
+/** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match counts. */
 const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
   [/^\/((Users|Groups)\/)?\.search\/?$/i, 'other', ['POST']],
   [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...readMethods, 'PUT', 'PATCH', 'DELETE']],
@@ -88,10 +88,10 @@ const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
   [/^\/$/, 'other', readMethods],
 ];
 
-/** What a service provider need not have (RFC 7644 §3.7, §3.11), whatever the method. */
+/** Optional endpoints that this service does not offer (RFC 7644 §3.7, §3.11); all methods are 501. */
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 
-/** Finds the route; what cannot be decoded is 400, what is not there 404, and a method that the endpoint does not take 405. */
+/** Finds the route of a request. Throws 400 for a path that cannot be decoded, 404 for an unknown path, and 405 for a method. */
 export function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
   if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
   if (notOffered.test(path)) return 'notOffered';
@@ -113,23 +113,24 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** What a token opens, and which credential it is (`token:<id>`, `oauth:<client>`). */
+/** The connection that a token gives access to, and the credential, `token:<id>` or `oauth:<client>`, for the log. */
 export interface Access {
   connection: string;
   credential: string;
 }
 
-/** What requests are authenticated with. */
+/** What the authentication of requests needs. */
 export interface AuthenticationDeps {
-  /** Finds what a token opens; undefined if it opens nothing. */
+  /** Finds the connection of a token; undefined for an invalid one. */
   authenticate(token: string): Promise<Access | undefined>;
-  /** Undefined: failures are not counted. */
+  /** Counts failed attempts by address; undefined leaves them uncounted. */
   refusals?: FailedAuthenticationDeps;
 }
 
 /**
- * The connection of a request, or 401 (RFC 7644 §2, RFC 6750 §3), or 429 after too many of those. A valid token is served
- * whatever else came from its address, as IdPs share addresses. A token in the query string is never taken.
+ * Finds the connection of a request by its bearer token. Throws 401 without a valid token (RFC 7644 §2, RFC 6750 §3), and
+ * 429 after too many of these from one address. A valid token always works, as identity providers share addresses. A token
+ * in the query string is ignored.
  */
 export async function authenticateConnection(
   request: Request,
@@ -161,18 +162,18 @@ function bareToken(authorization: string | undefined): string | undefined {
   return /^[\w.~+/-]+=*$/.exec(authorization ?? '')?.[0];
 }
 
-/** The largest body, in bytes. */
+/** The largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const writeMethods = ['POST', 'PUT', 'PATCH'];
 
-/** Not strict, so that `null` and `"x"` are told apart from broken JSON by us. */
+/** Not strict, so that `null` and `"x"` get another error than malformed JSON. */
 const parseJson = express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify: checkUtf8 });
 
-/** Some clients send a body with GET or DELETE; it has no meaning, but must be read off. */
+/** Some clients send a body with GET or DELETE. It is ignored, but must be read before the next request. */
 const readIgnoredBody = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
-/** Reads the body: 413 when too large, 415 when not JSON, 400 invalidSyntax when no JSON object (RFC 7644 §3.1, §3.12). */
+/** Reads the body. Throws 413 if it is too large, 415 if it is not JSON, and 400 if it is no object (RFC 7644 §3.1, §3.12). */
 export async function readBody(request: Request, response: Response): Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
@@ -189,7 +190,7 @@ export async function readBody(request: Request, response: Response): Promise<vo
   if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
 }
 
-/** JSON is UTF-8 (RFC 8259 §8.1); what is not would be read as something that nobody sent. */
+/** JSON is UTF-8 (RFC 8259 §8.1). Other bytes would silently become replacement characters. */
 function checkUtf8(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
   if (charset !== 'utf-8') throw new ScimError(415, undefined, 'The body must be in UTF-8.');
   if (!isUtf8(body)) throw badRequest('invalidSyntax', 'The body is not in UTF-8.');

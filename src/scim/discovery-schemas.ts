@@ -5,7 +5,7 @@ type Traits = NonNullable<Parameters<typeof attribute>[2]>;
 const readOnly = { mutability: 'readOnly' } as const;
 const required = { ...readOnly, required: true } as const;
 
-/** The sub-attribute of each optional feature. */
+/** A sub-attribute of every optional feature. */
 const supported = attribute('supported', 'Whether the service offers it.', { ...required, type: 'boolean' });
 
 /** The schema of /ServiceProviderConfig (RFC 7643 §8.7.2, with `pagination` of RFC 9865 §4). */
@@ -149,7 +149,7 @@ const schemaSchema: Schema = {
   ],
 };
 
-/** The schemas of what the discovery endpoints answer (RFC 7643 §8.7.2). */
+/** The schemas of the resources of the discovery endpoints (RFC 7643 §8.7.2). */
 export const discoverySchemas: readonly Schema[] = [
   serviceProviderConfigSchema,
   resourceTypeSchema,

@@ -4,14 +4,15 @@ import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import type { ScimContext } from './context.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
-import { ScimError, sendScim } from './errors.ts';
+import { ScimError } from './errors.ts';
 import { bufferedListResponse } from './list-response.ts';
 import { MAX_COUNT } from './pagination.ts';
+import { sendScim } from './responses.ts';
 
 const types = [userType, groupType];
 const schemas = [...types.flatMap(({ schema, extensions }) => [schema, ...extensions]), ...discoverySchemas];
 
-/** The discovery endpoints (RFC 7644 §4), said by the same tables that the service works with. */
+/** Makes the routes of the discovery endpoints (RFC 7644 §4). They describe the same tables that requests are served by. */
 export function discoveryRoutes(contextOf: (request: Request) => ScimContext): Router {
   const answer =
     (send: (response: Response, base: string, id: string) => void) =>
@@ -26,8 +27,8 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
     answer((response, base) => sendOne(response, serviceProviderConfig(base))),
   );
   for (const [path, describe] of [
-    ['/ResourceTypes', describeResourceTypes],
-    ['/Schemas', describeSchemas],
+    ['/ResourceTypes', listResourceTypes],
+    ['/Schemas', listSchemas],
   ] as const) {
     router
       .get(
@@ -42,11 +43,11 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
   return router;
 }
 
-function describeResourceTypes(base: string): DiscoveryResource[] {
+function listResourceTypes(base: string): DiscoveryResource[] {
   return types.map((type) => describeResourceType(type, base));
 }
 
-function describeSchemas(base: string): DiscoveryResource[] {
+function listSchemas(base: string): DiscoveryResource[] {
   return schemas.map((schema) => describeSchema(schema, base));
 }
 
@@ -68,12 +69,12 @@ function findById(bodies: DiscoveryResource[], id: string): DiscoveryResource {
   return found;
 }
 
-/** What discovery tells, and where it does. */
+/** A resource of a discovery endpoint. */
 export interface DiscoveryResource extends JsonObject {
   meta: { resourceType: string; location: string };
 }
 
-/** A schema as /Schemas shows it (RFC 7643 §7). */
+/** Describes a schema as /Schemas lists it (RFC 7643 §7). */
 export function describeSchema(
   { id, name, description, attributes }: Schema,
   base: string,
@@ -88,7 +89,7 @@ export function describeSchema(
   };
 }
 
-/** A resource type as /ResourceTypes shows it (RFC 7643 §6). */
+/** Describes a resource type as /ResourceTypes lists it (RFC 7643 §6). */
 export function describeResourceType(type: ResourceType, base: string): DiscoveryResource {
   const { name, endpoint, description, schema, extensions } = type;
   return {
@@ -113,7 +114,7 @@ function describeAttribute(attribute: Attribute): JsonObject {
   };
 }
 
-/** What this service can do (RFC 7643 §5): the truth and nothing more. */
+/** Describes the features of this service (RFC 7643 §5). */
 export function serviceProviderConfig(base: string): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
@@ -123,7 +124,7 @@ export function serviceProviderConfig(base: string): DiscoveryResource {
     changePassword: { supported: false },
     sort: { supported: true },
     etag: { supported: true },
-    // RFC 9865 §4; without a cursorTimeout, as cursors do not expire.
+    // RFC 9865 §4. There is no cursorTimeout, since cursors never expire.
     pagination: {
       cursor: true,
       index: true,

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Page } from './endpoint.ts';
+import type { StreamedText } from './responses.ts';
 
 /** A page by cursor ends behind the resource that makes it longer than this, in bytes. */
 const LONGEST_PAGE = 4_194_304;
@@ -97,13 +98,6 @@ function opening({ total, startIndex }: Head, progress?: Progress): string {
 
 /** JSON text: a whole one, or pieces that are made while the client takes them. */
 export type JsonText = string | AsyncIterable<string>;
-
-/** JSON text that is too long to be held in memory. */
-export interface StreamedText {
-  pieces: AsyncGenerator<string>;
-  /** Frees what is held in memory for the pieces that are still to come. */
-  release(): void;
-}
 
 /** The longest text that is sent at once, with its length, in characters. */
 export const MAX_BUFFERED = 262_144;

@@ -6,16 +6,20 @@ import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import { etagOf, type Query, type ScimContext } from './context.ts';
 import type { Endpoint, ResourceResponse } from './endpoint.ts';
-import { ScimError, sendAsScim, toLoggedScimError } from './errors.ts';
+import { ScimError, toLoggedScimError } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
-import { bufferStart, listResponse, type StreamedText } from './list-response.ts';
+import { bufferStart, listResponse } from './list-response.ts';
+import { type StreamedText, sendAsScim } from './responses.ts';
 import { scimmySchemas } from './schemas.ts';
 import { usersEndpoint } from './users.ts';
 
-/** Longer than any id of ours; what is longer cannot exist. */
+/** Longer than any id, in characters. A longer id is 404 without a look into the store. */
 const MAX_ID_LENGTH = 200;
 
-/** The routes of /Users and /Groups. `contextOf` gives what a request knows; the classes behind the routes know nothing. */
+/**
+ * Makes the routes of /Users and /Groups by SCIMMYRouters. The resource classes are shared by all services of the process;
+ * each method receives the context of its request, which `contextOf` finds.
+ */
 export function resourceRoutes(contextOf: (request: Request) => ScimContext): RequestHandler {
   declareResources();
   const routers = new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
@@ -27,11 +31,11 @@ export function resourceRoutes(contextOf: (request: Request) => ScimContext): Re
 }
 
 /**
- * Moves the layers of the resources, and in them those of the methods, before the others, which have nothing to do here:
- * bodies are read, clients known and discovery answered before, and each layer that a request passes costs.
+ * Moves the router layers of the resources to the front, and in them those of the methods. The other layers parse bodies,
+ * authenticate and answer discovery, which is done before, and each layer slows every request.
  */
 function resourcesFirst(routers: Router): Router {
-  // Layers without a path of their own (in the types of express this is not told) match everything.
+  // A layer without a path has `slash`, which the types of express do not declare.
   const hasPath = (layer: object) => !('slash' in layer && layer.slash === true);
   const resources = moveLayersAhead(routers, hasPath);
   for (const { handle } of resources) moveLayersAhead(handle as Router, ({ route }) => route !== undefined);
@@ -40,14 +44,14 @@ function resourcesFirst(routers: Router): Router {
 
 type Layer = Router['stack'][number];
 
-/** Keeps the order among those that are moved, which are answered, and among the others. */
+/** Returns the moved layers. The order among them stays, and among the others. */
 function moveLayersAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
   const moved = stack.filter(isMoved);
   stack.splice(0, stack.length, ...moved, ...stack.filter((layer) => !isMoved(layer)));
   return moved;
 }
 
-/** SCIMMY keeps its resource types for the whole process, so they are declared once, by whoever comes first. */
+/** Declares the resource types to SCIMMY, which keeps them for the whole process: the first service does it for all. */
 function declareResources(): void {
   if (SCIMMY.Resources.declared('User') !== undefined) return;
   const { user, group } = scimmySchemas();
@@ -55,20 +59,20 @@ function declareResources(): void {
   declareResource(groupType, resourceClass(groupType, groupsEndpoint, group));
 }
 
-function declareResource({ name }: ResourceType, own: ReturnType<typeof resourceClass>): void {
-  SCIMMY.Resources.declare(own as unknown as typeof SCIMMY.Types.Resource, name);
+function declareResource({ name }: ResourceType, resource: ReturnType<typeof resourceClass>): void {
+  SCIMMY.Resources.declare(resource as unknown as typeof SCIMMY.Types.Resource, name);
 }
 
-/** SCIMMY's types want answers to be instances of its schemas; at run time it passes on any object (and far faster). */
+/** SCIMMY's types require that methods return instances of its schemas. At run time it passes on any value, and far faster. */
 const Resource = SCIMMY.Types.Resource as unknown as new () => object;
 
-/** A resource class whose methods are an endpoint's; nothing of SCIMMY parses, filters, pages or patches. */
+/** Makes a resource class whose methods call an endpoint. SCIMMY itself parses, filters, pages and patches nothing. */
 function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SCIMMY.Types.Schema) {
   return class extends Resource {
     static readonly endpoint = type.endpoint;
-    // What the class serves, declared to SCIMMY; requests use the attribute tables of `type`, read from the same schema.
+    // The schema that the class serves. The attribute tables of `type` are generated from it.
     static readonly schema = schema;
-    // SCIMMYRouters sets it on every request, for all of them at once; it is never read.
+    // SCIMMYRouters sets the base path for the whole process on every request. It is never read: the context has it.
     static basepath = () => undefined;
     readonly #id: string | undefined;
     readonly #query: Query;
@@ -94,8 +98,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
       return withScimErrors(context, async () => {
         if (id !== undefined)
           return toResponseBody(context, await endpoint.replace(context, checkId(id), { body, query }));
-        const created = await endpoint.create(context, body, query);
-        return toResponseBody(context, created);
+        return toResponseBody(context, await endpoint.create(context, body, query));
       });
     }
 
@@ -114,7 +117,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
   };
 }
 
-/** 304 without a body for a version that the client has (RFC 7644 §3.14). */
+/** Answers 304 without a body if the client has the version already (RFC 7644 §3.14). */
 async function answerConditionally(context: ScimContext, answer: ResourceResponse): Promise<ResponseBody> {
   if (!context.preconditions.has(answer.version)) return toResponseBody(context, answer);
   await toResponseBody(context, { ...answer, json: '' });
@@ -122,14 +125,14 @@ async function answerConditionally(context: ScimContext, answer: ResourceRespons
   return undefined;
 }
 
-/** What SCIMMYRouters sends; undefined is 204. */
+/** The body that SCIMMYRouters sends; undefined is 204. */
 type ResponseBody = string | StreamedText | undefined;
 
 async function toResponseBody(
   { response }: ScimContext,
   { json, version, location }: ResourceResponse,
 ): Promise<ResponseBody> {
-  const sent = json === undefined ? undefined : await bufferStart(json);
+  const body = json === undefined ? undefined : await bufferStart(json);
   response.setHeader('ETag', etagOf(version));
   response.setHeader('Cache-Control', REVALIDATE);
   if (json !== undefined) {
@@ -138,16 +141,16 @@ async function toResponseBody(
     // Required in a 201 (RFC 7644 §3.3); the RFC's examples have it in a 200 as well (§3.4.1, §3.5.1).
     response.setHeader('Location', location);
   }
-  return sent;
+  return body;
 }
 
-/** SCIMMYRouters answers only what it knows for a SCIM error; anything else it would tell the client as it is. */
+/** Converts errors to ScimError. SCIMMYRouters would send the message of any other error to the client. */
 async function withScimErrors<T>({ scope, response }: ScimContext, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
     const scimError = toLoggedScimError(error, scope.log);
-    // SCIMMYRouters makes an error of its own of it, without the headers.
+    // SCIMMYRouters wraps the error in its own, which has no headers.
     response.set(scimError.headers);
     throw scimError;
   }

@@ -5,10 +5,11 @@ import { groupType, userType } from '../schema/resource-types.ts';
 import { isUnassigned } from '../schema/values.ts';
 import type { Query, ScimContext } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
-import { badRequest, sendJsonText } from './errors.ts';
+import { badRequest } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse } from './list-response.ts';
 import { invalidCursorError, parseIndexPage } from './pagination.ts';
+import { sendJsonText } from './responses.ts';
 import { usersEndpoint } from './users.ts';
 
 /**

@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Response } from 'express';
+import { requestScopeOf } from '../http/log.ts';
+
+/** JSON text that is too long to be held in memory. */
+export interface StreamedText {
+  pieces: AsyncGenerator<string>;
+  /** Frees the memory that is held for the remaining pieces. */
+  release(): void;
+}
+
+/** The media type of every response, without parameters (RFC 7644 §8.1). */
+export const MEDIA_TYPE = 'application/scim+json';
+
+/** Sends JSON text as a SCIM response; undefined sends a response without a body. */
+export function sendScim(response: Response, json: string | undefined): void {
+  if (json === undefined) {
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Type', MEDIA_TYPE);
+  if (response.req.method === 'HEAD') {
+    response.setHeader('Content-Length', Buffer.byteLength(json));
+    response.end();
+  } else response.end(json);
+}
+
+/** Sends JSON text as a SCIM response. Streamed text is sent in pieces, as fast as the client reads them. */
+export function sendJsonText(response: Response, json: string | StreamedText | undefined): void {
+  if (typeof json !== 'object') sendScim(response, json);
+  else void sendLong(response, json);
+}
+
+/**
+ * Replaces `response.send`, which SCIMMYRouters calls, so that it sends SCIM. The `send` of express would add a charset, and
+ * compute a type, an ETag and a length that are known.
+ */
+export function sendAsScim(response: Response): void {
+  response.send = (json?: string | StreamedText) => {
+    sendJsonText(response, json);
+    return response;
+  };
+}
+
+/** The length of a chunk, in characters. */
+const CHUNK_LENGTH = 65_536;
+
+/** The length is unknown before the end, so the response is chunked, and a response to HEAD has no Content-Length. */
+async function sendLong(response: Response, { pieces, release }: StreamedText): Promise<void> {
+  response.setHeader('Content-Type', MEDIA_TYPE);
+  try {
+    if (response.req.method === 'HEAD') await pieces.return(undefined);
+    else await writeAll(response, pieces, release);
+    response.end();
+  } catch (error) {
+    // The status is sent already. A closed connection tells the client that the response is incomplete (RFC 9112 §8).
+    requestScopeOf(response).notes.cut = 'fault';
+    requestScopeOf(response).log.error({ err: error }, 'an answer broke off');
+    response.destroy();
+  }
+}
+
+async function writeAll(
+  response: Response,
+  pieces: AsyncIterable<string>,
+  release: () => void,
+): Promise<void> {
+  let text = '';
+  for await (const piece of pieces) {
+    // The client has closed the connection.
+    if (response.destroyed) return;
+    text += piece;
+    if (text.length < CHUNK_LENGTH) continue;
+    const chunk = text;
+    text = '';
+    response.write(chunk);
+    // The system takes most chunks at once. Memory is released only if it did not take this one.
+    await setImmediate();
+    if (!response.writableNeedDrain) continue;
+    release();
+    await waitForDrain(response);
+    if (response.destroyed) return;
+  }
+  response.write(text);
+}
+
+/** Resolves when the client has read the written text, or has closed the connection. */
+function waitForDrain(response: Response): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
