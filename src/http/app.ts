@@ -7,24 +7,27 @@ import type { HttpMetrics } from './monitoring.ts';
 import { type AddressPredicate, clientAddress } from './proxies.ts';
 import { oneRequestPerTurn } from './sockets.ts';
 
-/** What the express app of the process needs. */
+/** What the Express app needs from the process. */
 export interface HttpDeps {
   log: Logger;
   metrics: HttpMetrics;
   newId(): string;
-  /** Milliseconds, of any clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** The proxies whose `X-Forwarded-For` is believed. */
+  /** Matches the proxies whose `X-Forwarded-For` header is trusted. Undefined: none. */
   isTrusted?: AddressPredicate;
 }
 
-/** The express app that all wings hang in: a scope, a log line and a measurement for every request. */
+/**
+ * Creates the Express app that all interfaces are mounted in. Each request gets a scope, a log line and a
+ * measurement.
+ */
 export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Express would make an ETag of every body; where there are versions, the wing sends its own.
+  // Express would compute an ETag for every body. The interfaces that have versions send their own.
   app.disable('etag');
-  // By itself it reads the first 1,000 parameters only, and a filter behind them would be no filter at all.
+  // By default Express reads only the first 1,000 parameters, and would ignore a filter after them.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
   app.use(oneRequestPerTurn());
   app.use(addRequestScope(deps));
@@ -37,7 +40,7 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
 }
 
 function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
-  // Looking for secrets in every line costs more than the line; what stands in these is chosen here.
+  // Redacting each request line costs more than writing it. These lines contain only values that are chosen here.
   const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();
@@ -50,7 +53,7 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
     const { method, path } = request;
     const isQuery = request.url.includes('?');
     const { address } = scope;
-    // "close" comes once, after the answer or when the client went away before it.
+    // "close" is emitted once: after the response, or when the client disconnects before it.
     response.once('close', () => {
       const ms = now() - began;
       const status = response.writableFinished ? response.statusCode : 499;
@@ -73,8 +76,9 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
 }
 
 /**
- * Merges doubled slashes in the paths that identity providers build from a base URL, which administrators often end with a
- * slash. Other paths stay as they are, so that a proxy that guards `/admin` by its prefix sees the path that is served.
+ * Merges doubled slashes in paths of SCIM and of the token endpoint, because IdPs append paths to a base URL that
+ * administrators often end with a slash. Other paths stay as they are, so that a proxy that guards `/admin` by its
+ * prefix sees the path that is served.
  */
 function mergeDoubledSlashes(url: string): string {
   const [path = ''] = url.split('?', 1);
@@ -84,8 +88,8 @@ function mergeDoubledSlashes(url: string): string {
 }
 
 /**
- * "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host header field
- * and to any request message that contains more than one Host header field line" (RFC 9112 §3.2).
+ * "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a Host
+ * header field and to any request message that contains more than one Host header field line" (RFC 9112 §3.2).
  */
 function hasOneHost({ headers, rawHeaders, httpVersion }: Request): boolean {
   if (headers.host === undefined) return httpVersion !== '1.1';
@@ -101,12 +105,12 @@ function invalidHostError(): Error {
   return Object.assign(new Error('The request has no Host, or several.'), { status: 400 });
 }
 
-/** A client's own id is taken when it can do no harm in a log. */
+/** Returns the client's request id if it is harmless in a log. */
 function acceptableRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.-]{1,100}$/.test(header) ? header : undefined;
 }
 
-/** For what no wing answered: it is ours, so the client learns nothing of it. */
+/** Handles errors that no interface has handled. The client gets no details. */
 const sendUnexpectedError: ErrorRequestHandler = (error, _request, response, next) => {
   const status = clientStatus(error);
   if (status === undefined) requestScopeOf(response).log.error({ err: error }, 'a request failed');
@@ -120,7 +124,7 @@ const sendUnexpectedError: ErrorRequestHandler = (error, _request, response, nex
   else response.status(500).json({ error: 'Something went wrong here.' });
 };
 
-/** Express marks what the client did wrong by a status. */
+/** Express sets a status on errors that the client caused. */
 function clientStatus(error: unknown): number | undefined {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 400 && status < 500 ? status : undefined;
@@ -128,13 +132,16 @@ function clientStatus(error: unknown): number | undefined {
 
 const routeGroups = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metrics'] as const;
 
-/** The part of the service that a path belongs to; a closed list, so that strangers cannot grow the metrics. */
+/**
+ * Returns the interface that a path belongs to, or `other`. The list is closed, so that unknown paths cannot grow
+ * the metrics.
+ */
 export function routeGroupOf(path: string): string {
   const first = path.split('/')[1] ?? '';
   return routeGroups.find((area) => area === first) ?? 'other';
 }
 
-/** The segments of all paths that are served. */
+/** All path segments of all routes. */
 const knownSegments = new Set<string>([
   ...routeGroups,
   ...['v2', 'users', 'groups', '.search', 'schemas', 'resourcetypes', 'serviceproviderconfig', 'bulk', 'me'],
@@ -144,7 +151,7 @@ const knownSegments = new Set<string>([
   ...['webhooks', 'deliveries', 'secret', 'test', 'redeliver'],
 ]);
 
-/** The query parameters that are read anywhere. */
+/** All query parameters of all routes. */
 const knownParameters = new Set<string>([
   ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'cursor'],
   ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'archived', 'emails', 'status', 'require'],
@@ -153,8 +160,8 @@ const knownParameters = new Set<string>([
 const REDACTED_TEXT = '*';
 
 /**
- * A path for the log. Segments that no endpoint has are struck out, as a client may write anything there; if the request
- * found what it asked for, ids are shown, as they are those of resources.
+ * Redacts a path for the log. Segments that no route has are replaced by `*`, because clients may put personal data
+ * there. If the request succeeded, ids stay, since they belong to resources.
  */
 export function redactLoggedPath(path: string, isFound: boolean): string {
   const isShown = (segment: string) =>
@@ -167,16 +174,19 @@ export function redactLoggedPath(path: string, isFound: boolean): string {
 
 const MAX_LOGGED_PATH = 500;
 
-/** Names of query parameters for the log, each once; all that are not known are one asterisk. */
+/** Redacts the names of query parameters for the log, without duplicates. Unknown names become one `*`. */
 export function redactParameterNames(names: string[]): string[] {
   return [...new Set(names.map((name) => (knownParameters.has(name) ? name : REDACTED_TEXT)))];
 }
 
 /**
- * Headers of every response: caches keep nothing (RFC 9111 §5.2.2.5), as responses hold personal data and depend on the
- * credential, and browsers do not guess a type from the content.
+ * Headers of every response. Responses contain personal data and depend on the credential, so caches must not store
+ * them (RFC 9111 §5.2.2.5); browsers must not guess the content type.
  */
 export const defaultHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** `Cache-Control` of a response with an ETag: its client may keep it, and asks each time whether it still holds (RFC 9111 §5.2.2.4). */
+/**
+ * `Cache-Control` of a response with an ETag: the client may store it, and must revalidate it before each use (RFC
+ * 9111 §5.2.2.4).
+ */
 export const REVALIDATE = 'private, no-cache';

@@ -3,23 +3,26 @@ import type { Response } from 'express';
 import { addRequestNotes, type RequestScope } from './log.ts';
 import { addressGroup } from './proxies.ts';
 
-/** Counts one failed authentication of a client address. Answers the seconds for `Retry-After` if there were too many, else undefined. */
+/**
+ * Counts a failed authentication of a client address. Returns the seconds for `Retry-After` if there were too many,
+ * else undefined.
+ */
 export type FailureLimit = (address: string) => number | undefined;
 
-/** Why a token opens nothing, and which credential it is, if that is known. Goes into the log, never into an answer. */
+/** Why a credential is refused, and which one it is, if that is known. For the log only. */
 export interface RefusalReason {
   reason: string;
   credential?: string | undefined;
 }
 
-/** What a service does with requests that have no valid credential. */
+/** What a service needs to handle requests without a valid credential. */
 export interface FailedAuthenticationDeps {
   limit: FailureLimit;
   /** Finds out why a token was refused. */
   explain(token: string): Promise<RefusalReason>;
 }
 
-/** A request without a valid credential, with what it brought in its place; `known`: why that is refused. */
+/** A request without a valid credential. `known` is the reason for the refusal, if the caller knows it. */
 interface UnauthenticatedRequest {
   authorization: string | undefined;
   token: string | undefined;
@@ -27,14 +30,20 @@ interface UnauthenticatedRequest {
 }
 
 const WINDOW_MS = 60_000;
-/** An identity provider with a wrong secret tries a few times an hour; 256 random bits cannot be guessed at this rate. */
+/**
+ * Per window. An IdP with a wrong secret tries a few times an hour, and 256 random bits cannot be guessed at this
+ * rate.
+ */
 const MAX_FAILURES = 100;
-/** Bounds the memory: beyond so many addresses the one that failed first is forgotten. */
+/** Bounds the memory. Beyond this, the address whose window began first is removed. */
 const MAX_ADDRESSES = 10_000;
 
-/** Allows each address 100 failures a minute, counted from the first; `now` is in milliseconds and never goes back. */
+/**
+ * Allows each client address 100 failures a minute, counted from the first one. `now` returns milliseconds of a
+ * monotonic clock.
+ */
 export function createFailureLimit(now: () => number): FailureLimit {
-  // In the order of their ends, as each window is as long as the others.
+  // In the order of their ends, since all windows have the same length.
   const windows = new Map<string, { failures: number; endsAt: number }>();
   return (address) => {
     const group = addressGroup(address);
@@ -55,8 +64,8 @@ export function createFailureLimit(now: () => number): FailureLimit {
 }
 
 /**
- * Counts a request without a valid credential and notes the reason for its line in the log. Answers the seconds for
- * `Retry-After` if its address failed too often: the request is then answered 429 in place of 401.
+ * Counts a request without a valid credential and adds the reason to its log line. Returns the seconds for
+ * `Retry-After` if the address failed too often; the caller then answers 429 instead of 401.
  */
 export async function recordFailedAuthentication(
   response: Response,
@@ -74,23 +83,29 @@ export async function recordFailedAuthentication(
 /** The reason in the log of a request that is answered 429. */
 export const TOO_MANY_FAILURES = 'too many failures';
 
-/** The client's address; '' outside of an `httpApp`. */
+/** Returns the client's address; '' outside of an `httpApp`. */
 export function clientAddressOf({ locals }: Response): string {
   const scope: RequestScope | undefined = locals['scope'];
   return scope?.address ?? '';
 }
 
-/** The token of an `Authorization: Bearer …` header (RFC 6750 §2.1), or undefined; never taken from anywhere else. */
+/**
+ * Returns the token of an `Authorization: Bearer …` header (RFC 6750 §2.1), or undefined. Tokens in other places are
+ * not accepted.
+ */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
 }
 
-/** A new credential of 256 random bits, with a prefix that tells leak scanners whose it is. */
+/** Creates a credential of 256 random bits. The prefix lets leak scanners recognize it. */
 export function newSecret(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is kept of a credential: enough to recognise it, not to use it. Looking this up by equality leaks no timing of the secret. */
+/**
+ * Returns the hash that is stored in place of a credential. Looking it up by equality reveals nothing about the
+ * secret by timing.
+ */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }

@@ -9,22 +9,25 @@ import {
   jwtVerify,
 } from 'jose';
 
-/** Signatures that nobody can make who knows only what is public. */
+/** Asymmetric algorithms only: a public key must not be usable as an HMAC secret. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** How far the clocks of others may be off, in seconds. */
+/** Accepted difference between two clocks, in seconds. */
 export const CLOCK_TOLERANCE_S = 60;
 
-/** What a JSON Web Token says. */
+/** The claims of a JSON Web Token. */
 export type Claims = JWTPayload;
 
-/** What a verified token says, and its media type (RFC 7515 §4.1.9) in lower case, without `application/`. */
+/** The claims of a verified token, and its media type (RFC 7515 §4.1.9) in lower case without `application/`. */
 export interface VerifiedToken {
   claims: Claims;
   type: string | undefined;
 }
 
-/** Verifies that a token was signed with one of the keys, is valid now, and is as expected; else it throws (RFC 7519 §7.2). */
+/**
+ * Verifies the signature, the validity period and the expected claims of a token. Throws if one of them is wrong
+ * (RFC 7519 §7.2).
+ */
 export async function verifyToken(
   token: string,
   keys: KeyResolver,
@@ -47,7 +50,7 @@ export async function verifyToken(
   return { claims: payload, type };
 }
 
-/** Whom a token says it is about; not to be believed before it is verified. */
+/** Returns the subject of a token without verifying it; undefined if the token cannot be parsed. */
 export function unverifiedSubject(token: string): string | undefined {
   try {
     return decodeJwt(token).sub;
@@ -56,10 +59,10 @@ export function unverifiedSubject(token: string): string | undefined {
   }
 }
 
-/** Finds the key that a token says it was signed with. */
+/** Finds the key that a token names in its header. */
 export type KeyResolver = JWTVerifyGetKey;
 
-/** Nobody can tell whether a token is good, as its keys cannot be had. */
+/** The keys of a provider cannot be read, so its tokens cannot be verified. */
 export class KeysUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -67,7 +70,10 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** Why a token was not verified, for the log: by the library's codes, as its messages may quote the token. */
+/**
+ * Returns why a verification failed, for the log. Built from the library's error codes, because its messages may
+ * quote the token.
+ */
 export function verificationFaultText(error: unknown): string {
   if (error instanceof KeysUnavailable) return 'its keys cannot be had';
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
@@ -75,43 +81,49 @@ export function verificationFaultText(error: unknown): string {
   return error instanceof errors.JOSEError ? error.code : 'it cannot be verified';
 }
 
-/** The keys of a JWKS that is at hand. */
+/** Resolves keys of a JWKS that is stored here. */
 export function localKeyResolver(jwks: { keys: object[] }): KeyResolver {
   return createLocalJWKSet(jwks);
 }
 
-/** The keys of what should be a JWKS (RFC 7517 §5); throws where it is none. */
+/** Resolves keys of a parsed JWKS document (RFC 7517 §5). Throws if it is malformed. */
 export function parseKeySet(json: unknown): KeyResolver {
-  // createLocalJWKSet checks what it is given.
+  // createLocalJWKSet validates its argument.
   return createLocalJWKSet(json as JSONWebKeySet);
 }
 
-/** Whether an error says that none of the keys at hand is the one a token names. */
+/** True if a token names a key that the key set does not contain. */
 export function isUnknownKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey;
 }
 
-/** How long one answer may take, in milliseconds, and how much of it is read, in bytes. */
+/** Time limit of one request for keys, in milliseconds, and size limit of its response, in bytes. */
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1024 * 1024;
-/** Keys are read anew after this time, in milliseconds. */
+/** Keys are read again after this time, in milliseconds. */
 const REFRESH_AFTER_MS = 10 * 60_000;
-/** While they cannot be read, the last ones serve for so long: an outage is longer than that only rarely, and a withdrawn key must end. */
+/**
+ * While keys cannot be read, the last ones are used for this time, in milliseconds. Most outages are shorter, and
+ * withdrawn keys must expire.
+ */
 const MAX_STALE_MS = 60 * 60_000;
-/** A token with an unknown `kid` causes no second reading within this time: tokens that anybody can make must not flood the provider. */
+/**
+ * Within this time, in milliseconds, a token with an unknown `kid` does not cause another read: forged tokens must
+ * not flood the provider.
+ */
 const COOLDOWN_MS = 30_000;
-/** After a failure the address is not asked again for this time. */
+/** Pause after a failed read, in milliseconds. */
 const RETRY_MS = 5_000;
 
-/** Keys as they were read. */
+/** Keys with the time at which they were read. */
 interface Cached {
   keys: KeyResolver;
   readAt: number;
 }
 
 /**
- * The keys of a JWKS (RFC 7517 §5) at an address, which is looked up when a key is first needed. Keys that were read stay
- * in use when a later reading fails; only tokens that name other keys are refused then.
+ * Resolves keys of a JWKS (RFC 7517 §5) at a URL, which is looked up when a key is first needed. If a later read
+ * fails, known keys stay in use, and only tokens that name other keys are refused.
  */
 export function remoteKeyResolver(addressOf: () => Promise<string>, now: () => number): KeyResolver {
   const source = keySource(addressOf, now);
@@ -130,9 +142,9 @@ export function remoteKeyResolver(addressOf: () => Promise<string>, now: () => n
 
 interface KeySource {
   cached(): Cached | undefined;
-  /** Reads the keys; throws KeysUnavailable, without a cause where the failure was a few seconds ago. */
+  /** Reads the keys. Throws KeysUnavailable, without a cause if the last failure was a few seconds ago. */
   read(): Promise<Cached>;
-  /** The same, but answers the last keys where a reading fails and they are not too old. */
+  /** Like `read`, but falls back to the last keys if they are not too old. */
   renew(): Promise<Cached>;
 }
 
@@ -148,7 +160,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
       cached = { keys, readAt: now() };
       return cached;
     } catch (error) {
-      // The address may be another one by now.
+      // The provider may have moved: look the URL up again next time.
       address = undefined;
       failedAt = now();
       throw new KeysUnavailable('the keys cannot be had', { cause: error });
@@ -173,12 +185,15 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
   return { cached: () => cached, read, renew };
 }
 
-/** Whether so much time lies within a span; time is negative after the clock was set back, and then nothing is known. */
+/**
+ * True if a time span is shorter than the limit. Negative spans occur after the clock was set back and are never
+ * within it.
+ */
 function isWithin(ms: number, span: number): boolean {
   return ms >= 0 && ms < span;
 }
 
-/** Reads JSON from an address; throws for any answer but 200, for one that is too long, and for a redirect. */
+/** Reads JSON from a URL. Throws for every status but 200, for redirects and for responses that are too large. */
 async function readJson(url: string): Promise<unknown> {
   const answer = await fetch(url, {
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -193,14 +208,14 @@ async function readJson(url: string): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of answer.body) {
     bytes += chunk.byteLength;
-    // Leaving the loop cancels the rest of the answer.
+    // Leaving the loop cancels the rest of the response.
     if (bytes > MAX_BYTES) throw new Error(`${url} answers more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Where an OpenID provider says that its keys are (OpenID Connect Discovery 1.0 §4). */
+/** Returns the URL of the keys of an OpenID provider (OpenID Connect Discovery 1.0 §4). */
 export async function discoverJwksUri(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   const { issuer: named, jwks_uri: uri } = Object(await readJson(url));

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSerializers } from 'pino';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
-/** What no line may show: secrets, and what tells who somebody is. */
+/** Keys whose values are redacted in every line: secrets and personal data. */
 const redactedKeys = [
   'authorization',
   'token',
@@ -20,7 +20,10 @@ const redactedKeys = [
   'phoneNumbers',
 ];
 
-/** The log of the process: JSON lines, secrets and personal data struck out (docs/architecture.md, Promises). */
+/**
+ * Creates the log of the process: JSON lines, with secrets and personal data redacted (docs/architecture.md,
+ * Promises).
+ */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -33,8 +36,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 }
 
 /**
- * Every request and every loop meets a full disk; the store's own line about it, once a minute, says enough. The lines of
- * the others have the level debug.
+ * A full disk makes every request and every background loop fail. The store logs it once a minute; all other lines
+ * about it get the level debug.
  */
 function demoteStoreErrors(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
   const isAboutStore = Object(args[0]).err instanceof StoreUnavailable;
@@ -44,29 +47,32 @@ function demoteStoreErrors(this: Logger, args: Parameters<LogFn>, method: LogFn,
 
 const DEBUG = levels.values['debug'] ?? 20;
 
-/** How much of the log is kept in memory while it cannot be written, in bytes. */
+/** Lines kept in memory while standard output cannot be written, in bytes. */
 const MAX_UNWRITTEN_BYTES = 4_194_304;
 
-/** Standard output. If it is a file on a full disk, lines are lost, and the process goes on. */
+/** Writes to standard output. If that is a file on a full disk, lines are lost, and the process continues. */
 function standardOutput(): DestinationStream {
   const out = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
-  // Without a listener the fault would end the process; there is nowhere to report it.
+  // Without a listener, the error would end the process.
   out.on('error', () => {});
   return out;
 }
 
-/** How long a line may wait for others, in milliseconds. */
+/** Lines are written together after this time, in milliseconds. */
 const FLUSH_AFTER_MS = 20;
-/** How much may wait, in characters. */
+/** Lines are written at once when the buffer exceeds this size, in characters. */
 const MAX_BUFFERED_CHARACTERS = 65_536;
 
-/** What is still to be written when the process exits. */
+/** Buffers to write when the process exits. */
 const pendingFlushes = new Set<() => void>();
 process.once('exit', () => {
   for (const flush of pendingFlushes) flush();
 });
 
-/** Writes lines in pieces, as each write costs more than the making of a line; at the latest when the process exits. */
+/**
+ * Writes lines in batches, since a write costs more than creating a line. The last batch is written when the process
+ * exits.
+ */
 function bufferLines(out: DestinationStream): DestinationStream {
   let waiting = '';
   const flush = () => {
@@ -87,37 +93,40 @@ function bufferLines(out: DestinationStream): DestinationStream {
   };
 }
 
-/** Errors of libraries quote what they were given. */
+/** Error messages of libraries quote their input. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return redactEmails(String(error));
   const { type, message, stack } = stdSerializers.err(error);
   return { type, message: redactEmails(message), stack: redactEmails(stack) };
 }
 
-/** Strikes out email addresses; the length is bounded first, since the search is not linear. */
+/** Redacts email addresses. Truncates the text first, because the search is not linear. */
 function redactEmails(text: string): string {
   return text.slice(0, 4000).replace(/[^\s@"'<>(),;]{1,100}@[^\s@"'<>(),;]+/g, '*@*');
 }
 
-/** What the one line that tells of a request says beside what every line says; no personal data. */
+/** Fields that a request adds to its log line. They contain no personal data. */
 export interface RequestNotes {
   connection?: string;
-  /** Kind and id of the credential: `token:<id>`, `apiKey:<id>`, `oauth:<client>`; never its text. */
+  /** Kind and id of the credential: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. Never the secret. */
   credential?: string | undefined;
   /** Why the request has no valid credential. */
   reason?: string;
-  /** Why the service closed the connection before the answer was sent: a fault of ours, or a client that did not read. */
+  /**
+   * Why the service closed the connection before the end of the response: an error of the service, or a client that
+   * did not read.
+   */
   cut?: 'fault' | 'notRead';
 }
 
-/** What belongs to one request. */
+/** The state of one request. */
 export class RequestScope {
   readonly id: string;
-  /** The client's address, behind trusted proxies too. */
+  /** The client's address, also behind trusted proxies. */
   readonly address: string;
-  /** Goes into the one line that tells of the request when it is over. */
+  /** Written in the log line at the end of the request. */
   readonly notes: RequestNotes = {};
-  /** True: it comes all day by itself, so that unless it fails its line is only for those who look for everything. */
+  /** True for requests that monitoring sends all day. If they succeed, their log lines have the level debug. */
   isRoutine = false;
   readonly #parent: Logger;
   #log: Logger | undefined;
@@ -128,31 +137,31 @@ export class RequestScope {
     this.#parent = parent;
   }
 
-  /** Every line carries the request's id. Made when first asked for: most requests have nothing to say. */
+  /** A logger that adds the request id to each line. Created at the first use, since most requests log nothing. */
   get log(): Logger {
     this.#log ??= this.#parent.child({ requestId: this.id });
     return this.#log;
   }
 }
 
-/** Marks a request that comes all day by itself. */
+/** Marks a request as routine: if it succeeds, its log line has the level debug. */
 export function markRoutine(response: Response): void {
   const scope: RequestScope | undefined = response.locals['scope'];
   if (scope) scope.isRoutine = true;
 }
 
-/** Adds to the line that tells of a request; outside of an `httpApp` there is none. */
+/** Adds fields to the log line of a request. Does nothing outside of an `httpApp`. */
 export function addRequestNotes(response: Response, notes: RequestNotes): void {
   const scope: RequestScope | undefined = response.locals['scope'];
   if (scope) Object.assign(scope.notes, notes);
 }
 
-/** The scope that `httpApp` gave the request. */
+/** Returns the scope that `httpApp` created for the request. */
 export function requestScopeOf(response: Response): RequestScope {
   return response.locals['scope'];
 }
 
-/** Notes that an answer is cut off, as its client does not read. */
+/** Records in the log line that the response was cut off because the client did not read it. */
 export function noteUnreadResponse(response: ServerResponse & { locals?: { scope?: RequestScope } }): void {
   const scope = response.locals?.scope;
   if (scope) scope.notes.cut = 'notRead';

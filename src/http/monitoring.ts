@@ -2,16 +2,17 @@ import { Router } from 'express';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { requestScopeOf } from './log.ts';
 
-/** What /readyz asks. */
+/** What the health routes check. */
 export interface HealthDeps {
   isReady(): Promise<boolean>;
-  /** Why writes fail, in plain words; undefined while they work. */
+  /** `failure` returns the reason why writes fail, undefined while they succeed. `probe` checks by a write first. */
   writes: { failure(): string | undefined; probe(): Promise<string | undefined> };
 }
 
 /**
- * /healthz: the process answers. /readyz: it can do its work, as `isReady` finds. While writes fail it is ready all the
- * same, as reads go on, unless the caller requires writes (`?require=writes`).
+ * Routes of the health checks. /healthz: the process responds. /readyz: `isReady` resolves to true. If only writes
+ * fail, the service is ready nevertheless, because reads work, unless the caller requires writes
+ * (`?require=writes`).
  */
 export function healthRoutes({ isReady, writes }: HealthDeps): Router {
   return Router()
@@ -33,7 +34,7 @@ export function healthRoutes({ isReady, writes }: HealthDeps): Router {
     });
 }
 
-/** One answered request. */
+/** The measurement of one request. */
 export interface RequestMeasurement {
   routeGroup: string;
   method: string;
@@ -41,7 +42,7 @@ export interface RequestMeasurement {
   seconds: number;
 }
 
-/** The measurements of one process; `registry` takes those of other rooms too. */
+/** The metrics of one process. Other folders register theirs in `registry`. */
 export interface HttpMetrics {
   registry: Registry;
   observe(observation: RequestMeasurement): void;
@@ -49,7 +50,7 @@ export interface HttpMetrics {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Counts and times requests by area, method and status, in a registry of its own. */
+/** Counts and times requests by route group, method and status. */
 export function httpMetrics(): HttpMetrics {
   const registry = new Registry();
   const requests = new Counter({
@@ -75,23 +76,26 @@ export function httpMetrics(): HttpMetrics {
   };
 }
 
-/** Measures the process itself as well: memory, CPU, event loop. */
+/** Adds metrics of the process: memory, CPU, event loop. */
 export function measureProcess({ registry }: HttpMetrics): void {
   collectDefaultMetrics({ register: registry });
 }
 
-/** What the metrics are computed by; `now` is in milliseconds and never goes back. */
+/** `now` returns milliseconds of a monotonic clock. */
 export interface MetricsClock {
   now(): number;
   wait(ms: number): Promise<void>;
 }
 
-/** The least time between two computations, in milliseconds: each asks the database, and anybody may ask for them. */
+/**
+ * Minimum time between two computations, in milliseconds: each queries the database, and the route needs no
+ * credential.
+ */
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * GET /metrics, for Prometheus; computed at most once a second. Requests that come sooner wait for the next computation,
- * which is one for all of them, so that no answer is older than its request.
+ * Returns the route GET /metrics in the Prometheus format. The metrics are computed at most once a second. Requests
+ * that arrive earlier share the next computation, so that no response is older than its request.
  */
 export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsClock): Router {
   let next: Promise<string> | undefined;
@@ -99,7 +103,7 @@ export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsC
   let running: Promise<unknown> = Promise.resolve();
   const compute = async () => {
     await (nextAt > now() ? wait(nextAt - now()) : undefined);
-    // One that takes long is not overtaken by the next; whether it failed is told to those who wait for it.
+    // Computations never overlap. An error reaches the requests that wait for that computation.
     await running.catch(() => {});
     next = undefined;
     nextAt = now() + MIN_INTERVAL_MS;

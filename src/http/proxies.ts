@@ -3,39 +3,40 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { strictTransportSecurity } from 'helmet';
 import ipaddr from 'ipaddr.js';
 
-/** Tells whether an address, as a socket has it, belongs to those meant. */
+/** Tests whether an address, as a socket reports it, is in a set. */
 export type AddressPredicate = (address: string | undefined) => boolean;
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Words for whole ranges, by what a range is called in the IANA registries of special addresses (RFC 6890). */
+/** Keywords for address ranges, with the names of the ranges in ipaddr.js (RFC 6890). */
 const rangeNames: Record<string, string[]> = {
   loopback: ['loopback'],
   private: ['private', 'uniqueLocal', 'linkLocal'],
 };
 
-/** Whether an entry of TRUSTED_PROXIES can be read: an address, a range in CIDR notation, or one of two words. */
+/** True for a valid entry of TRUSTED_PROXIES: an address, a range in CIDR notation, `loopback` or `private`. */
 export function isProxyEntry(entry: string): boolean {
   return Object.hasOwn(rangeNames, entry) || ipaddr.isValidCIDR(entry) || isAddress(entry);
 }
 
-/** The addresses that the entries name; none of them can be unreadable. */
+/** Returns a predicate for the addresses that the entries name. The entries must be valid. */
 export function addressPredicate(entries: string[]): AddressPredicate {
   const tests = entries.map(toAddressTest);
   return (address) => {
     if (tests.length === 0 || address === undefined || !ipaddr.isValid(address)) return false;
-    // An IPv4 client of an IPv6 socket comes as ::ffff:10.0.0.1.
+    // On an IPv6 socket, an IPv4 client has an address such as ::ffff:10.0.0.1.
     const one = ipaddr.process(address);
     return tests.some((isMeant) => isMeant(one));
   };
 }
 
-/** The addresses of this machine that no other can have. */
+/** True for loopback addresses. */
 export const isLoopback = addressPredicate(['loopback']);
 
 /**
- * The address of the client: the socket's, or where that is a trusted proxy's, the last address in `X-Forwarded-For` that
- * is none. What an untrusted peer writes there is its own claim and is not read. IPv4-mapped IPv6 addresses are IPv4.
+ * Returns the address of the client: the socket's, or behind trusted proxies the last untrusted address in
+ * `X-Forwarded-For`. The header is ignored if the peer is not trusted, since any client can set it. IPv4-mapped IPv6
+ * addresses become IPv4 addresses.
  */
 export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
@@ -54,19 +55,25 @@ export function clientAddress(
   return address;
 }
 
-/** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, as a client has all of that. */
+/**
+ * Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, since one client
+ * usually has all of it.
+ */
 export function addressGroup(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const one = ipaddr.process(address);
   return one instanceof ipaddr.IPv6 ? one.parts.slice(0, 4).join(':') : one.toString();
 }
 
-/** The text of most sockets for both families, without parsing it. */
+/** Handles the usual IPv4-mapped form without parsing the address. */
 function stripIpv4Mapping(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
 }
 
-/** One entry of `X-Forwarded-For`. Some proxies add the port; a zone is local to them. Undefined: it cannot be read. */
+/**
+ * Parses an entry of `X-Forwarded-For`. Some proxies add a port; IPv6 zones are dropped. Undefined if it cannot be
+ * parsed.
+ */
 function parseHop(hop: string): string | undefined {
   const text = hop.trim();
   const bare =
@@ -75,7 +82,7 @@ function parseHop(hop: string): string | undefined {
   return isAddress(address) ? ipaddr.process(address).toString() : undefined;
 }
 
-/** Not what ipaddr.js reads beside the usual forms: numbers without dots, octal and shortened ones. */
+/** Stricter than ipaddr.js, which also accepts numbers without dots, octal and shortened forms. */
 function isAddress(entry: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry);
 }
@@ -88,12 +95,12 @@ function toAddressTest(entry: string): (address: Address) => boolean {
   return (address) => address.kind() === network.kind() && address.match(network, length);
 }
 
-/** How a request came: encrypted all the way, from this very machine, or readable by others. */
+/** How a request reached the service: encrypted, from the same machine, or unencrypted over a network. */
 export type Transport = 'https' | 'local' | 'plain';
 
 /**
- * Tells how a request came. What `X-Forwarded-Proto` and `Forwarded` (RFC 7239 §5.4) say of the client's own connection is
- * heeded when a trusted proxy says it; from anybody else it would be a claim.
+ * Returns a function that tells how a request reached the service. `X-Forwarded-Proto` and `Forwarded` (RFC 7239
+ * §5.4) count only from trusted proxies, since any client can set them.
  */
 export function transportReader(
   isTrusted: AddressPredicate,
@@ -107,7 +114,7 @@ export function transportReader(
   };
 }
 
-/** The schemes that the headers give to the client's own connection, which is the first of several; two may contradict each other. */
+/** The schemes of the client's own connection, which is the first one in each header. The two headers may differ. */
 function forwardedSchemes(headers: Request['headers']): string[] {
   const first = String(headers['x-forwarded-proto'] ?? '').split(',')[0] ?? '';
   const element = (headers.forwarded ?? '').split(',')[0] ?? '';
@@ -115,24 +122,27 @@ function forwardedSchemes(headers: Request['headers']): string[] {
   return [first, proto].map((scheme) => scheme.trim().toLowerCase()).filter((scheme) => scheme !== '');
 }
 
-/** For a year, and for our own name only: what else the domain serves is not ours to say. */
+/** One year, and without subdomains, which may belong to other services. */
 const setStrictTransportSecurity = strictTransportSecurity({
   maxAge: 365 * 24 * 60 * 60,
   includeSubDomains: false,
 });
 
-/** Probes come from inside, in plain, and learn nothing but that we are there. */
+/** Probes are sent inside the network without TLS, and their responses reveal nothing. */
 const probePaths = ['/healthz', '/readyz'];
 
-/** What the door of HTTPS needs. */
+/** How HTTPS is enforced. */
 export interface HttpsPolicy {
   transportOf(request: Request): Transport;
-  /** Answers a request that is not let in. */
+  /** Responds to a refused request. */
   refuse(request: Request, response: Response, next: NextFunction): void;
   isRequired: boolean;
 }
 
-/** Tells clients that came by HTTPS to keep to it (RFC 6797 §7.1), and where it is required, refuses who came in plain. */
+/**
+ * Sets Strict-Transport-Security on responses over HTTPS (RFC 6797 §7.1). If HTTPS is required, refuses unencrypted
+ * requests.
+ */
 export function enforceHttps({ transportOf, refuse, isRequired }: HttpsPolicy): RequestHandler {
   return (request, response, next) => {
     const transport = transportOf(request);

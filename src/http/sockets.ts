@@ -3,29 +3,29 @@ import type { Socket } from 'node:net';
 import type { NextFunction, RequestHandler } from 'express';
 import { noteUnreadResponse } from './log.ts';
 
-/** What one client, or all of them together, may take of the server. */
+/** Limits for one client, and for all clients together. */
 export interface SocketLimits {
-  /** Sockets that are open at a time; the next one is closed at once. */
+  /** Open sockets; further ones are closed at once. */
   connections: number;
-  /** How long a request may take to arrive, its body included, in milliseconds; then 408. */
+  /** Time for a request to arrive with its body, in milliseconds; then 408. */
   requestMs: number;
-  /** How long a client may read nothing of an answer, in milliseconds; then its socket is closed. */
+  /** Time in which a client may read nothing of a response, in milliseconds; then its socket is closed. */
   unreadMs: number;
-  /** Requests on one socket; the answer to the last one says `Connection: close`. */
+  /** Requests per socket. The response to the last one has `Connection: close`. */
   requests: number;
-  /** Pipelined requests that wait on one socket while another is answered; the next one is refused. */
+  /** Pipelined requests that may wait on one socket; the next one is refused. */
   waiting: number;
 }
 
-/** The limits of production; only the number of connections is a setting. */
+/** The limits in production. Only the number of connections is a setting. */
 export function socketLimits(connections: number): SocketLimits {
   return { connections, requestMs: 30_000, unreadMs: 30_000, requests: 10_000, waiting: 32 };
 }
 
-/** How often Node looks for requests that are late, as a part of the time that they have. */
+/** How often Node checks for late requests within the time limit. */
 const CHECKS_PER_TIMEOUT = 10;
 
-/** What Node must know of the limits when it makes a server. */
+/** Returns the options of a Node server that enforce the limits. */
 export function serverOptions({ requestMs }: SocketLimits): ServerOptions {
   return {
     requestTimeout: requestMs,
@@ -34,42 +34,42 @@ export function serverOptions({ requestMs }: SocketLimits): ServerOptions {
   };
 }
 
-/** What a limited server does with requests. */
+/** The handlers that a server with limits calls. */
 export interface LimitHandlers {
   handle: RequestListener;
-  /** Answers a request that is one too many on its socket, which closes after that. */
+  /** Responds to the request that exceeds the limit of its socket, which is closed after the response. */
   refuse: RequestListener;
-  /** Answers a request with an Expect that the service does not know. */
+  /** Responds to a request with an unknown `Expect` header. */
   refuseExpectation: RequestListener;
-  /** Answers what cannot be read, or comes too late, and ends the connection. */
+  /** Responds to a request that cannot be parsed or is late, and closes the connection. */
   answerFault(error: Error, socket: Socket): void;
 }
 
-/** A request, and what answers it. */
+/** A request with its handler. */
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   answer: RequestListener;
 }
 
-/** Requests of one socket: the one that is answered now, and those that wait behind it. */
+/** The requests of one socket: the current one, and those that wait for it. */
 interface SocketQueue {
-  /** How many there were. */
+  /** Requests received so far. */
   count: number;
   current: ServerResponse | undefined;
   waiting: Exchange[];
-  /** The request that was begun last. */
+  /** The request that was started last. */
   last: IncomingMessage | undefined;
-  /** How many came after the last that is answered; undefined: that one has not come. */
+  /** Requests ignored after the last one that is answered; undefined while that one has not come. */
   ignored: number | undefined;
 }
 
-/** So many requests in one packet are no mistake: their socket is closed at once. */
+/** A client that sends this many ignored requests is flooding; its socket is closed at once. */
 const MAX_IGNORED = 256;
 
 /**
- * Serves the requests of a server within the limits. Those of one socket are answered one after the other: a client that
- * sends many at once waits for itself, and holds no more than one answer in memory.
+ * Handles the requests of a server within the limits. Requests of one socket are handled one after the other, so
+ * that a client that pipelines waits for itself and holds at most one response in memory.
  */
 export function serveWithLimits(
   server: Server,
@@ -82,7 +82,7 @@ export function serveWithLimits(
   const begin = (queue: SocketQueue, { request, response, answer }: Exchange) => {
     queue.current = response;
     queue.last = request;
-    // "close" comes once, after the answer or when the client went away before it.
+    // "close" is emitted once: after the response, or when the client disconnects before it.
     response.once('close', () => goOn(queue, request.socket));
     answer(request, response);
   };
@@ -103,14 +103,14 @@ export function serveWithLimits(
     }
     queue.count += 1;
     if (queue.count >= limits.requests) {
-      // Node then sends `Connection: close`, and closes the socket behind the answer.
+      // Node sends `Connection: close` and closes the socket after the response.
       response.shouldKeepAlive = false;
       queue.ignored = 0;
     }
     if (!queue.current) begin(queue, exchange);
     else if (queue.waiting.length < limits.waiting) {
       queue.waiting.push(exchange);
-      // What is read already is still parsed; the rest stays with the client.
+      // Bytes that were read already are still parsed; the others stay with the client.
       socket.pause();
     } else {
       queue.ignored = 0;
@@ -125,7 +125,7 @@ export function serveWithLimits(
   handleSocketFaults(server, queues, answerFault);
 }
 
-/** Closes the sockets of clients whose requests cannot be read or come too late, or that do not read. */
+/** Closes sockets whose requests are malformed or late, and sockets of clients that do not read. */
 function handleSocketFaults(
   server: Server,
   queues: WeakMap<Socket, SocketQueue>,
@@ -141,7 +141,7 @@ function handleSocketFaults(
   server.on('timeout', (socket) => {
     const current = queues.get(socket)?.current;
     const isUnread = socket.writableLength > 0;
-    // The service itself is at work: the client has nothing to read yet.
+    // The request is still being handled, so there is nothing to read yet.
     if (current && !isUnread) return;
     if (current) noteUnreadResponse(current);
     socket.destroy();
@@ -153,15 +153,15 @@ function newQueue(): SocketQueue {
 }
 
 /**
- * Whether the client takes a response to a fault as the one to the faulty request: nothing is sent on the socket meanwhile,
- * no whole request is to be answered before, and the faulty request has no response yet.
+ * True if a response sent now would be taken for the response to the malformed request: no other response is being
+ * sent, no complete request precedes it, and it has no response yet.
  */
 function isResponseExpected({ current, last }: SocketQueue): boolean {
   if (!current) return last === undefined || last.complete;
   return !current.headersSent && last?.complete === false;
 }
 
-/** Closes a socket behind the responses to the requests that came whole; the request with the fault gets none. */
+/** Closes a socket after the responses to its complete requests. The malformed request gets no response. */
 function closeAfterCompleteRequests(queue: SocketQueue, current: ServerResponse): void {
   queue.waiting = queue.waiting.filter(({ request }) => request.complete);
   const last = queue.waiting.at(-1)?.response ?? current;
@@ -175,8 +175,8 @@ function countIgnored(queue: SocketQueue, socket: Socket): void {
 }
 
 /**
- * Begins at most one request of a socket in each turn of the event loop. A client may send many at once, and Node reads
- * them all in one turn; those of other sockets, which are read next, would wait for all of them.
+ * Returns a middleware that starts at most one request per socket in each turn of the event loop. Node parses all
+ * pipelined requests of a socket in one turn, and requests of other sockets would wait for all of them.
  */
 export function oneRequestPerTurn(): RequestHandler {
   const queues = new WeakMap<Socket, NextFunction[]>();

@@ -1,18 +1,18 @@
 import { hashSecret, newSecret } from '../http/authentication.ts';
 
-/** What the tokens of a client open: SCIM for a connection, or the travel API on behalf of an admin. */
+/** What the tokens of a client give access to: SCIM for a connection, or the travel API on behalf of an admin. */
 export type Grant = { kind: 'scim'; connection: string } | { kind: 'travel'; userId: string };
 
-/** How a client shows who it is: by a secret, of which only a hash is kept, or by what it signs with a private key. */
+/** How a client authenticates: by a secret, of which the hash is stored, or by assertions signed with a private key. */
 export type Proof =
   | { kind: 'secret'; hash: string }
   | { kind: 'jwks'; jwks: { keys: object[] } }
   | { kind: 'jwksUri'; uri: string };
 
-/** A client as it is listed. Times are epoch milliseconds. */
+/** A client as listed. Times are epoch milliseconds. */
 export interface OAuthClient {
   id: string;
-  /** What an admin calls it. */
+  /** Chosen by the admin. */
   name: string;
   grant: Grant;
   proof: Proof['kind'];
@@ -20,40 +20,43 @@ export interface OAuthClient {
   revokedAt: number | undefined;
 }
 
-/** The registered clients. */
+/** Stores the registered clients. */
 export interface OAuthClients {
   add(client: Omit<OAuthClient, 'proof' | 'revokedAt'> & { proof: Proof }): Promise<void>;
-  /** All there ever were, oldest first; clients for an admin go with the admin. */
+  /** All clients, including revoked ones, oldest first. Clients of an admin are deleted with the admin. */
   list(): Promise<OAuthClient[]>;
-  /** What is needed to let one in; undefined when there is none, or it was revoked. */
+  /** The client with its grant and proof; undefined if it does not exist or was revoked. */
   findActive(id: string): Promise<{ id: string; grant: Grant; proof: Proof } | undefined>;
-  /** False when there is no such client, or it was revoked before. Its tokens open nothing any more. */
+  /** False if the client does not exist or was revoked before. Its tokens become invalid at once. */
   revoke(id: string, now: number): Promise<boolean>;
 }
 
-/** The access tokens that were handed out; of each only a hash is kept. */
+/** Stores hashes of the access tokens. */
 export interface AccessTokens {
-  /** Keeps a token, and forgets those that have expired. */
+  /** Stores a token, and deletes expired ones. */
   save(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
-  /** What a token with this hash opens; undefined for an unknown or expired one, and for one of a revoked client. */
+  /**
+   * The grant of the token with this hash; undefined if the token is unknown or expired, or if its client was
+   * revoked.
+   */
   findActive(hash: string, now: number): Promise<{ clientId: string; grant: Grant } | undefined>;
 }
 
-/** The assertions that were used already. */
+/** Stores the assertions that were used, so that each is accepted once. */
 export interface UsedAssertions {
-  /** True when this is the first use. Forgets those that have expired, which are refused for that. */
+  /** True for the first use. Deletes expired assertions, which are refused as expired anyway. */
   useOnce(assertion: { clientId: string; key: string; expiresAt: number }, now: number): Promise<boolean>;
 }
 
-/** What a client is registered with. */
+/** What an admin registers a client with. */
 export interface ClientRegistration {
   name: string;
   grant: Grant;
-  /** Where the client's public keys are; undefined: it gets a secret. */
+  /** The client's public keys; undefined for a client with a secret. */
   keys: Exclude<Proof, { kind: 'secret' }> | undefined;
 }
 
-/** Registers a client. Its secret, if it has one, is answered now and never again. */
+/** Registers a client. Returns its secret, if it has one; the secret cannot be read again later. */
 export async function registerClient(
   { clients, now, newId }: { clients: OAuthClients; now(): number; newId(): string },
   { name, grant, keys }: ClientRegistration,
@@ -65,10 +68,10 @@ export async function registerClient(
   return { id, secret };
 }
 
-/** Members that only private and shared keys have (RFC 7518 §6). */
+/** Members of private and symmetric keys (RFC 7518 §6). */
 const secretMembers = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
-/** Reads a JSON Web Key Set (RFC 7517 §5) of public keys, or tells why it is none. */
+/** Parses a JSON Web Key Set of public keys (RFC 7517 §5), or returns what is wrong with it. */
 export function parseJwks(json: unknown): { jwks: { keys: object[] } } | { problem: string } {
   const { keys } = Object(json);
   if (!Array.isArray(keys) || keys.length === 0)

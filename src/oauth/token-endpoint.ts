@@ -22,27 +22,30 @@ import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
 
-/** What the token endpoint needs from the house. */
+/** What the token endpoint depends on. */
 export interface TokenEndpointDeps {
   clients: OAuthClients;
   tokens: AccessTokens;
   assertions: UsedAssertions;
-  /** Whether what a grant names is still there to be opened. */
+  /** False if the connection or the admin of the grant no longer exists. */
   doesGrantTargetExist(grant: Grant): Promise<boolean>;
-  /** The address of this endpoint as clients know it, for whom they make their assertions. */
+  /** The public URL of this endpoint, which assertions must name as their audience. */
   audience: string;
   now(): number;
   log: { warn(fields: object, message: string): void };
-  /** Counts failures by address alone: another client id does not help, and a client that proves who it is is served. */
+  /**
+   * Counts failures by address only, since a client can change its client id. Clients that authenticate are never
+   * limited.
+   */
   limit: FailureLimit;
 }
 
-/** How long an access token opens anything, in seconds; Entra ID wants between 60 and 360 minutes. */
+/** Lifetime of an access token in seconds. Entra ID requires between 60 and 360 minutes. */
 const LIFETIME_S = 3_600;
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Hands out access tokens for client credentials (RFC 6749 §4.4), to be mounted at /oauth/token of an `httpApp`. */
+/** Issues access tokens for client credentials (RFC 6749 §4.4). Mounted at /oauth/token of an `httpApp`. */
 export function tokenEndpoint(deps: TokenEndpointDeps): Router {
   const checkAssertion = createAssertionCheck(deps);
   const issue: RequestHandler = async (request, response) => {
@@ -54,7 +57,7 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
       { authorization: request.headers.authorization, form },
       checkAssertion,
     )
-      // The grant type is the first thing to be put right.
+      // A wrong grant type is reported before failed authentication.
       .catch((error: unknown) => Promise.reject(fault ?? error));
     addRequestNotes(response, { credential: credentialName(client.id) });
     if (fault) throw fault;
@@ -70,13 +73,16 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
     .use(sendOAuthError);
 }
 
-/** "The authorization server MUST include the HTTP Cache-Control response header field with a value of no-store" (RFC 6749 §5.1). */
+/**
+ * "The authorization server MUST include the HTTP Cache-Control response header field with a value of no-store" (RFC
+ * 6749 §5.1).
+ */
 const setNoStore: RequestHandler = (_request, response, next) => {
   response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
   next();
 };
 
-/** Counts requests of clients that did not prove who they are; after too many of an address they are answered 429. */
+/** Counts requests that failed without authentication. After too many from one address, the response is 429. */
 function limitFailures(limit: FailureLimit): ErrorRequestHandler {
   return (error, _request, response, next) => {
     const isFailure =
@@ -91,7 +97,7 @@ function limitFailures(limit: FailureLimit): ErrorRequestHandler {
   };
 }
 
-/** A client as the log names it. */
+/** The client as the log names it. */
 function credentialName(id: string): string {
   return `oauth:${id}`;
 }
@@ -107,7 +113,7 @@ interface AuthenticatedClient {
   grant: Grant;
 }
 
-/** The client that proved who it is; else it throws. */
+/** Authenticates the client of a request; throws if that fails. */
 async function authenticateClient(
   { clients }: TokenEndpointDeps,
   { authorization, form }: { authorization: string | undefined; form: Map<string, string> },
@@ -135,7 +141,7 @@ async function authenticateClient(
 
 const unknownClient = { reason: 'unknown or revoked client' };
 
-/** Nobody is looked for by a name that no client was ever given, and that a database may not take. */
+/** Ids that were never issued are not looked up, since the database may refuse some characters. */
 async function findClient(clients: OAuthClients, id: string): ReturnType<OAuthClients['findActive']> {
   return /^[\w-]{1,100}$/.test(id) ? clients.findActive(id) : undefined;
 }
@@ -153,16 +159,17 @@ async function issueToken(
   const token = newSecret('access');
   const at = now();
   await tokens.save({ hash: hashSecret(token), clientId: id, expiresAt: at + LIFETIME_S * 1000 }, at);
-  // Told always, as whatever scope was asked for, this is what was given (§3.3).
+  // Always sent, because the granted scope does not depend on the requested one (RFC 6749 §3.3).
   return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, scope: grant.kind };
 }
 
-/** Every failure in the form of RFC 6749 §5.2. */
+/** Responds to every error in the format of RFC 6749 §5.2. */
 const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) return next(error);
   const told = toOAuthError(error);
   if (told.status >= 500) requestScopeOf(response).log.error({ err: error }, 'no access token could be made');
-  // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the client."
+  // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the
+  // client."
   if (told.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
   if (told.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
   response.status(told.status).json({ error: told.code, error_description: told.message });
@@ -175,7 +182,7 @@ function toOAuthError(error: unknown): OAuthError {
   return new OAuthError('temporarily_unavailable', text, { cause: error });
 }
 
-/** What express and its body parser refuse: a body that is too large, or cannot be read. */
+/** Converts errors of Express and its body parser: bodies that are too large or cannot be read. */
 function fromExpressError(error: unknown): OAuthError {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (status === 413) return new OAuthError('invalid_request', 'The body is larger than 16 KB.', { status });
@@ -183,7 +190,7 @@ function fromExpressError(error: unknown): OAuthError {
   return new OAuthError('server_error', 'Something went wrong here.', { cause: error });
 }
 
-/** What a client brings to show who it is. */
+/** The credentials of a client in a token request. */
 export type ClientAuthentication =
   | { kind: 'secret'; clientId: string; secret: string }
   | { kind: 'assertion'; clientId: string | undefined; assertion: string };
@@ -191,7 +198,7 @@ export type ClientAuthentication =
 /** RFC 7523 §2.2 */
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The parameters of a form. "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2). */
+/** Parses a form. "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2). */
 export function parseFormParameters(form: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(form)) {
@@ -202,7 +209,10 @@ export function parseFormParameters(form: string): Map<string, string> {
   return new Map([...parameters].filter(([, value]) => value !== ''));
 }
 
-/** Reads who wants to be let in. "The client MUST NOT use more than one authentication method in each request" (RFC 6749 §2.3). */
+/**
+ * Reads the client's credentials. "The client MUST NOT use more than one authentication method in each request" (RFC
+ * 6749 §2.3).
+ */
 export function readClientAuthentication(
   authorization: string | undefined,
   form: Map<string, string>,
@@ -219,7 +229,9 @@ export function readClientAuthentication(
   return { kind: 'secret', clientId, secret };
 }
 
-/** HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1). */
+/**
+ * HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1).
+ */
 function readBasicCredentials(authorization: string, alsoNamed: string | undefined): ClientAuthentication {
   const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
@@ -252,22 +264,25 @@ function readAssertion(
   return { kind: 'assertion', clientId, assertion };
 }
 
-/** What assertions are checked with. */
+/** What assertion checks depend on. */
 export interface AssertionDeps {
   assertions: UsedAssertions;
-  /** The address of the token endpoint, which an assertion must be made for. */
+  /** The URL of the token endpoint, which assertions must name as their audience. */
   audience: string;
   now(): number;
   log: { warn(fields: object, message: string): void };
 }
 
-/** Checks what a client signed (RFC 7523 §3); throws invalid_client unless the client made it, for us, now and not before. */
+/**
+ * Checks a client's assertion (RFC 7523 §3). Throws invalid_client unless the client signed it for this endpoint, it
+ * is valid now, and it was not used before.
+ */
 export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
 
-/** "The JWT MUST contain an exp claim"; one for longer than a day is "unreasonably far in the future". */
+/** "The JWT MUST contain an exp claim"; more than a day ahead is "unreasonably far in the future". */
 const MAX_LIFETIME_S = 24 * 60 * 60;
 
-/** Checks assertions; keys of clients that have theirs at an address are kept for a while. */
+/** Returns the check of assertions. It caches the keys of clients whose keys are at a URL. */
 export function createAssertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
   const remote = new Map<string, KeyResolver>();
   const keysOf = (proof: Proof): KeyResolver => {
@@ -281,14 +296,14 @@ export function createAssertionCheck({ assertions, audience, now, log }: Asserti
     const expected = { issuer: client.id, subject: client.id, audience, now: now() };
     const verified = verifyToken(assertion, keysOf(client.proof), expected);
     const { claims } = await verified.catch((error: unknown) => {
-      // Without a cause it was told some seconds ago.
+      // A KeysUnavailable without a cause was logged some seconds ago.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
       throw refusedAssertion(verificationFaultText(error), error);
     });
     const { exp = 0, jti } = claims;
     if (exp > now() / 1000 + MAX_LIFETIME_S) throw refusedAssertion('it ends more than a day ahead');
-    // A signature can be written in several ways; what was signed cannot.
+    // One assertion may have several valid signatures, so only the signed input identifies it.
     const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;
     const use = { clientId: client.id, key: hashSecret(key), expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000 };
     if (!(await assertions.useOnce(use, now()))) throw refusedAssertion('it was used before');
@@ -299,7 +314,7 @@ function refusedAssertion(problem: string, cause?: unknown): OAuthError {
   return invalidClient({ reason: `assertion refused: ${problem}` }, cause);
 }
 
-/** The error codes of a token endpoint (RFC 6749 §5.2, the last two §4.1.2.1), with the status that goes with each. */
+/** The error codes of a token endpoint (RFC 6749 §5.2; the last two from §4.1.2.1) with their statuses. */
 const statusOfCode = {
   invalid_request: 400,
   invalid_client: 401,
@@ -309,11 +324,11 @@ const statusOfCode = {
   temporarily_unavailable: 503,
 } as const;
 
-/** A request for a token that is refused; the message is made for whoever set the client up. */
+/** A refused token request. The message is for the person who configured the client. */
 export class OAuthError extends Error {
   readonly code: keyof typeof statusOfCode;
   readonly status: number;
-  /** Why the client is not let in, for the log. */
+  /** Why the client is refused, for the log. */
   readonly refusal: RefusalReason | undefined;
 
   constructor(
@@ -329,7 +344,10 @@ export class OAuthError extends Error {
   }
 }
 
-/** One answer for every client that is refused: it does not tell which clients there are. The reason is for the log. */
+/**
+ * Returns the same error for every refused client, so that the response does not reveal which clients exist. The
+ * reason is for the log.
+ */
 export function invalidClient(refusal: RefusalReason, cause?: unknown): OAuthError {
   const text = 'The client is not known, or did not prove who it is.';
   return new OAuthError('invalid_client', text, { refusal, cause });

@@ -4,20 +4,23 @@ import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
 
-/** How far in the future a time may lie that this program itself has set, in milliseconds. */
+/**
+ * The longest delays that the service itself sets, in milliseconds. A stored time that lies further ahead was set by
+ * a wrong clock.
+ */
 export interface MaxDelays {
   /** Until the next attempt at an identity. */
   attemptMs: number;
-  /** Until the look for a late call, by connection. */
+  /** Until the check for a late create, by connection. */
   checkMs: Record<string, number>;
-  /** Until the next attempt at a delivery to a webhook. */
+  /** Until the next attempt at a webhook delivery. */
   deliveryMs: number;
 }
 
 /**
- * Brings back what lies further in the future than it can: the wall clock was ahead when the time was stored, or has been
- * set back since. Without this the work would wait until the old time comes. It is done at start, while nothing else runs:
- * a process that runs has a clock that does not jump.
+ * Resets stored times that lie further in the future than any delay allows: the wall clock was ahead when they were
+ * stored, or has been set back since. Otherwise the work would wait until the old time comes. Runs at start, before
+ * anything else: within one process the clock never jumps.
  */
 export async function repairFutureTimes(database: Database, now: number, bounds: MaxDelays): Promise<void> {
   for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
@@ -41,7 +44,10 @@ async function repairQueue(
   await identity.set({ seen_at: now }).where('seen_at', '>', now).execute();
 }
 
-/** The time of a check stands in a column and in the progress, which the reconciler reads. */
+/**
+ * The time of a check is stored twice: in the column that the queue searches, and in `progress`, which the
+ * reconciler reads.
+ */
 async function repairChecks({ db }: Database, connection: string, latest: number): Promise<void> {
   const rows = await db
     .selectFrom('identity')
@@ -76,7 +82,7 @@ async function repairDeliveries({ db }: Database, now: number, deliveryMs: numbe
     .where('status', '=', sql.lit('pending'))
     .where('next_attempt_at', '>', now + deliveryMs)
     .execute();
-  // Of a queue that nobody holds this is when it was served last.
+  // For a queue without a lease, `lease_until` is the time at which it was last served.
   await db
     .updateTable('travel_delivery_queue')
     .set({ lease_until: now })

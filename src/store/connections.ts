@@ -6,8 +6,8 @@ import { markWaitersDirty } from './delete-identities.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Keeps that there is this connection, and the travel account it feeds; to be done at start, before anything else is
- * kept for it. Its identities move with it to another account.
+ * Creates the connection, or updates its travel account. Must run at start, before anything else is stored for the
+ * connection. Its identities move with it to another account.
  */
 export async function ensureConnection(
   { db }: Database,
@@ -29,21 +29,24 @@ export async function ensureConnection(
   });
 }
 
-/** A connection as the store has it, and how much hangs on it. */
+/** A connection as stored, with the number of records that belong to it. */
 export interface StoredConnection {
   id: string;
   account: string;
-  /** SCIM users that were not deleted. */
+  /** SCIM users that are not deleted. */
   people: number;
   tombstones: number;
-  /** Travelers linked to its people and tombstones: no other connection of the account shows or links them. */
+  /**
+   * Travelers linked to users and tombstones of the connection. No other connection of the account lists or links
+   * them.
+   */
   linked: number;
   groups: number;
-  /** Whether a server reconciles somebody of it now. */
+  /** True while a server holds a lease on one of its identities. */
   isInUse: boolean;
 }
 
-/** Every connection in the store, whatever the settings say. */
+/** Reads every connection in the database, including those that the settings no longer contain. */
 export async function readStoredConnections({ db }: Database, now: number): Promise<StoredConnection[]> {
   const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
   const kept: StoredConnection[] = [];
@@ -71,15 +74,16 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
   return kept;
 }
 
-/** So many rows go in one transaction: a server beside it waits for some tens of milliseconds. */
+/** Rows per transaction. A server on the same database waits some tens of milliseconds for one. */
 const BATCH = 500;
-/** Between two transactions, in ms, so that whoever waits for SQLite's lock gets it. */
+/** Pause between two transactions, in milliseconds, so that other writers get SQLite's write lock. */
 const PAUSE_MS = 30;
 
 /**
- * Removes a connection with all that hangs on it; the travelers stay as they are and belong to nobody. It is done in
- * short transactions. If the process ends in between, the connection is still listed, and doing it again finishes it.
- * `progress` is called with how many people and tombstones are gone. `inUse`: a server added to it meanwhile.
+ * Deletes a connection with everything that belongs to it. The travelers stay as they are and become unlinked. Works
+ * in short transactions: if the process ends in between, the connection is still listed, and calling this again
+ * completes the work. Calls `progress` with the number of users and tombstones deleted so far. Returns `inUse` if a
+ * server has written to the connection meanwhile.
  */
 export async function deleteConnection(
   { db }: Database,
@@ -122,7 +126,10 @@ async function deleteInBatches(
   while ((await db.transaction().execute(remove)) === BATCH) await setTimeout(PAUSE_MS);
 }
 
-/** First of all, so that nobody writes to it meanwhile. The access tokens and assertions of clients go with them. */
+/**
+ * Goes first, so that no IdP writes to the connection meanwhile. Foreign keys delete the access tokens and
+ * assertions of the OAuth clients.
+ */
 async function deleteConnectionCredentials(tx: Kysely<Tables>, connection: string): Promise<void> {
   await tx.deleteFrom('token').where('connection_id', '=', connection).execute();
   await tx.deleteFrom('oauth_client').where('connection_id', '=', connection).execute();
@@ -155,7 +162,10 @@ async function deleteGroupsBatch(tx: Kysely<Tables>, connection: string): Promis
   return removed.length;
 }
 
-/** Emails and references go with their identity. Whoever waits for an address of theirs is looked at again. */
+/**
+ * Foreign keys delete email keys and references with their identity. Identities that wait for a freed address become
+ * dirty.
+ */
 async function deleteIdentitiesBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
   const removed = await tx
     .deleteFrom('identity')

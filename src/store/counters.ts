@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 
 type CounterRow = Tables['tally'];
 
-/** Opens a connection's tallies at zero. */
+/** Creates a connection's counters with the value zero. */
 export async function createCounters(tx: Kysely<Tables>, connection: string): Promise<void> {
   const kinds: CounterRow['kind'][] = ['live', 'dead', 'group'];
   const rows = kinds.map((kind) => ({ connection_id: connection, kind, count: 0, active: 0, last: 0 }));
@@ -15,7 +15,7 @@ export async function createCounters(tx: Kysely<Tables>, connection: string): Pr
     .execute();
 }
 
-/** What is added to a tally; `places` are positions that are given away. */
+/** A change of a counter. `places` is the number of positions to assign. */
 interface Change {
   kind: CounterRow['kind'];
   count: number;
@@ -24,8 +24,8 @@ interface Change {
 }
 
 /**
- * Counts rows that came or, negative, went, in the transaction that adds or removes them; answers the last position that
- * was ever given away.
+ * Adds to a counter in the transaction that inserts or deletes the rows. Returns the last position that was assigned
+ * so far.
  */
 export async function addToCounter(
   tx: Kysely<Tables>,
@@ -52,7 +52,7 @@ const addToCount = compiledQuery(
       .returning('last'),
 );
 
-/** The exact numbers, without counting rows. */
+/** Returns the exact counts without counting rows. */
 export async function readCounter(
   db: Kysely<Tables>,
   connection: string,
@@ -71,27 +71,33 @@ const selectCounter = compiledQuery(
       .where('kind', '=', kind),
 );
 
-/** How many positions are counted together: an offset is found by whole blocks, then by steps within one. */
+/** How many positions one block counts. An offset is found by skipping whole blocks, then by steps within one. */
 export const POSITIONS_PER_BLOCK = 1024;
 
-/** Positions of those who came incomplete begin here, behind all others: no connection ever has so many. */
+/**
+ * The first position of users that were created incomplete. They come after all others: no connection ever has this
+ * many users.
+ */
 const INCOMPLETE = 2 ** 40;
 
-/** What an identity adds to the counts, at its place in the stable order. */
+/** An identity with the columns that counters depend on. */
 export interface CountedIdentity {
   position: number;
   live: 0 | 1;
   active: 0 | 1;
 }
 
-/** Whether a row is of the living, as it is counted. */
+/** 1 for a live row, 0 for a tombstone. */
 export function liveFlag({ deleted_at }: { deleted_at: number | null }): 0 | 1 {
   return deleted_at === null ? 1 : 0;
 }
 
 type NewIdentity = Omit<CountedIdentity, 'position'> & { incomplete: 0 | 1 };
 
-/** Gives new identities of a connection their places, in their order and for life, and counts them. */
+/**
+ * Assigns permanent positions to new identities, in their order, and counts them. Returns the identities with their
+ * positions.
+ */
 export async function assignPositions(
   tx: Kysely<Tables>,
   connection: string,
@@ -114,13 +120,16 @@ export async function assignPositions(
   return counted;
 }
 
-/** One identity before and after a change; without one of them it came or went. */
+/** An identity before and after a change. Without `before` it is new, without `now` it is deleted. */
 interface Move {
   before?: CountedIdentity;
   now?: CountedIdentity;
 }
 
-/** Counts anew those that live, die, are erased, or are switched on or off; in the transaction that does it. */
+/**
+ * Updates the counters for identities that were deleted, restored, activated or deactivated. Must run in the
+ * transaction of the change.
+ */
 export async function updateCounters(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
   const sum = (of: (one: CountedIdentity) => number) =>
     moves.reduce((total, { before, now }) => total + (now ? of(now) : 0) - (before ? of(before) : 0), 0);

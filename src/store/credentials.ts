@@ -12,31 +12,34 @@ import type { Database } from './database.ts';
 import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** A bearer token of an IdP as it is kept: not the token, of which only a hash is. Times are epoch milliseconds. */
+/** A bearer token of an IdP as listed. The database stores only a hash of the token. Times are epoch milliseconds. */
 export interface ScimToken {
   id: string;
-  /** What an admin calls it. */
+  /** Chosen by the admin. */
   name: string;
   connection: string;
   createdAt: number;
-  /** Undefined: it does not expire. */
+  /** Undefined for a token that does not expire. */
   expiresAt: number | undefined;
   revokedAt: number | undefined;
 }
 
-/** The bearer tokens; any number may be active for one connection, so that one can follow another without a gap. */
+/**
+ * Stores the bearer tokens of IdPs. A connection may have several active tokens, so that one replaces another
+ * without a gap.
+ */
 export interface ScimTokens {
-  /** Does nothing when the hash is known, be it revoked or expired: a token is never revived. */
+  /** Does nothing if the hash is stored already, even if that token is revoked or expired: a token is never revived. */
   create(token: Omit<ScimToken, 'revokedAt'> & { hash: string }): Promise<void>;
-  /** All there ever were, oldest first. */
+  /** All tokens, including revoked and expired ones, oldest first. */
   list(): Promise<ScimToken[]>;
-  /** False when there is no such token, or it was revoked before. */
+  /** False if the token does not exist or was revoked before. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** The token with this hash and the connection that it opens; undefined for an unknown, expired or revoked one. */
+  /** The token with this hash and its connection; undefined if the token is unknown, expired or revoked. */
   findActive(hash: string, now: number): Promise<Pick<ScimToken, 'id' | 'connection'> | undefined>;
 }
 
-/** The tokens in a database. */
+/** Returns the SCIM token store of a database. */
 export function scimTokens({ db }: Database): ScimTokens {
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
@@ -87,7 +90,7 @@ function toToken(row: Selectable<Tables['token']>): ScimToken {
   };
 }
 
-/** The travel service's API keys in the database. */
+/** Returns the store of the travel service's API keys. */
 export function apiKeys({ db, withRelaxedDurability }: Database): ApiKeys {
   return {
     add: async ({ id, hash, name, userId, createdAt }) => {
@@ -160,7 +163,7 @@ const apiKeyByHash = compiledQuery((db, { hash }: { hash: string }) =>
     .where('revoked_at', 'is', null),
 );
 
-/** The OAuth clients in a database. */
+/** Returns the OAuth client store of a database. */
 export function oauthClients({ db }: Database): OAuthClients {
   return {
     add: async ({ id, name, grant, proof, createdAt }) => {
@@ -226,7 +229,7 @@ function toOAuthClient(row: OAuthClientRow): OAuthClient {
   };
 }
 
-/** What a client opens, from its columns. */
+/** Reads the grant of an OAuth client from its columns. */
 export function toGrant({
   connection_id,
   user_id,
@@ -243,7 +246,10 @@ function toProof({ secret_hash, jwks, jwks_uri }: OAuthClientRow): Proof {
     : { kind: 'jwks', jwks: JSON.parse(jwks) as { keys: object[] } };
 }
 
-/** The access tokens in a database. One that a failure of power takes is asked for again. */
+/**
+ * Returns the access token store of a database. Writes are not synced at once: a client whose token is lost in a
+ * power failure requests another one.
+ */
 export function oauthAccessTokens({ db, withRelaxedDurability }: Database): AccessTokens {
   return {
     save: ({ hash, clientId, expiresAt }, now) =>
@@ -272,7 +278,10 @@ const accessTokenByHash = compiledQuery((db, { hash, now }: { hash: string; now:
     .where('client.revoked_at', 'is', null),
 );
 
-/** The used assertions in a database; kept before they are heeded, so that no failure lets one in twice. */
+/**
+ * Returns the store of used assertions. An assertion is stored durably before it is accepted, so that it cannot be
+ * used twice after a crash.
+ */
 export function usedAssertions({ db }: Database): UsedAssertions {
   return {
     useOnce: ({ clientId, key, expiresAt }, now) =>
@@ -288,15 +297,18 @@ export function usedAssertions({ db }: Database): UsedAssertions {
   };
 }
 
-/** What is known of a credential by its hash, be it good or not. */
+/** A credential that was found by its hash, whether it is valid or not. */
 export interface CredentialState {
-  /** Kind and id, as the log has it: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. */
+  /** Kind and id as in the log: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. */
   credential: string;
   opens: 'scim' | 'travel';
   state: 'active' | 'expired' | 'revoked';
 }
 
-/** Finds out why a credential opens nothing; for those that were refused alone, as it asks for each kind. */
+/**
+ * Returns a function that finds a credential by its hash and tells whether it is active, expired or revoked. Called
+ * for refused credentials only, since it queries three tables.
+ */
 export function credentialStateLookup({
   db,
 }: Database): (hash: string, now: number) => Promise<CredentialState | undefined> {

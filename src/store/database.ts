@@ -18,36 +18,38 @@ import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
-/** The database and the few things that differ between its dialects. */
+/** An open database, with the operations that differ between SQLite and other databases. */
 export interface Database {
   db: Kysely<Tables>;
   /**
-   * Does work on one connection, for notes of our own that can be made again: what it commits survives the end of the
-   * process at once, and a failure of power only from the next other commit on. Waiting for the disk is most of a write.
+   * Runs work on one connection whose commits do not wait for the disk. Such a commit survives a crash of the
+   * process at once, but a power failure only after the next synced commit. For records that can be created again:
+   * waiting for the disk is most of the cost of a write.
    */
   withRelaxedDurability<T>(db: Kysely<Tables>, work: (relaxed: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** True for a unique violation, of whatever constraint. */
+  /** True for a violation of any unique constraint. */
   isDuplicate(error: unknown): boolean;
-  /** Calls the listener with every fault of the disk, which the caller of the database gets as well. */
+  /** Calls the listener with every disk fault. The caller of the failing query gets the same error. */
   onUnavailable(listener: (error: StoreUnavailable) => void): void;
-  /** Commits a write that means nothing; rejects while the database cannot be written. */
+  /** Commits a meaningless write. Rejects while the database cannot be written. */
   probeWrite(): Promise<void>;
   /**
-   * Writes all that is in the write-ahead log into the database file and empties the log, so that no older page is left in it;
-   * false while somebody still reads from the log.
+   * Copies the write-ahead log into the database file and truncates the log, so that no deleted page stays in it.
+   * Returns false while a reader still uses the log.
    */
   emptyLog(): Promise<boolean>;
-  /** Answers when the database can be read; rejects otherwise. */
+  /** Resolves if the database can be read; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What serves as JSON and as a 64-bit integer in the embedded database. */
+/** The SQLite column types for JSON and for a 64-bit integer. */
 const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
 
 /**
- * Opens the embedded database in `directory`, which is made when missing, and migrates it. With `exclusive` a second
- * process that asks for the same is refused with a clear message, as long as this one lives.
+ * Opens the embedded database in `directory` and migrates it. Creates the directory if it is missing. With
+ * `exclusive`, every further process that opens the directory exclusively gets DatabaseInUse for as long as this one
+ * runs.
  */
 export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -85,28 +87,37 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   }
 }
 
-/** Whether a folder has a database already: looking for one makes none. */
+/** True if the directory contains a database. Does not create one. */
 export function hasDatabase(directory: string): boolean {
   return existsSync(join(directory, DATABASE));
 }
 
 const DATABASE = 'jetbridge.db';
 const LOCK = 'jetbridge.lock';
-/** More than the write of a user, in bytes: a small write may find a place on a disk that takes nothing else. */
+/**
+ * Size of the probe write in bytes, larger than the write of a user: a full disk may still have room for a smaller
+ * write.
+ */
 const PROBE_BYTES = 131_072;
 
-/** Makes a file that only its owner reads, as it tells who travels where; what SQLite puts beside it gets the same mode. */
+/**
+ * Creates a file that only its owner can read, since the database holds personal data. SQLite gives its side files
+ * the same mode.
+ */
 function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** A commit that is not synchronised is in the log of the database all the same, and that is read after a crash. */
+/**
+ * A commit that is not synced is in SQLite's log file nevertheless, and is read from there after a crash of the
+ * process.
+ */
 function runWithRelaxedDurability<T>(
   sqlite: Sqlite,
   db: Kysely<Tables>,
   work: (relaxed: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
-  // There is one connection, and while it is held nobody else writes.
+  // SQLite has one connection. While this call holds it, no other write runs.
   return db.connection().execute(async (one) => {
     sqlite.exec('pragma synchronous = normal');
     try {
@@ -141,7 +152,10 @@ async function openMigrated(
   }
 }
 
-/** An exclusive transaction on a file of its own: the operating system ends it with the process, so it cannot go stale. */
+/**
+ * Holds an exclusive transaction on a separate lock file. The operating system releases it when the process ends, so
+ * that the lock cannot become stale.
+ */
 async function lockDirectory(directory: string): Promise<() => void> {
   const file = await openSqlite(join(directory, LOCK));
   try {
@@ -153,7 +167,10 @@ async function lockDirectory(directory: string): Promise<() => void> {
   return () => file.close();
 }
 
-/** Whether another process serves from the directory now. Asked rarely: a server that starts at that very moment is refused. */
+/**
+ * True if another process has locked the directory. Takes the lock for a moment itself, so a server that starts in
+ * this moment is refused: call it rarely.
+ */
 export async function isDirectoryInUse(directory: string): Promise<boolean> {
   try {
     const release = await lockDirectory(directory);
@@ -165,7 +182,7 @@ export async function isDirectoryInUse(directory: string): Promise<boolean> {
   }
 }
 
-/** Another process serves from the same directory. */
+/** Thrown if another process has locked the data directory. */
 export class DatabaseInUse extends Error {
   constructor(directory: string, options?: ErrorOptions) {
     super(
@@ -182,7 +199,10 @@ async function migrate(db: Kysely<Tables>): Promise<void> {
   if (error) throw error;
 }
 
-/** Transactions take the write lock at once: one that starts by reading cannot fail with "busy" when it comes to write. */
+/**
+ * Begins each transaction with the write lock. Otherwise a transaction that reads first may fail with SQLITE_BUSY at
+ * its first write.
+ */
 class ImmediateSqliteDialect extends SqliteDialect {
   readonly #config: ConstructorParameters<typeof SqliteDialect>[0];
 
@@ -200,7 +220,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
   }
 }
 
-/** SQLite changes tables in transactions, too: told so, a migration is made wholly or not at all, whenever the process dies. */
+/** SQLite supports DDL in transactions. With this flag, Kysely applies each migration completely or not at all. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -212,7 +232,10 @@ class ImmediateSqliteDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** SQLite rolls back by itself when the disk is full; what the caller must learn is that, not that nothing is left to undo. */
+  /**
+   * SQLite rolls back by itself when the disk is full. The caller must get that error, and not the one that no
+   * transaction is active.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     try {
       await super.rollbackTransaction(connection);
@@ -222,7 +245,7 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-/** The faults that pass when the disk is mended, by SQLite's message, and what each means. */
+/** Disk faults that end when the disk is repaired: the message of SQLite, and the reason shown to the operator. */
 const diskFaults: [message: string, reason: string][] = [
   ['database or disk is full', 'the disk is full'],
   ['disk I/O error', 'the disk is full, a limit on the size of files is reached, or the disk fails'],
@@ -236,12 +259,12 @@ function toUnavailable(error: unknown): StoreUnavailable | undefined {
   return fault && new StoreUnavailable(fault[1], { cause: error });
 }
 
-/** By the message: SQLite's drop-in leaves the error code out of some errors. */
+/** Compares the message, since some errors of `@photostructure/sqlite` have no error code. */
 function hasMessage(error: unknown, text: string): boolean {
   return types.isNativeError(error) && error.message.includes(text);
 }
 
-/** The part of the `node:sqlite` interface that is used; `@photostructure/sqlite` has the same. */
+/** The part of the `node:sqlite` interface in use; `@photostructure/sqlite` has the same. */
 interface DatabaseSync {
   exec(sql: string): void;
   prepare(sql: string): StatementSync;
@@ -255,22 +278,25 @@ interface StatementSync {
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
 }
 
-/** The error to throw in place of one of SQLite's. */
+/** Returns the error to throw in place of an error of SQLite. */
 type ErrorTranslator = (error: unknown) => unknown;
 
-/** How many prepared statements are kept of each generation; a bound, as the text of a query grows with its `in` lists. */
+/**
+ * Prepared statements per generation. The cache needs a bound, because `in` lists of different lengths are different
+ * statements.
+ */
 const STATEMENTS_PER_GENERATION = 200;
 
 /**
- * Opens an SQLite file in the shape Kysely's dialect wants: Node's own module from 22.13 on, else the drop-in whose
- * binaries are inside its package. Prepared statements are kept, which halves the cost of a look-up.
+ * Opens an SQLite file in the form that Kysely's dialect expects. Uses `node:sqlite` from Node 22.13 on, before that
+ * `@photostructure/sqlite`. Caches prepared statements, which halves the cost of a lookup.
  */
 export async function openSqlite(
   file: string,
   translate: ErrorTranslator = (error) => error,
 ): Promise<SqliteDatabase & { exec(sql: string): void }> {
   const database = await openFile(file);
-  // Those asked since the last change of generations, and those before: rare queries never push out the frequent ones.
+  // Two generations: when `young` is full, it becomes `old`. Rare queries therefore never evict frequent ones.
   let young = new Map<string, SqliteStatement>();
   let old = new Map<string, SqliteStatement>();
   const keep = (sql: string) => {
@@ -293,7 +319,7 @@ export async function openSqlite(
 async function openFile(file: string): Promise<DatabaseSync> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const builtIn = major > 22 || (major === 22 && minor >= 13);
-  // A variable, so that Node 20, whose types lack the module, compiles the import.
+  // The name is a variable, because the types of Node 20 do not contain this module.
   const name: string = builtIn ? 'node:sqlite' : '@photostructure/sqlite';
   const module = (await import(name)) as { DatabaseSync: new (path: string) => DatabaseSync };
   return new module.DatabaseSync(file);

@@ -4,10 +4,10 @@ import { liveFlag, updateCounters } from './counters.ts';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** Which unclaimed identities are meant. */
+/** Selects the unclaimed identities to delete. */
 type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
 
-/** Removes unclaimed identities with all that hangs on them, and answers how many there were. */
+/** Deletes unclaimed identities with their memberships and counters. Returns how many there were. */
 export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityCondition): Promise<number> {
   const erased = await tx
     .deleteFrom('identity')
@@ -28,8 +28,8 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
 }
 
 /**
- * Removes the unclaimed identities of a traveler who gets a claimed one: a traveler has one link in an account, and is
- * shown by no other connection (docs/architecture.md, Connections). `keep` is the identity itself.
+ * Deletes the unclaimed identities of a traveler that is about to be linked to the identity `keep`: a traveler has
+ * one link in an account, and no other connection lists it (docs/architecture.md, Connections).
  */
 export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
@@ -46,9 +46,9 @@ export async function deleteUnclaimedOf(
 }
 
 /**
- * Removes users and groups that are gone from the groups that contain them, and raises the version of each of those, as
- * its members have changed. `at` is its new `lastModified`; without it, because no request caused the change but a
- * traveler that is gone, `lastModified` stays.
+ * Removes deleted users and groups from the groups that contain them, and raises the version of those groups. `at`
+ * is the groups' new `lastModified`. Without it `lastModified` stays, because the traveler disappeared and no
+ * request caused the change.
  */
 export async function removeFromGroups(
   tx: Kysely<Tables>,
@@ -78,7 +78,7 @@ export async function removeFromGroups(
   }
 }
 
-/** The end of what is kept for a limited time, in a database. */
+/** Returns the store operation that deletes expired tombstones. */
 export function retention({ db }: { db: Kysely<Tables> }): Retention {
   return {
     expireTombstones: (connection, { before, now, limit }) =>
@@ -88,7 +88,7 @@ export function retention({ db }: { db: Kysely<Tables> }): Retention {
 
 type ExpiryBounds = Parameters<Retention['expireTombstones']>[1];
 
-/** A tombstone with work left to do, or that a reconciler holds, stays. */
+/** Tombstones that are dirty, leased or waiting for a late create are not deleted. */
 async function expireTombstones(
   tx: Kysely<Tables>,
   connection: string,
@@ -133,7 +133,7 @@ async function expireTombstones(
   return expired.length;
 }
 
-/** Makes those dirty who wait for one of these addresses, by key. */
+/** Marks the identities dirty that wait for one of these addresses. The addresses are given by search key. */
 export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx

@@ -11,7 +11,10 @@ import type { Database } from './database.ts';
 import { compiledQuery, parseJson, toJson } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** The queues in a database. What an attempt made is a note: if a failure of power takes it, the event is sent again. */
+/**
+ * Returns the delivery queues of webhooks. Leases and outcomes are not synced to disk at once: if a power failure
+ * loses an outcome, the event is delivered again.
+ */
 export function deliveryQueue({ db, withRelaxedDurability }: Database): DeliveryQueue {
   return {
     dueWebhooks: (query) => findDueWebhooks(db, query),
@@ -32,7 +35,7 @@ export function deliveryQueue({ db, withRelaxedDurability }: Database): Delivery
   };
 }
 
-/** The most that were asked for and are tried at once when a webhook was mended. */
+/** Limit on the redeliveries that become due at once when a webhook is changed. */
 const MAX_REDELIVERIES_MADE_DUE = 100;
 
 type QueueExpression = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
@@ -50,7 +53,7 @@ async function findDueWebhooks(db: Kysely<Tables>, { now, failing, limit }: DueQ
         queue.exists(selectDueRedeliveries(queue, now).select('id')),
       ]),
     )
-    // Who was served last comes last, and who never was comes first.
+    // Webhooks that were never served come first; then the least recently served.
     .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)))
     .limit(limit)
     .execute();
@@ -125,7 +128,10 @@ async function releaseQueueLease(
   await held.execute();
 }
 
-/** A webhook that is enabled is found by what it selects: asked in the transaction, so that nothing of a new beginning is lost. */
+/**
+ * An enabled webhook has index rows for the event kinds that it selects. Must run in the transaction that cancels,
+ * or deliveries of a webhook enabled in between would be lost.
+ */
 async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean> {
   const found = await tx
     .selectFrom('travel_index')
@@ -138,7 +144,7 @@ async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean
   return found !== undefined;
 }
 
-/** Only the first in order waits for its time, and what was asked for. */
+/** Only the first delivery in order and the redeliveries have their own due time; all others wait for the first. */
 async function makeDueNow(tx: Kysely<Tables>, webhookId: string, now: number): Promise<void> {
   for (const redelivery of [0, 1]) {
     await tx
@@ -178,7 +184,10 @@ async function cancelPending(tx: Kysely<Tables>, webhookId: string, limit: numbe
   return rows.length;
 }
 
-/** Keeps what an attempt made of a delivery, as far as the lease is still held. */
+/**
+ * Saves the outcome of a delivery attempt if the lease is still held. Returns since when all attempts at the webhook
+ * fail, or `lost`.
+ */
 export async function saveDeliveryOutcome(
   tx: Kysely<Tables>,
   { webhookId, token, until }: DeliveryLease,
@@ -198,7 +207,7 @@ export async function saveDeliveryOutcome(
     .where('id', '=', id)
     .executeTakeFirst();
   const status = statusAfter(found?.status, outcome);
-  // Gone: it became too old while it was under way.
+  // The delivery is missing if it expired during the attempt.
   if (found) await updateDelivery(tx, { webhookId, id, from: found.status, to: status }, outcome);
   const failingSince =
     status === outcome.status ? failingAfter(queue.failing_since, outcome) : queue.failing_since;
@@ -206,7 +215,7 @@ export async function saveDeliveryOutcome(
   return { failingSince: failingSince ?? undefined };
 }
 
-/** What was canceled while it was under way is not tried again, but if it arrived, it arrived. */
+/** A delivery that was canceled during the attempt stays canceled, unless the attempt succeeded. */
 function statusAfter(found: string | undefined, { status }: DeliveryOutcome): string {
   return found === undefined || found === 'pending' || status === 'succeeded' ? status : found;
 }
@@ -232,7 +241,10 @@ function failingAfter(since: number | null, { status, attempts }: DeliveryOutcom
   return status === 'succeeded' ? null : (since ?? attempts.at(-1)?.at ?? null);
 }
 
-/** Since when all attempts fail; null: the last one did not, or none was made since. */
+/**
+ * Sets the time since which all attempts fail. Null if the last attempt succeeded, or if the webhook was changed
+ * since.
+ */
 export async function setFailingSince(
   tx: Kysely<Tables>,
   webhookId: string,
@@ -245,7 +257,7 @@ export async function setFailingSince(
     .execute();
 }
 
-/** Counts deliveries of a webhook up or down; the first of all makes its queue. */
+/** Adds to the counters of a webhook's queue, by status. Creates the queue with the first delivery. */
 export async function countDeliveries(
   tx: Kysely<Tables>,
   webhookId: string,
@@ -254,7 +266,10 @@ export async function countDeliveries(
   await addToCounts(tx, { webhookId, pending, succeeded, failed, canceled });
 }
 
-/** Taken before anything of a queue is changed: whoever else changes it waits here, and nobody counts what another has counted. */
+/**
+ * Locks the row of a queue until the end of the transaction. Must run before any change to the queue's deliveries,
+ * so that two transactions never count the same delivery.
+ */
 export async function lockQueue(tx: Kysely<Tables>, webhookId: string): Promise<void> {
   await tx
     .updateTable('travel_delivery_queue')

@@ -12,19 +12,25 @@ import {
 import { join } from 'node:path';
 import { types } from 'node:util';
 
-/** Encrypts what must be read back. `place` says where a text is kept: what is copied to another place cannot be opened there. */
+/**
+ * Encrypts secrets that must be read back. `place` names the record that holds the ciphertext: a ciphertext copied
+ * to another record cannot be decrypted there.
+ */
 export interface Encryption {
   encrypt(text: string, place: string): string;
-  /** Undefined: it was sealed with another key or for another place, or it is damaged. */
+  /** Returns undefined if the text was encrypted with another key or for another place, or if it is damaged. */
   decrypt(sealed: string, place: string): string | undefined;
 }
 
 const CIPHER = 'aes-256-gcm';
-/** The nonce and the tag that NIST SP 800-38D §8.2.2 and §5.2.1.2 recommend for random nonces. */
+/** The nonce and tag lengths that NIST SP 800-38D §8.2.2 and §5.2.1.2 recommend for random nonces. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals by AES-256-GCM with a key of 32 bytes. What is sealed names its key, so that a change of keys is recognised. */
+/**
+ * Encrypts by AES-256-GCM with a key of 32 bytes. A ciphertext begins with the id of its key, so that a change of
+ * keys is detected.
+ */
 export function encryption(key: Uint8Array): Encryption {
   const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   const prefix = `1.${keyId}.`;
@@ -48,7 +54,7 @@ export function encryption(key: Uint8Array): Encryption {
         const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch {
-        // "final" throws when the tag does not match, and tells nothing more.
+        // `final` throws if the tag does not match, without further details.
         return undefined;
       }
     },
@@ -57,7 +63,7 @@ export function encryption(key: Uint8Array): Encryption {
 
 const KEY_BYTES = 32;
 
-/** The 32 bytes that a text stands for, in hexadecimal or base64; undefined when it stands for anything else. */
+/** Parses a key of 32 bytes in hexadecimal or base64. Returns undefined for anything else. */
 export function parseEncryptionKey(text: string): Buffer | undefined {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
@@ -66,7 +72,10 @@ export function parseEncryptionKey(text: string): Buffer | undefined {
   return key.length === KEY_BYTES ? key : undefined;
 }
 
-/** The key in a file of the data folder that only its owner can read; made when there is none. */
+/**
+ * Reads the encryption key from the data directory. Creates the key file if it is missing; only its owner can read
+ * it.
+ */
 export function readOrCreateKeyFile(directory: string): Buffer {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, 'jetbridge.key');
@@ -85,7 +94,10 @@ function readFileIfExists(file: string): string | undefined {
   }
 }
 
-/** It is there wholly or not at all, whenever the process dies; if another one was faster, its key counts. */
+/**
+ * Writes a temporary file and links it, so that the key file is never incomplete. If another process created the
+ * file first, that key is used.
+ */
 function createKeyFile(file: string): string {
   const draft = `${file}.${process.pid}`;
   const descriptor = openSync(draft, 'w', 0o600);

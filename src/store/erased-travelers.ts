@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** Those of these travelers of a travel account whose person was erased. */
+/** Returns those of these travelers of a travel account whose person was erased. */
 export async function findErasedTravelers(
   db: Kysely<Tables>,
   account: string,
@@ -23,7 +23,7 @@ export async function findErasedTravelers(
   return erased;
 }
 
-/** Notes that the person of a traveler was erased. */
+/** Records that the person of a traveler was erased. */
 export async function recordErasedTraveler(
   db: Kysely<Tables>,
   { account, travelId, now }: { account: string; travelId: string; now: number },
@@ -35,7 +35,7 @@ export async function recordErasedTraveler(
     .execute();
 }
 
-/** Takes the note back: the person of these travelers was not erased. */
+/** Deletes the record that the persons of these travelers were erased. */
 export async function deleteErasedTravelers(
   db: Kysely<Tables>,
   account: string,
@@ -50,7 +50,7 @@ export async function deleteErasedTravelers(
       .execute();
 }
 
-/** An id may be an address, so it is not kept itself. */
+/** Only the hash is stored, because a travel id may be an email address. */
 function hashOf(account: string, travelId: string): string {
   return createHash('sha256').update(`${account}\n${travelId}`).digest('hex');
 }

@@ -8,13 +8,13 @@ interface GroupKey {
   id: string;
 }
 
-/** How many rows are read at a stretch; a few milliseconds of work. */
+/** Members per query; a few milliseconds of work. */
 const PAGE_SIZE = 1000;
 
-/** A group of more members is not read at once, lest many readers of large groups fill the memory. */
+/** Larger groups are streamed, so that many readers of large groups do not exhaust the memory. */
 const MAX_IN_MEMORY = 5 * PAGE_SIZE;
 
-/** The members of a group in their order; of a large group in pieces that are read while they are asked for. */
+/** Reads the members of a group in their order. A large group is returned as pages that are read on demand. */
 export async function readMembers(
   db: Kysely<Tables>,
   group: GroupKey,
@@ -43,7 +43,7 @@ async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGener
   }
 }
 
-/** The members of a group in their order; of a large group in pieces, between which others may change it. */
+/** Reads all members of a group in their order, page by page. Others may change the group between two pages. */
 export async function readAllMembers(
   db: Kysely<Tables>,
   group: GroupKey,
@@ -58,7 +58,7 @@ export async function readAllMembers(
   return members;
 }
 
-/** The members as they are kept, for a caller that prevents or notices changes meanwhile. */
+/** Reads the members as stored, without resolving their ids. The caller prevents or detects concurrent changes. */
 export async function readStoredMembers(db: Kysely<Tables>, group: GroupKey): Promise<Member[]> {
   const members: Member[] = [];
   await readPages(async (after) => {
@@ -69,7 +69,7 @@ export async function readStoredMembers(db: Kysely<Tables>, group: GroupKey): Pr
   return members;
 }
 
-/** Reads piece after piece, each from the position where the one before ended. */
+/** Reads page after page until the last one, and pauses in between. */
 async function readPages(
   read: (after: number) => Promise<{ position: number }[]>,
   pause: () => Promise<void> = yieldToEventLoop,
@@ -84,9 +84,9 @@ async function readPages(
 }
 
 /**
- * The members of those of these groups that have no more than a piece, with the version that they belong to: one
- * statement, so that both are of one moment. It reads no more rows than those of one group that is read at once; groups
- * that do not fit are left out.
+ * Reads the members of several small groups, each with the version of the group. One statement, so that members and
+ * version are from the same snapshot. Leaves out groups with more than one page of members, and those that would
+ * exceed `MAX_IN_MEMORY` in total.
  */
 export async function readSmallGroups(
   db: Kysely<Tables>,
@@ -99,7 +99,7 @@ export async function readSmallGroups(
   for (const { groupId, version, value, display, type, names } of rows) {
     const group = found.get(groupId) ?? { version, members: [] };
     if (group.members.length === 0) found.set(groupId, group);
-    // A group without members has a row without one.
+    // A group without members has one row with null for the member.
     if (value !== null) group.members.push(toResolvedMember({ value, display, type, names }));
   }
   const last = rows.at(-1);
@@ -139,7 +139,7 @@ function selectSmallGroups(db: Kysely<Tables>, connection: string, ids: string[]
     .limit(MAX_IN_MEMORY + 1);
 }
 
-/** What the id of a member names: a live user, a group or neither. */
+/** The type of the resource that the id of a member names: a live user, a group, or null. */
 const namedResourceType = sql<'User' | 'Group' | null>`case
   when exists (select 1 from identity as own where own.connection_id = member.connection_id
     and own.id = member.value and own.deleted_at is null) then 'User'
@@ -159,7 +159,7 @@ const selectStoredPage = compiledQuery((db, { connection, id, after }: MemberPag
     .limit(PAGE_SIZE),
 );
 
-/** With what the id of each member names. */
+/** Like `selectStoredPage`, with the type of the resource that each id names. */
 const selectResolvedPage = compiledQuery((db, { connection, id, after }: MemberPageQuery) =>
   db
     .selectFrom('group_member as member')
@@ -175,7 +175,7 @@ function toResolvedMember(row: MemberRow & { names: ResolvedMember['names'] | nu
   return withTexts({ value: row.value, names: row.names ?? undefined }, row);
 }
 
-/** The member that a row holds. */
+/** Converts a database row to a member. */
 export function toMember(row: MemberRow): Member {
   return withTexts({ value: row.value }, row);
 }

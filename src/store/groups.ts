@@ -18,7 +18,7 @@ import { batches, compiledQuery, inTransaction, parseJson, toJson } from './quer
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
-/** The groups in a database. */
+/** Returns the store of groups. */
 export function groups(database: Database): Groups {
   const { db } = database;
   return {
@@ -61,7 +61,7 @@ const selectGroupById = compiledQuery((db, { connection, id }: { connection: str
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
 
-/** In two steps, as many users share few groups: each group is read once, and stands for all its members on a page. */
+/** Two queries, because many users on a page share few groups: each group is read and parsed once. */
 async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
   const memberships: { user: string; group: string }[] = [];
   for (const batch of batches(userIds)) {
@@ -92,7 +92,7 @@ async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: str
   return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
 }
 
-/** A group as its members tell of it, and where it stands among all. */
+/** A group as users refer to it, with its position in the stable order. */
 interface PositionedGroup {
   position: number;
   group: { value: string; display: string };
@@ -102,7 +102,7 @@ function sortByPosition(places: PositionedGroup[]): PositionedGroup['group'][] {
   return places.sort((left, right) => left.position - right.position).map(({ group }) => group);
 }
 
-/** The same for one user, asked with every read, at once. */
+/** One query for one user, which every read of a user needs. */
 const selectGroupsOfUser = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
   db
     .selectFrom('group_member')
@@ -134,7 +134,7 @@ function displayNameOf(attributes: string): string {
 type GroupChange = Parameters<Groups['change']>[2];
 type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
 
-/** Keeps a new group with its members. */
+/** Inserts a group with its members. Returns `duplicate` if the displayName is taken. */
 export async function insertGroup(
   { db, isDuplicate }: Database,
   group: Group,
@@ -165,7 +165,10 @@ export async function insertGroup(
   }
 }
 
-/** Changes a group, or removes it, at the expected version only; what changes nothing is not written. */
+/**
+ * Changes or deletes a group if it is still at the expected version. Writes nothing if the change makes no
+ * difference.
+ */
 export async function changeGroup(
   { db, isDuplicate }: Database,
   group: Group,
@@ -197,8 +200,8 @@ export async function changeGroup(
 }
 
 /**
- * Reads the members that a replacement begins with, before the transaction: they may be many, and meanwhile others use
- * the database. They are as they were at the expected version if the group is still at that version in the transaction.
+ * Reads the current members before a replacement, outside of the transaction: there may be many, and other writers
+ * must not wait for it. If the group is still at the expected version inside the transaction, so are its members.
  */
 async function readMembersToCompare(
   db: Kysely<Tables>,

@@ -13,7 +13,7 @@ type HoldQuery = Omit<Parameters<Holds['findHeldPeople']>[0], 'limit'>;
 
 const PAGE = 500;
 
-/** The holds in a database. */
+/** Returns the store of holds and of admins' decisions about them. */
 export function holds(database: Database): Holds {
   const { db } = database;
   return {
@@ -41,7 +41,7 @@ export function holds(database: Database): Holds {
   };
 }
 
-/** Two ranges, which an index answers; people who are dirty stand in another index. */
+/** Two ranges, which an index answers. Dirty identities are in another index and need a third query. */
 async function isAnyTranslatedOtherwise(
   db: Kysely<Tables>,
   connection: string,
@@ -66,7 +66,7 @@ async function isAnyTranslatedOtherwise(
   return false;
 }
 
-/** The rows of held people, decided about or not. */
+/** Selects held people, including those with a decision. */
 function selectHeld(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
   const all = db
     .selectFrom('identity')
@@ -76,7 +76,10 @@ function selectHeld(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
 }
 
-/** Somebody whose departure was held and who is active again waits for nothing, though the reconciler has not said so yet. */
+/**
+ * A person whose deactivation was held and who is active again waits for nothing, even before the reconciler has
+ * run.
+ */
 function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   const isDeparture = row.or([
     row('hold_cause', '=', 'safetyValve'),
@@ -85,7 +88,10 @@ function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   return row.and([isDeparture, row('active', '=', 1), row('deleted_at', 'is', null)]);
 }
 
-/** Those that may wait for an admin; who is held because of rules that were discarded waits for other rules. */
+/**
+ * Selects people who may need a decision. After an admin has discarded a change of rules, the people held by it need
+ * none.
+ */
 function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
   return selectHeld(db, query).where((row) =>
     row.or([
@@ -109,7 +115,7 @@ interface DecisionColumns {
   hold_cause: string | null;
 }
 
-/** Whether an admin's answer is about what the person waits for now: a later write of the IdP is a new question. */
+/** True if the admin's decision is about the current hold. A later write of the IdP makes the decision void. */
 function isDecided({ version, decision, hold_cause }: DecisionColumns): boolean {
   if (decision === '') return false;
   const { cause, version: about } = parseJson<{ cause: string; version: number }>(decision);
@@ -152,7 +158,7 @@ function toHeldPerson(row: HeldRow): HeldPerson {
   };
 }
 
-/** Those without any decision are counted by the database; the few with one are looked at. */
+/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
 async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
   const undecided = await selectUndecided(db, {})
     .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
@@ -167,7 +173,7 @@ async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
   const again = decided.filter((row) => !isDecided(row)).map((row) => ({ ...row, count: 1 }));
   const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
   const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
-  // People who are held because of the rules are among those whom the change of rules counts.
+  // The number of people of a change of rules includes those who are held because of it.
   const others = [...undecided, ...again].filter(
     ({ connection_id, hold_cause }) =>
       hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
@@ -222,7 +228,7 @@ async function saveDecision(
   return Math.max(change.people, decided, await markAllStaleDirty(database, change, now));
 }
 
-/** The people in batches, each in one transaction; those who are not held any more are left alone. */
+/** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
 async function decidePeople(
   db: Kysely<Tables>,
   { connection, answer, now }: DecisionRequest,
@@ -254,7 +260,7 @@ async function decidePeople(
   return decided;
 }
 
-/** Answers the change of rules that waits, or was discarded before, and tells which it was. */
+/** Saves a decision about the change of rules that waits for one, or that was discarded before. Returns the change. */
 async function decideRulesChange(
   db: Kysely<Tables>,
   { connection, answer }: DecisionRequest,
@@ -268,7 +274,7 @@ async function decideRulesChange(
     .executeTakeFirst();
 }
 
-/** In batches, so that nobody waits long for the database. */
+/** In batches, so that other writers do not wait long for the database. */
 async function markAllStaleDirty(
   database: Database,
   { connection_id, version }: Tables['rules_change'],

@@ -25,7 +25,7 @@ import { compiledQuery, inTransaction } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
-/** The identities in a database. */
+/** Returns the store of identities. */
 export function identities(database: Database): Identities {
   const { db } = database;
   return {
@@ -83,7 +83,7 @@ async function findIdentities(
   return rows.map(toIdentity);
 }
 
-/** How a value is spelled in the column that it is looked for in. */
+/** Converts a value to the form in which its column stores it. */
 const toSearchKey: Record<IdentityMatch['by'], (value: string) => string> = {
   id: String,
   travelId: String,
@@ -125,7 +125,7 @@ function selectNewestFirst(db: Kysely<Tables>, connection: string) {
     .orderBy('id', 'desc');
 }
 
-/** Nobody waits for it as for a request: its steps are short, and it takes no turn. */
+/** No request waits for this page, and its steps are short, so that it needs no pauses. */
 async function readIdentityPage(
   db: Kysely<Tables>,
   connection: string,
@@ -156,7 +156,7 @@ async function findHolder(
   return toFirstIdentity(await selectByTravelerEmail(db, { account, key }));
 }
 
-/** Nobody sensible gives one address to more people. */
+/** Limit on the identities that wait for the same address; more than any real case has. */
 const MAX_WAITERS = 100;
 
 const selectWaiters = compiledQuery((db, { account, key }: AccountKey) =>
@@ -175,7 +175,7 @@ const selectActiveWaiter = compiledQuery((db, { account, key, except }: AccountK
     .where('account', '=', account)
     .where('waiting_for', '=', key)
     .where('id', '<>', except)
-    // Someone who is not to travel needs no address at once.
+    // Inactive people do not need the address now.
     .where('active', '=', sql.lit(1))
     .where('deleted_at', 'is', null)
     .limit(sql.lit(1)),
@@ -206,7 +206,7 @@ function selectClaimed(db: Kysely<Tables>, account: string) {
     .where('claimed', '=', sql.lit(1));
 }
 
-/** The living before tombstones, the newest first. */
+/** Live identities come before tombstones, and newer ones before older ones. */
 function selectLinked(db: Kysely<Tables>, account: string) {
   return selectClaimed(db, account)
     .where('travel_id', 'is not', null)
@@ -215,7 +215,10 @@ function selectLinked(db: Kysely<Tables>, account: string) {
     .limit(sql.lit(1));
 }
 
-/** Makes the changes in their order, all or none. */
+/**
+ * Applies changes in order, all of them or none. `stale`: an identity has changed since it was read; `duplicate`:
+ * another live identity has the userName.
+ */
 export async function commitChanges(
   { db, isDuplicate }: Database,
   connection: string,
@@ -230,12 +233,13 @@ export async function commitChanges(
     });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // A traveler that another identity was linked to meanwhile is no matter of names: the caller decides anew.
+    // The violated index may be the one on travelers: another identity was linked meanwhile, and the caller reads
+    // again.
     return (await isNameTaken(db, connection, changes)) ? 'duplicate' : 'stale';
   }
 }
 
-/** False when what the change rests on has moved. */
+/** Returns false if the identity has changed since it was read. */
 async function applyChange(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
   switch (change.kind) {
     case 'insert':
@@ -259,7 +263,10 @@ async function applyChange(tx: Kysely<Tables>, connection: string, change: Ident
   }
 }
 
-/** Whether a traveler of the account got the address that an identity reserves, since that was found to be free. */
+/**
+ * True if a traveler of the account has got the address that a new identity reserves, since the address was found to
+ * be free.
+ */
 async function isReservedEmailTaken(
   tx: Kysely<Tables>,
   connection: string,
@@ -282,7 +289,7 @@ const selectEmailHolder = compiledQuery((db, { connection, key }: { connection: 
     .limit(sql.lit(1)),
 );
 
-/** Whether a live identity other than those being changed has one of their userNames. */
+/** True if a live identity other than the changed ones has one of their userNames. */
 async function isNameTaken(
   db: Kysely<Tables>,
   connection: string,

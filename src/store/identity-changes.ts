@@ -15,7 +15,7 @@ import { batches, compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
-/** Keeps a new identity; a traveler that it comes with is shown as unclaimed no more. */
+/** Inserts an identity. If it is linked to a traveler, deletes the unclaimed identities of that traveler. */
 export async function insertIdentity(tx: Kysely<Tables>, identity: Identity): Promise<void> {
   const { connection, id, claimed, travelId } = identity;
   const [owner] = (await selectAccount(tx, { connection })).rows;
@@ -38,7 +38,7 @@ const insertIdentityRow = compiledQuery((db, blanks: IdentityTable) =>
   db.insertInto('identity').values(pick(blanks, identityColumnNames)),
 );
 
-/** Writes the IdP's side at the expected version; false when that has moved. */
+/** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
 export async function updateIdentity(
   tx: Kysely<Tables>,
   identity: Identity,
@@ -69,7 +69,7 @@ export async function updateIdentity(
   return true;
 }
 
-/** The IdP's side of an identity; the reconciler's is left alone, as it may be at work on it. */
+/** The columns that the IdP's writes change. The others belong to the reconciler, which may be running. */
 function writtenColumns(identity: Identity) {
   return {
     ...desiredColumns(identity.desired),
@@ -99,7 +99,10 @@ const selectAtVersion = compiledQuery((db, { connection, id, expected }: Identit
     .where('version', '=', expected),
 );
 
-/** An import that began before the write does not miss the traveler, so the write counts as seeing it. */
+/**
+ * A write counts as seen by an import: the traveler may be newer than the page that an import running now would list
+ * it on.
+ */
 function writeTime({ writtenAt, lastModified }: Identity): number {
   return writtenAt ?? lastModified;
 }
@@ -123,7 +126,7 @@ const updateAtVersion = compiledQuery(
       .where('version', '=', blanks.expected),
 );
 
-/** Whoever is claimed begins with what is known to be at the traveler. */
+/** An identity that becomes claimed starts with the values that its traveler is known to have. */
 async function saveApplied(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
@@ -148,17 +151,21 @@ interface IdentityKey {
   id: string;
 }
 
-/** A tombstone that gives its traveler up, as it was read. */
+/** A tombstone that loses its traveler, as it was read. */
 interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
 
-/** Takes the traveler from a tombstone, and with it all work on it; false when there is no such tombstone, or its lease has moved. */
+/**
+ * Unlinks the traveler of a tombstone and ends all work on it. Returns false if there is no such tombstone, or if
+ * its lease or applied values have changed.
+ */
 export async function releaseTraveler(
   tx: Kysely<Tables>,
   { leasedUntil, applied, origin, ...place }: ReleasedTombstone,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // Where it goes to another connection, a look without a call notes the finding.
+    // A tombstone whose traveler moved to another connection is processed once more, without a call, to record a
+    // finding.
     .set((row) => ({
       ...unlinkedColumns(row),
       origin: toJson(origin),
@@ -173,7 +180,10 @@ export async function releaseTraveler(
   return numUpdatedRows > 0n;
 }
 
-/** Takes the traveler from a live identity, which is dirty from now on; a reconciler at work on it loses the lease. */
+/**
+ * Unlinks the traveler of a live identity and marks the identity dirty. A reconciler that works on it loses its
+ * lease.
+ */
 export async function unlinkTraveler(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -202,7 +212,10 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
   };
 }
 
-/** Lets a tombstone's traveler give its address up; false when there is no such tombstone. */
+/**
+ * Makes the reconciler free the email address of a tombstone's traveler. Returns false if there is no such
+ * tombstone.
+ */
 export async function markEmailGivenUp(
   tx: Kysely<Tables>,
   { connection, id }: IdentityKey,
@@ -236,7 +249,7 @@ interface EmailOwner {
   desired: Parameters<typeof emailKeys>[0];
 }
 
-/** Keeps the addresses that new identities are found by. */
+/** Inserts the email keys of new identities. */
 export async function insertEmailKeys(tx: Kysely<Tables>, owners: EmailOwner[]): Promise<void> {
   const rows = owners.flatMap(({ connection, id, desired }) =>
     emailKeys(desired).map((key) => ({ connection_id: connection, identity_id: id, email_key: key })),
@@ -246,7 +259,7 @@ export async function insertEmailKeys(tx: Kysely<Tables>, owners: EmailOwner[]):
   else for (const batch of batches(rows)) await tx.insertInto('identity_email').values(batch).execute();
 }
 
-/** Keeps the addresses of an identity that had others, or the same, before. */
+/** Replaces the email keys of an identity, if they have changed. */
 export async function replaceEmailKeys(tx: Kysely<Tables>, owner: EmailOwner): Promise<void> {
   const { rows } = await selectEmailKeys(tx, { connection: owner.connection, id: owner.id });
   const before = rows.map((row) => row.email_key);

@@ -5,7 +5,7 @@ import { parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, emailKeys, exactKey } from './search-keys.ts';
 import type { IdentityTable } from './tables.ts';
 
-/** The identity that a row holds. */
+/** Converts a database row to an identity. */
 export function toIdentity(row: IdentityTable): Identity {
   return {
     connection: row.connection_id,
@@ -42,7 +42,7 @@ function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // Only causes are ever written.
 }
 
-/** The row of a new identity, without its place in lists; nobody holds it. */
+/** Converts a new identity to a database row without a lease. The position in lists is assigned later. */
 export function toRow(identity: Identity, account: string, seenAt: number): Omit<IdentityTable, 'position'> {
   return {
     connection_id: identity.connection,
@@ -65,7 +65,7 @@ export function toRow(identity: Identity, account: string, seenAt: number): Omit
   };
 }
 
-/** What a row keeps of a desired state, apart from the emails. */
+/** The columns of a desired state, apart from email keys. */
 export function desiredColumns(
   desired: ScimResource,
 ): Pick<
@@ -82,7 +82,7 @@ export function desiredColumns(
   };
 }
 
-/** What a row keeps of the outcome of a reconciliation. */
+/** The columns of an outcome. */
 export function outcomeColumns(outcome: Outcome) {
   return {
     ...observedColumns(outcome.observed),
@@ -90,7 +90,7 @@ export function outcomeColumns(outcome: Outcome) {
     travel_id: outcome.travelId ?? null,
     applied: toJson(outcome.applied),
     refused: toJson(outcome.refused),
-    // Already a key: the key of a key may be another one.
+    // A search key already; converting it again could change it.
     waiting_for: outcome.waitingFor ?? null,
     ...progressColumns(outcome.progress),
     hold_cause: outcome.hold?.cause ?? null,
@@ -104,12 +104,12 @@ export function outcomeColumns(outcome: Outcome) {
   } satisfies Partial<IdentityTable>;
 }
 
-/** What a row keeps of a reconciler's progress; a late call is looked for by its time. */
+/** The columns of a reconciler's progress. `check_at` is the time of the next check for a late create, 0 for none. */
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
   return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
 }
 
-/** The columns that an IdP's write changes. */
+/** The columns that the IdP's writes change. */
 export const writtenColumnNames = [
   'desired',
   'extensions',
@@ -159,7 +159,7 @@ export const identityColumnNames = [
   ]),
 ] satisfies (keyof IdentityTable)[];
 
-/** What a row keeps of a traveler as seen. */
+/** The columns of a traveler as last observed. Undefined: not known, so the next attempt reads the traveler. */
 export function observedColumns(
   observed: TravelUser | undefined,
 ): Pick<IdentityTable, 'observed' | 'travel_email_key'> {
@@ -167,7 +167,7 @@ export function observedColumns(
   return { observed: toJson(observed), travel_email_key: caseFoldedKey(observed.email) };
 }
 
-/** What a row keeps of an announced create. */
+/** The columns of a reserved email address, under which a traveler is being created. */
 export function creatingColumns(
   creating: string | undefined,
 ): Pick<IdentityTable, 'creating' | 'creating_key'> {
@@ -176,8 +176,8 @@ export function creatingColumns(
 }
 
 /**
- * Lists end with those who came without a full name or any address (docs/architecture.md, SCIM requests): a first page
- * shows whole people.
+ * True without a full name or an email address. Lists end with these users, so that the first page shows complete
+ * users (docs/architecture.md, SCIM requests).
  */
 function isIncomplete(desired: ScimResource): boolean {
   const { name } = desired;

@@ -10,7 +10,7 @@ import { batches, parseJson } from './queries.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed-identities.ts';
 
-/** What imports know and keep, in a database. */
+/** Returns the store operations of imports. */
 export function imports({ db }: Database): Imports {
   return {
     findKnown: (connection, travelIds) => findKnownTravelers(db, connection, travelIds),
@@ -94,15 +94,16 @@ async function findLinkedElsewhere(
   return found;
 }
 
-/** What an import saw of identities, and when. */
+/** What an import observed of identities, and when it began to read. */
 interface Observation {
   seen: SeenTraveler[];
   seenAt: number;
 }
 
 /**
- * Keeps what was seen. Of those whom somebody holds, or of whom something newer is known than before the look, nothing is
- * known then: a touch makes the next attempt read them. All count as seen.
+ * Saves observed travelers and marks their identities as seen. If an identity is leased, or its stored observation
+ * has changed since `before`, the observation is uncertain: it is cleared, so that the next attempt reads the
+ * traveler.
  */
 export async function saveObserved(
   db: Kysely<Tables>,
@@ -148,9 +149,10 @@ function isStoredAs(kept: string | null, observed: TravelUser | undefined): bool
 }
 
 /**
- * Removes the unclaimed identities that a whole import begun at `since` did not see, and answers the claimed ones that
- * are linked, tombstones included: what a deleted traveler had, such as its address, is free. A write of an IdP counts as
- * seeing the traveler, which may be newer than the page it would stand on.
+ * Deletes the unclaimed identities that a complete import begun at `since` did not see. Returns the ids of the
+ * linked claimed ones that it did not see, tombstones included, because a deleted traveler frees its email address.
+ * Identities that the IdP has written since then count as seen: their travelers may be newer than the page that
+ * would list them.
  */
 export async function deleteStale(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
   const unseen = await findMissingTravelers(db, connection, since);
@@ -161,8 +163,8 @@ export async function deleteStale(db: Kysely<Tables>, connection: string, since:
 }
 
 /**
- * The live identities that an import begun at `since` did not see. An identity that was written since then is left out:
- * its traveler may be newer than the page that would list it.
+ * Returns the live linked identities that an import begun at `since` did not see. Identities that the IdP has
+ * written since then count as seen.
  */
 export async function findMissingTravelers(
   db: Kysely<Tables>,
@@ -194,7 +196,7 @@ async function deleteUnclaimedBatch(
       row.and([
         row('connection_id', '=', connection),
         row('id', 'in', batch),
-        // A search by an IdP may have found the traveler again.
+        // The condition is repeated, because a search of an IdP may have found the traveler meanwhile.
         row('seen_at', '<', sql.val(since)),
       ]),
     );

@@ -16,7 +16,7 @@ import { compiledQuery, inTransaction, pick, toJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
-/** The leases in a database. */
+/** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
   const { db } = database;
   const held = (connection: string, id: string, token: string) =>
@@ -73,7 +73,8 @@ const takeLeaseQuery = compiledQuery((db, { connection, id, token, until, now }:
   db
     .updateTable('identity')
     .set((of) => {
-      // Only a holder that died leaves its token behind: what it had sent is not known.
+      // Only a crashed holder leaves its token behind. The outcome of its calls is unknown, so the traveler must be
+      // read again.
       const ifGivenBack = of.case().when('lease_token', 'is', null);
       return {
         lease_token: token,
@@ -88,22 +89,22 @@ const takeLeaseQuery = compiledQuery((db, { connection, id, token, until, now }:
     .returningAll(),
 );
 
-/** An identity, and the token under which it is held. */
+/** An identity and the token of its lease. */
 export interface LeaseHolder {
   connection: string;
   id: string;
   token: string;
 }
 
-/** What came of a reconciliation, and which revision it knew. */
+/** The outcome of a reconciliation, and the revision that it was based on. */
 interface AttemptResult {
   revision: number;
   outcome: Outcome;
 }
 
 /**
- * Keeps an outcome and gives the lease back. It writes the reconciler's side of the row only, under the token: an IdP
- * may have written the other side meanwhile, and then there is work again at once.
+ * Saves the outcome of a reconciliation and releases the lease. Writes only the reconciler's columns: if the IdP has
+ * written the others meanwhile, the identity stays dirty. Results: see `Leases.finish`.
  */
 export async function saveOutcome(
   { db, withRelaxedDurability, isDuplicate }: Database,
@@ -121,13 +122,16 @@ export async function saveOutcome(
       }),
     );
   } catch (error) {
-    // Two who link one traveler at the same moment: the index decides.
+    // Another identity linked the same traveler at the same moment; the unique index decides.
     if (isDuplicate(error)) return 'taken';
     throw error;
   }
 }
 
-/** Takes unclaimed rows of a traveler that becomes linked out of the way; tells when somebody else has it. */
+/**
+ * Deletes unclaimed identities of a traveler that is about to be linked. Returns `taken` if another claimed identity
+ * has the traveler, `lost` if the lease has ended.
+ */
 export async function deleteUnclaimedRivals(
   tx: Kysely<Tables>,
   { connection, id, token }: LeaseHolder,
@@ -175,7 +179,8 @@ const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { k
     .updateTable('identity')
     .set((row) => {
       const isCurrent = row('revision', '=', known);
-      // Somebody doubted meanwhile what the attempt knows of the traveler: the next one reads.
+      // The traveler was marked for reading during the attempt: the stored observation stays empty, so that the
+      // next attempt reads it.
       const ifDoubted = row
         .case()
         .when(
@@ -212,7 +217,10 @@ const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { k
     .returning('revision');
 });
 
-/** Keeps an announcement under the token. Of two who would have one address or one traveler, the index lets one pass. */
+/**
+ * Saves a call to the travel API before it is sent. If two identities reserve the same address or traveler, the
+ * unique index lets one pass and the other gets `taken`.
+ */
 export async function saveAnnouncement(
   { db, isDuplicate }: Database,
   held: LeaseHolder,
@@ -239,7 +247,7 @@ export async function saveAnnouncement(
   }
 }
 
-/** Either a traveler is linked or a create is open, never both: who is made anew has lost the old one. */
+/** An identity is either linked or has an open create, never both. */
 function announcementColumns(news: Announcement) {
   if ('travelId' in news)
     return { travel_id: news.travelId, applied: toJson(news.applied), ...creatingColumns(undefined) };

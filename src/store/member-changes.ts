@@ -4,7 +4,7 @@ import { readStoredMembers, toMember } from './group-members.ts';
 import { batches, yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** How many members are removed at a stretch; some milliseconds of work. */
+/** Members deleted per statement; some milliseconds of work. */
 const MEMBERS_AT_ONCE = 500;
 
 interface GroupKey {
@@ -12,16 +12,16 @@ interface GroupKey {
   id: string;
 }
 
-/** What the steps came to: members that were there and are not, or not so, and members that were not there. */
+/** The difference to the members before: those that were removed or replaced, and the ids of those that were added. */
 interface MemberDifference {
   removed: Map<string, Member>;
   added: Set<string>;
 }
 
 /**
- * Makes the steps on a group's members in their order, without reading the others, and tells whether the members
- * differ from what they were, or that a member is missing which is required. Who is a member already stays as added
- * first. `before` are the members as read at this version of the group, where the caller has read them.
+ * Applies the steps to a group's members, in order and without reading the other members. Returns whether the
+ * members differ from before, or `noTarget` if a required member is missing. Adding an existing member leaves it as
+ * it is. `before` are the members at the current version of the group, if the caller has read them.
  */
 export async function changeMembers(
   tx: Kysely<Tables>,
@@ -140,7 +140,7 @@ async function replaceMembers(
   await addMembers(tx, group, { members: [...wanted.values()], difference });
 }
 
-/** Removes all members of a group in pieces; by the group's own removal they would all go at a stretch. */
+/** Deletes all members of a group in batches. The foreign key of the group would delete them in one long statement. */
 export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: GroupKey): Promise<void> {
   const members = () =>
     tx.selectFrom('group_member').where('connection_id', '=', connection).where('group_id', '=', id);
@@ -162,7 +162,7 @@ export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: G
   }
 }
 
-/** Each value once; the first stays. */
+/** Keeps the first member for each value. */
 function uniqueByValue(members: Member[]): Member[] {
   const found = new Map<string, Member>();
   for (const member of members) if (!found.has(member.value)) found.set(member.value, member);
@@ -174,8 +174,8 @@ function hasSameTexts(left: Member, right: Member): boolean {
 }
 
 /**
- * The members as they are kept: `type` is the client's word for an id that names nothing here, and otherwise follows
- * from the id, so that a client that sends back what it read changes nothing.
+ * Removes `type` from members whose id names a user or a group here. The type then follows from the id, so that a
+ * client that sends back what it has read changes nothing. For other ids the client's `type` stays.
  */
 export async function dropKnownTypes(
   db: Kysely<Tables>,
@@ -190,7 +190,7 @@ export async function dropKnownTypes(
   });
 }
 
-/** The ids of live users and of groups. */
+/** Returns those of the ids that name live users or groups. */
 async function findKnownIds(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const batch of batches(ids)) {

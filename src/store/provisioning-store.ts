@@ -8,7 +8,7 @@ import { leases } from './leases.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { references } from './references.ts';
 
-/** Everything that the bridge keeps, in a database. */
+/** Returns all stores of the provisioning bridge on one database. */
 export function provisioningStore(database: Database) {
   return {
     identities: identities(database),

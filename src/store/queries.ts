@@ -3,10 +3,10 @@ import type { Compilable, CompiledQuery, DialectAdapter, Kysely, QueryResult, Tr
 import type { Edge, ListQuery, Position } from '../travel/ports.ts';
 import type { Tables } from './tables.ts';
 
-/** A value that a prepared query is asked with. */
+/** A value that is bound to a compiled query. */
 type Value = string | number | null;
 
-/** Stands for a value in a query that is prepared. */
+/** Takes the position of a value while a query is compiled. */
 class Placeholder {
   readonly name: PropertyKey;
 
@@ -16,9 +16,8 @@ class Placeholder {
 }
 
 /**
- * A query that is built and compiled once, for what happens with every request: building it costs more than its answer.
- * `build` gets a blank for each value, typed as the value so that the query is checked, and puts it where the value
- * would stand.
+ * Returns a query that is built and compiled once. For queries that run with every request: building one costs more
+ * than running it. `build` gets a placeholder in place of each value, typed as the value.
  */
 export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   build: (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
@@ -27,7 +26,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (db, values) => {
     const { adapter, plugins } = db.getExecutor();
-    // Plugins take part in the building, so whoever has some gets it built anew.
+    // Plugins change the compiled query, so that a connection with plugins compiles it each time.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
     const compiled = known ?? build(db, blanks).compile();
     if (plugins.length === 0 && !known) built.set(adapter, compiled);
@@ -38,7 +37,10 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   };
 }
 
-/** Prepared queries that differ by more than values: one for each shape, made when it is first asked for. */
+/**
+ * Returns compiled queries that differ by more than their values, one for each shape. Each is compiled at its first
+ * use.
+ */
 export function compiledQueryVariants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
   build: (shape: Shape) => (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
 ): (shape: Shape) => ReturnType<typeof compiledQuery<Values, Row>> {
@@ -51,15 +53,15 @@ export function compiledQueryVariants<Shape extends object, Values extends Recor
   };
 }
 
-/** Those columns of an object, be it of values or of blanks. */
+/** Returns some members of an object. Works for values and for placeholders. */
 export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;
 }
 
 /**
- * Does the work in one transaction, which is kept when it comes to one of the `kept` results and undone when it comes
- * to another, or fails. The work awaits nothing but its own queries and, where it is long, a breath for the rest of the
- * process: the whole database may be waiting for it.
+ * Runs work in a transaction. Commits if the result is one of `kept`; rolls back if it is another result or an
+ * error. The work may await only its own queries and, if it is long, `yieldToEventLoop`: the whole database may be
+ * waiting for it.
  */
 export async function inTransaction<T>(
   db: Kysely<Tables>,
@@ -81,17 +83,23 @@ export async function inTransaction<T>(
   }
 }
 
-/** Makes the transaction roll back, and goes no further than the function above. */
+/** Rolls the transaction back. `inTransaction` catches it. */
 class Rollback extends Error {}
 
-/** Goes through a list from a place on, which may belong to it; none: from the end at which the direction begins. */
+/**
+ * Reads up to `limit` rows of a list from a position on, in a direction. Without a position, from the beginning of
+ * that direction.
+ */
 export type PageReader<Row> = (
   direction: 'asc' | 'desc',
   limit: number,
   from?: { place: Position; inclusive: boolean },
 ) => Promise<Row[]>;
 
-/** The rows of a page that begins or ends at a place, and the rows next to it on either side, as far as there are any. */
+/**
+ * Returns the rows of a page that begins or ends at a position, and the row next to the page on either side, if
+ * there is one.
+ */
 export async function pageAround<Row>(
   { order, limit }: Pick<ListQuery, 'order' | 'limit'>,
   edge: Edge | undefined,
@@ -110,22 +118,22 @@ export async function pageAround<Row>(
   return { rows: found.slice(0, limit), next: found[limit], previous };
 }
 
-/** A list in parts, so that a statement has no more than so many parameters. */
+/** Splits a list into parts, because a statement may only have a limited number of parameters. */
 export function* batches<T>(all: readonly T[], size = 500): Generator<T[]> {
   for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
 }
 
-/** A value as it is kept in a JSON column. */
+/** Serializes a value for a JSON column. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What a JSON column holds. Only this store writes it, so its type is what was written. */
+/** Parses a JSON column. The type is not checked, since only this store writes the column. */
 export function parseJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
-/** Between two pieces of something long, lets the other requests have their turn; SQLite itself never does. */
+/** Lets other requests run between two parts of a long operation: calls of SQLite are synchronous and never yield. */
 export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }

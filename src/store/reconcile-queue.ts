@@ -5,7 +5,7 @@ import { batches } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
-/** The reconcileQueue in a database. */
+/** Returns the reconcile queue of a database. */
 export function reconcileQueue({ db }: Database): ReconcileQueue {
   return {
     findDue: (now, limit, connections) => findDue(db, { now, limit, connections }),
@@ -21,7 +21,7 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
       const key = caseFoldedKey(email);
       const waiting = updateToDirty(db, now).where('account', '=', account);
       await waiting.where('waiting_for', '=', key).execute();
-      // Without a traveler, the userName serves while another has the address that is waited for.
+      // An identity that waits to get its address, and has no traveler yet, may be created under its userName.
       await waiting
         .where('waiting_for', 'is not', null)
         .where('travel_id', 'is', null)
@@ -48,7 +48,7 @@ interface DueQuery {
   limit: number;
 }
 
-/** Each connection's own queues, merged: one with a long queue that is not asked for costs the others nothing. */
+/** Reads the queues of each connection and merges them, so that a long queue of another connection costs nothing. */
 async function findDue(
   db: Kysely<Tables>,
   { now, limit, connections }: { now: number; limit: number; connections: string[] },
@@ -77,12 +77,12 @@ interface DueRow {
   due_at: number;
 }
 
-/** True for those who must be taken out of use: whoever else waits does so without access. */
+/** True for users who must lose access. They are due before all others, who only wait for access. */
 function isDeactivation({ active, deleted_at }: DueRow): boolean {
   return active === 0 || deleted_at !== null;
 }
 
-/** An index of their own finds them behind any number of others. */
+/** Uses an index of its own, which finds deactivations behind any number of other dirty identities. */
 function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
   return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
 }
@@ -97,7 +97,7 @@ function selectDueDirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery
     .limit(limit);
 }
 
-/** A late call is looked for in any state; one who is dirty looks with the next attempt, in its own time. */
+/** Checks for late creates, for identities in any state but dirty: a dirty one checks with its next attempt. */
 function selectDueChecks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
   return selectUnleased(db, now)
     .select('check_at as due_at')
@@ -116,7 +116,7 @@ function selectUnleased(db: Kysely<Tables>, now: number) {
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
 }
 
-/** Due now, unless it was due before: being touched again never costs an identity its place. */
+/** Makes identities due now. One that was due already keeps its place in the queue. */
 function updateToDirty(db: Kysely<Tables>, now: number) {
   return db.updateTable('identity').set((row) => ({
     state: 'dirty',
@@ -137,7 +137,10 @@ interface StaleQuery {
   now: number;
 }
 
-/** Who is dirty already will look anyway, in its own time. */
+/**
+ * Identities that wait for an address or refer to a missing traveler. Dirty ones are left out: they look again with
+ * their next attempt.
+ */
 async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
   const waiting = await db
     .selectFrom('identity')
@@ -168,13 +171,13 @@ async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promi
   return [...new Set([...waiting, ...referring].map(({ id }) => id))];
 }
 
-/** Those that are dirty already are not touched again: they will be translated with the rules of the day. */
+/** Dirty identities are left out: their next attempt uses the current rules anyway. */
 async function markStaleDirty(
   db: Kysely<Tables>,
   { connection, rulesVersion, limit, now }: StaleQuery,
 ): Promise<number> {
   const stale: string[] = [];
-  // Two ranges, which an index answers, in place of "unequal", which none does.
+  // Two ranges instead of "unequal", since only ranges can use the index.
   for (const side of ['<', '>'] as const) {
     const rows = await db
       .selectFrom('identity')
@@ -194,8 +197,8 @@ async function markStaleDirty(
 }
 
 /**
- * How many identities of each connection are in each state, tombstones included. Nearly all are synced, so only the
- * others are counted; the synced ones are the rest of the tally.
+ * Counts the identities of each connection by state, tombstones included. Most are synced, so the query counts only
+ * the others and subtracts them from the stored total.
  */
 export async function countByState(
   db: Kysely<Tables>,
@@ -214,7 +217,7 @@ export async function countByState(
     .select((row) => ['connection_id as connection', 'state', row.fn.countAll<number>().as('count')])
     .where('state', '<>', sql.lit('synced'))
     .groupBy(['connection_id', 'state']);
-  // One statement, so that both halves are of one moment.
+  // One statement, so that both halves are from the same snapshot.
   const rows = await all.unionAll(unsettled).execute();
   const counts = rows.map((row) => ({ ...row, count: Number(row.count) }));
   return counts.map((row) => {

@@ -6,7 +6,7 @@ import { batches, compiledQuery } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
-/** The references in a database. */
+/** Returns the store of references between identities. */
 export function references({ db, withRelaxedDurability }: Database): References {
   return {
     findRows: (connection, id) => readReferences(db, { connection, id }),
@@ -47,13 +47,13 @@ async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<R
   }));
 }
 
-/** Most reconciliations find the references as they were, and then nothing is written. */
+/** Most reconciliations leave the references as they were; then nothing is written. */
 async function saveReferences(db: Kysely<Tables>, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
   if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
   await db.transaction().execute((tx) => replaceReferenceRows(tx, owner, rows));
 }
 
-/** The transaction holds the write lock from its beginning. */
+/** The transaction takes the write lock at its beginning. */
 function decideReferences(
   db: Kysely<Tables>,
   owner: IdentityKey,
@@ -77,7 +77,7 @@ async function replaceReferenceRows(
     .where('connection_id', '=', owner.connection)
     .where('identity_id', '=', owner.id)
     .execute();
-  // Who was erased meanwhile refers to nobody.
+  // An identity that was erased meanwhile has no references.
   if (rows.length === 0 || !(await identityExists(tx, owner))) return;
   await tx
     .insertInto('identity_reference')

@@ -5,10 +5,10 @@ import type { NameMatcher } from './erasure/matchers.ts';
 import { allocateNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
 
-/** So many rows are one statement; few sizes, so that each is built once. */
+/** Rows per insert statement. Few sizes, so that each statement is compiled once. */
 const BATCH_SIZES = [50, 10, 1];
 
-/** The request log in a database. A failure of power may take its last moments: nobody rests on them. */
+/** Returns the request log of a database. Writes are not synced at once: a power failure may lose the last entries. */
 export function requestLog({ db, withRelaxedDurability }: Database): RequestLog {
   return {
     append: (requests) =>
@@ -45,14 +45,17 @@ type Row = Selectable<Tables['request_log']>;
 
 const compiledInserts = new WeakMap<DialectAdapter, Map<number, CompiledQuery>>();
 
-/** Inserts rows by a statement that is built once for each number of them: building it takes longer than carrying it out. */
+/**
+ * Inserts rows by a statement that is compiled once for each number of rows: compiling takes longer than executing
+ * it.
+ */
 async function insertRows(tx: Kysely<Tables>, rows: Row[]): Promise<void> {
   const { adapter } = tx.getExecutor();
   const known = compiledInserts.get(adapter) ?? new Map<number, CompiledQuery>();
   compiledInserts.set(adapter, known);
   const compiled = known.get(rows.length) ?? tx.insertInto('request_log').values(rows).compile();
   known.set(rows.length, compiled);
-  // All have the same columns in the same order, as `toRow` makes them.
+  // All rows have the same columns in the same order, as `toRow` creates them.
   await tx.executeQuery({ ...compiled, parameters: rows.flatMap((row) => Object.values(row)) });
 }
 
@@ -105,24 +108,27 @@ function toRequest(row: Row): LoggedRequest {
   };
 }
 
-/** So many entries of the index are looked at for one page, whatever is looked for: some milliseconds. */
+/** Limit on the index entries that one page scans, whatever the filter; some milliseconds of work. */
 const MAX_SCANNED_ROWS = 20_000;
-/** The longest path that is searched. */
+/** Longer paths are truncated for the search. */
 const MAX_SEARCHED_PATH = 200;
 
-/** An entry of the log's index. Pages are made of places behind one. */
+/** An entry of the log's index. A cursor names the entry that a page begins after. */
 interface Entry {
   time: number;
   seq: number;
 }
 
-/** A path as it is searched. The routes of the travel service are the same in any case. */
+/**
+ * Returns a path in the form in which it is searched. Lower case, because routes of the travel service are not
+ * case-sensitive.
+ */
 export function searchablePath(path: string): string {
   const [own = ''] = path.split('?', 1);
   return own.toLowerCase().replace(/\/+$/, '').slice(0, MAX_SEARCHED_PATH);
 }
 
-/** The requests of one page, and where the next page begins, if there may be more. */
+/** Returns the entries of one page, and the cursor of the next page if there may be more. */
 export async function findRequestPage(
   db: Kysely<Tables>,
   query: RequestLogQuery,
@@ -135,7 +141,7 @@ export async function findRequestPage(
   return { found: found.slice(0, limit), next: last && toCursor(last) };
 }
 
-/** Of the entries that are looked at, those that are looked for: the index holds all that has to be known of them. */
+/** Selects the scanned entries that match the filter. The index contains all columns that the filter needs. */
 function selectMatchingRows(db: Kysely<Tables>, query: RequestLogQuery) {
   const { statuses, userId, path } = query;
   const place = path === undefined ? '' : searchablePath(path);
@@ -175,7 +181,7 @@ function selectScannedRows(db: Pick<Kysely<Tables>, 'selectFrom'>, { since, unti
     .limit(MAX_SCANNED_ROWS);
 }
 
-/** The last entry that was looked at; undefined when there is none behind it. */
+/** The last entry that the page may scan; undefined if the log ends before it. */
 function readLastScannedRow(db: Kysely<Tables>, query: RequestLogQuery): Promise<Entry | undefined> {
   return selectScannedRows(db, query)
     .offset(MAX_SCANNED_ROWS - 1)
@@ -193,16 +199,16 @@ function parseCursor(text: string): Entry {
   return { time: Number.parseInt(time, 36), seq: Number.parseInt(seq, 36) };
 }
 
-/** Entries that are looked at together: with long bodies that is some megabytes. */
+/** Entries per read. With long bodies that is some megabytes. */
 const ROWS_AT_ONCE = 200;
 
-/** Whom entries of the request log are about. */
+/** The person to look for in the request log. */
 export interface LoggedPerson {
   mentions: NameMatcher;
   travelIds: readonly string[];
 }
 
-/** How many entries name the person; nothing is changed. */
+/** Counts the entries that name the person. */
 export async function countLoggedRequests({ db }: Database, person: LoggedPerson): Promise<number> {
   let count = 0;
   for await (const { rows } of readRowsAbout(db, person, BEGINNING)) count += rows.length;
@@ -210,8 +216,8 @@ export async function countLoggedRequests({ db }: Database, person: LoggedPerson
 }
 
 /**
- * Reduces the entries behind a place that name the person to what every entry must have: when, how long, method, path without
- * what names the person, status and request id. Answers how many, and the place of the last entry.
+ * Reduces the entries after a position that name the person to time, duration, method, redacted path, status and
+ * request id. Returns how many, and the position of the last entry that was read.
  */
 export async function redactLoggedRequests(
   { db }: Database,
@@ -276,7 +282,7 @@ function isAbout({ path, user_id, request_body, response_body }: Row, person: Lo
   return [request_body, response_body].some((body) => body !== null && person.mentions.matchesJson(body));
 }
 
-/** The path without the segments that name the person, and without a query that does. */
+/** Replaces the path segments that name the person, and removes a query that does. */
 function redactPath(path: string, { mentions }: LoggedPerson): string {
   const [own = '', ...queries] = path.split('?');
   const segments = own

@@ -3,7 +3,7 @@ import type { Holds } from '../provisioning/store-ports.ts';
 import { readCounter } from './counters.ts';
 import type { Tables } from './tables.ts';
 
-/** Rounding must not take a person away from a share. */
+/** Keeps a share such as 0.1 of 10 people from being rounded down below 1. */
 const EPSILON = 1e-9;
 
 interface Departure {
@@ -13,9 +13,9 @@ interface Departure {
 }
 
 /**
- * Counts a departure, unless the safety valve lets no more pass; in one transaction, so that two never take one place. The
- * share is of the people who were active when the window began: those who are now, who have left since, who are held,
- * and the person who is about to leave.
+ * Counts a deactivation unless the safety valve blocks it; returns false if it does. Runs in one transaction, so
+ * that concurrent deactivations cannot exceed the limit. The share refers to the people who were active at the
+ * beginning of the window: those who are active now, who were deactivated since, who are held, and this person.
  */
 export function admitDeparture(
   db: Kysely<Tables>,
@@ -37,7 +37,7 @@ export function admitDeparture(
   });
 }
 
-/** A departure in the future was counted before the clock was set back: its window begins now. */
+/** A departure with a time in the future was counted before the clock was set back; its window begins now. */
 async function deleteExpiredDepartures(
   tx: Kysely<Tables>,
   connection: string,
@@ -75,7 +75,7 @@ async function countDepartures(tx: Kysely<Tables>, connection: string): Promise<
   return Number(count);
 }
 
-/** People who are inactive for the IdP, but not yet in the travel service. */
+/** People whose deactivation is held: inactive for the IdP, and still active in the travel service. */
 async function countOtherHeld(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
   const { count } = await tx
     .selectFrom('identity')

@@ -3,14 +3,18 @@ import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * The turns of one transaction: it waits until no other writes the same type, so that what it reads after that stays
- * true until the commit, in any database, and what is created later has the higher number.
+ * The sequences that one transaction uses, one for each resource type. Taking a number locks the type until the end
+ * of the transaction: what the transaction reads afterwards stays true until its commit, and a resource that is
+ * created later gets a higher number. Works without sequence objects, in every SQL database.
  */
 export class TypeSequences {
   readonly #tx: Transaction<Tables>;
-  /** Numbers that were taken, and that nothing has yet. */
+  /** Numbers that were allocated and are not in use yet. */
   readonly #unused = new Map<string, { next: number; last: number }>();
-  /** How many to take at once: who needs many, as sample data do, asks seldom. */
+  /**
+   * How many numbers to allocate at once. The portion doubles each time, so that a large import rarely needs the
+   * database.
+   */
   readonly #portion = new Map<string, number>();
   readonly #latest = new Map<string, number>();
 
@@ -18,12 +22,12 @@ export class TypeSequences {
     this.#tx = tx;
   }
 
-  /** Waits for these types; always in the same order, so that no two transactions wait for each other. */
+  /** Locks these types. Always in the same order, so that two transactions cannot deadlock. */
   async lockTypes(types: string[]): Promise<void> {
     for (const type of [...new Set(types)].sort()) this.#unused.set(type, await this.#take(type));
   }
 
-  /** The next number in the sequence of a type. */
+  /** Returns the next number in the sequence of a type. */
   async nextNumber(type: string): Promise<number> {
     const numbers = this.#unused.get(type) ?? (await this.#take(type));
     if (numbers.next === numbers.last) this.#unused.delete(type);
@@ -31,7 +35,10 @@ export class TypeSequences {
     return numbers.next;
   }
 
-  /** The time of a type's last resource, once its turn was taken: what comes now comes after it, and is the last itself. */
+  /**
+   * Returns `time`, or the creation time of the type's last resource if that is later. Call it after the type is
+   * locked: creation times then never decrease.
+   */
   async nextCreationTime(type: string, time: number): Promise<number> {
     const latest =
       this.#latest.get(type) ?? (await selectLatestCreation(this.#tx, { type })).rows[0]?.created_at ?? 0;
@@ -48,7 +55,7 @@ export class TypeSequences {
   }
 }
 
-/** Takes numbers of a sequence that nobody else gets, in whatever database, and its turn; answers the last of them. */
+/** Allocates numbers of a sequence and locks it until the end of the transaction. Returns the last of the numbers. */
 export async function allocateNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
   const [row] = (await incrementSequence(tx, { type, portion: count })).rows;
   if (!row) throw new Error('a turn has no number');

@@ -1,7 +1,7 @@
-/** Every table; the bridge's and the travel service's know nothing of each other. */
+/** All tables. Tables of the bridge and of the travel service do not refer to each other. */
 export interface Tables extends BridgeTables, TravelTables, OAuthTables, RequestLogTables, WebhookTables {}
 
-/** Every table of the bridge. Times are epoch milliseconds, booleans 0 or 1, JSON is text. */
+/** The tables of the bridge. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. */
 export interface BridgeTables {
   connection: ConnectionTable;
   tally: TallyTable;
@@ -22,15 +22,15 @@ interface ConnectionTable {
   account: string;
 }
 
-/** How many rows of a kind a connection has, kept in the transaction that adds or removes them. */
+/** Row counters of a connection, updated in the transaction that inserts or deletes rows. */
 interface TallyTable {
   connection_id: string;
-  /** Identities that are `live`, tombstones (`dead`), and groups. */
+  /** `live`: live identities; `dead`: tombstones; `group`: groups. */
   kind: 'live' | 'dead' | 'group';
   count: number;
-  /** Of the live ones, those that are active. */
+  /** Active ones among the live identities. */
   active: number;
-  /** The last position in the stable order that was given away, of groups or, under `live`, of identities. */
+  /** The last position that was assigned in the stable order: of groups, or, under `live`, of identities. */
   last: number;
 }
 
@@ -44,27 +44,27 @@ interface TokenTable {
   revoked_at: number | null;
 }
 
-/** An identity. Each part that is searched for stands in a column of its own beside the JSON that it comes from. */
+/** An identity. Every searchable part has its own column besides the JSON that contains it. */
 export interface IdentityTable {
   connection_id: string;
   id: string;
-  /** The connection's travel account, for what is unique or searched across connections. */
+  /** The connection's travel account, for unique values and searches across connections. */
   account: string;
   desired: string;
   user_name_key: string | null;
   external_id: string | null;
   display_name_key: string | null;
   active: 0 | 1;
-  /** JSON text of the list of extensions in `desired`; null: not known. */
+  /** JSON list of the extension URNs in `desired`; null if not known. */
   extensions: string | null;
   incomplete: 0 | 1;
-  /** The stable key of lists: given when it is inserted, and fixed, so that a list never reorders. */
+  /** The position in the stable order of lists. Assigned at the insert and never changed. */
   position: number;
   claimed: 0 | 1;
   state: string;
   version: number;
   revision: number;
-  /** Empty when it was never translated. */
+  /** Empty if the identity was never translated. */
   rules_version: string;
   travel_id: string | null;
   applied: string;
@@ -75,28 +75,28 @@ export interface IdentityTable {
   creating_key: string | null;
   waiting_for: string | null;
   progress: string;
-  /** When a late call must be looked for; 0 for never. */
+  /** When to check for a late create; 0 for never. */
   check_at: number;
   origin: string;
   hold_cause: string | null;
   hold_since: number | null;
-  /** Empty while no admin has decided. */
+  /** Empty without an admin's decision. */
   decision: string;
   findings: string;
   trace: string;
   lease_token: string | null;
   lease_until: number | null;
   attempts: number;
-  /** 0 means at once: databases do not agree where nulls sort. */
+  /** 0 means at once. Not null, because databases sort nulls differently. */
   next_attempt_at: number;
   created_at: number;
   last_modified: number;
   deleted_at: number | null;
-  /** When an import last saw its traveler, or an IdP last wrote it, by `Runtime.now`; 0 for never. */
+  /** When an import last saw the traveler, or an IdP last wrote the identity, by `Runtime.now`; 0 for never. */
   seen_at: number;
 }
 
-/** How many identities live, and how many of them are active, of 1,024 positions. */
+/** Counts of live and of active identities for each 1,024 positions. */
 interface IdentityBlockTable {
   connection_id: string;
   /** The position divided by 1,024. */
@@ -127,7 +127,7 @@ interface GroupTable {
   attributes: string;
   display_name_key: string | null;
   external_id: string | null;
-  /** The stable key of lists. */
+  /** The position in the stable order of lists. */
   position: number;
   version: number;
   created_at: number;
@@ -143,25 +143,25 @@ interface GroupMemberTable {
   position: number;
 }
 
-/** A person whose archive or deletion the safety valve let pass, within its window. */
+/** A deactivation or deletion that the safety valve counted within its window. */
 interface DepartureTable {
   connection_id: string;
   identity_id: string;
   at: number;
 }
 
-/** The change of rules or lookups that was judged last. */
+/** The change of rules or lookups that was assessed last. */
 interface RulesChangeTable {
   connection_id: string;
   version: string;
-  /** How many people it would change, as far as they were counted. */
+  /** How many people the change affects, as far as they were counted. */
   people: number;
   since: number;
   /** Null while an admin must decide. */
   answer: string | null;
 }
 
-/** A traveler of a person who was erased: imports and links pass them over. */
+/** A traveler of an erased person. Imports skip it, and no identity is linked to it. */
 interface ErasedTravelerTable {
   account: string;
   /** SHA-256 of the account and the travel id. */
@@ -169,7 +169,10 @@ interface ErasedTravelerTable {
   erased_at: number;
 }
 
-/** The travel service's tables: every resource is a row with a document; what is searched, unique or referred to are rows beside it. */
+/**
+ * The tables of the travel service. Each resource is one row with a JSON document; index values, unique values and
+ * references have rows of their own.
+ */
 export interface TravelTables {
   travel_resource: TravelResourceTable;
   travel_index: TravelIndexTable;
@@ -181,7 +184,7 @@ export interface TravelTables {
   travel_api_key: TravelApiKeyTable;
 }
 
-/** One resource. `parent_id` is '' where its type has no parent; `seq` orders what was created in the same second. */
+/** A resource. `parent_id` is '' if the type has no parent; `seq` orders resources of the same creation time. */
 interface TravelResourceTable {
   type: string;
   id: string;
@@ -192,10 +195,13 @@ interface TravelResourceTable {
   doc: string;
 }
 
-/** The columns of a resource without its document: what index, counters and references of the resource need. */
+/** The columns of a resource without its document, as index rows, counters and references need them. */
 export type TravelRow = Omit<TravelResourceTable, 'doc'>;
 
-/** A value that a resource is found or sorted by, with what its pages need, so that one index answers them. */
+/**
+ * A value that a resource is found or sorted by. Repeats the columns that pages need, so that one index answers
+ * them.
+ */
 interface TravelIndexTable {
   type: string;
   id: string;
@@ -203,11 +209,11 @@ interface TravelIndexTable {
   value: string;
   archived: number;
   seq: number;
-  /** What is paged by it; null: it is only looked up. */
+  /** How pages use the index; null if it only serves lookups. */
   list: 'sorted' | 'counted' | null;
 }
 
-/** A value that only one resource of its type may have. */
+/** A value that is unique among the resources of a type. */
 interface TravelUniqueTable {
   type: string;
   name: string;
@@ -215,7 +221,7 @@ interface TravelUniqueTable {
   id: string;
 }
 
-/** Who refers to whom. */
+/** A reference from one resource to another. */
 interface TravelReferenceTable {
   from_type: string;
   from_id: string;
@@ -223,15 +229,15 @@ interface TravelReferenceTable {
   to_id: string;
 }
 
-/** The writes of one type take turns on its row, which also hands out the sequence. */
+/** One row for each type: its lock for writers, and its last sequence number. */
 interface TravelTurnTable {
   type: string;
   seq: number;
 }
 
 /**
- * How many there are, kept in the transaction of each write: lists tell an exact total without counting. `parent_id`
- * names the list: the parent of the collection, or a counted index.
+ * Exact totals of lists, updated in the transaction of each write. `parent_id` is the parent of the collection, or
+ * the name of a counted index.
  */
 interface TravelCountTable {
   type: string;
@@ -241,21 +247,22 @@ interface TravelCountTable {
 }
 
 /**
- * A long list is cut into blocks, each of all that stands from its first place on up to the next block's, so that a
- * page far in is found without passing by all before it. `list` is an index, or `=` and the parent in order of creation.
+ * A block of a long list: the entries from its first position up to that of the next block. With blocks, a page far
+ * into the list is found without reading everything before it. `list` is the name of an index, or `=` and the parent
+ * for the order of creation.
  */
 interface TravelBlockTable {
   type: string;
   list: string;
-  /** The place, as text of one length for a time of creation. */
+  /** The first value of the block. Creation times are padded to a fixed length. */
   value: string;
   seq: number;
-  /** How many are in it, by whether they are archived. */
+  /** Entries that are not archived. */
   others: number;
   archived: number;
 }
 
-/** An API key: its hash only, and the user on whose behalf it acts. */
+/** An API key: its hash, and the user on whose behalf it acts. */
 interface TravelApiKeyTable {
   hash: string;
   name: string;
@@ -267,55 +274,55 @@ interface TravelApiKeyTable {
   revoked_at: number | null;
 }
 
-/** The tables of webhooks; the webhooks themselves are resources. Times are epoch milliseconds. */
+/** The tables of webhooks. The webhooks themselves are resources. Times are epoch milliseconds. */
 export interface WebhookTables {
   travel_secret: TravelSecretTable;
   travel_delivery: TravelDeliveryTable;
   travel_delivery_queue: TravelDeliveryQueueTable;
 }
 
-/** A secret of a resource, encrypted. It goes with its resource. */
+/** An encrypted secret of a resource, deleted with it. */
 interface TravelSecretTable {
   type: string;
   id: string;
   sealed: string;
-  /** When it ends, as another has replaced it; null: it is the one of today. */
+  /** When the secret expires because a newer one replaced it; null for the current one. */
   until: number | null;
 }
 
-/** An event on its way to a webhook, and what became of it. */
+/** An event to deliver to a webhook, with the state of the delivery. */
 export interface TravelDeliveryTable {
   id: string;
   webhook_id: string;
-  /** From the sequence of the events, so that it tells their order. */
+  /** From the sequence of events, so that it gives their order. */
   seq: number;
   event_id: string;
   kind: string;
   created_at: number;
-  /** 1: asked for by somebody, and in no order with the others. */
+  /** 1 for a redelivery requested by a user. Redeliveries are not ordered with other deliveries. */
   redelivery: number;
   status: string;
-  /** JSON, the oldest first. */
+  /** JSON list, oldest attempt first. */
   attempts: string;
-  /** Null: it is not tried any more. */
+  /** Null if there will be no further attempt. */
   next_attempt_at: number | null;
 }
 
-/** The deliveries of one webhook as a whole: how many are in each state, and who works on them. */
+/** The delivery queue of one webhook: the number of deliveries in each state, and the lease. */
 export interface TravelDeliveryQueueTable {
   webhook_id: string;
   pending: number;
   succeeded: number;
   failed: number;
   canceled: number;
-  /** The first failure since the last success. */
+  /** The time of the first failure since the last success. */
   failing_since: number | null;
   lease_token: string | null;
-  /** Once nobody holds the lease: when it was given back. */
+  /** Without a lease token: when the lease was last released. */
   lease_until: number | null;
 }
 
-/** The tables of OAuth: who may ask for tokens, which were handed out, and which assertions were used. */
+/** The tables of OAuth: clients, access tokens, and used assertions. */
 export interface OAuthTables {
   oauth_client: OAuthClientTable;
   oauth_token: OAuthTokenTable;
@@ -336,41 +343,41 @@ interface OAuthClientTable {
   revoked_at: number | null;
 }
 
-/** An access token: its hash only. */
+/** An access token, of which only the hash is stored. */
 interface OAuthTokenTable {
   hash: string;
   client_id: string;
   expires_at: number;
 }
 
-/** An assertion that was used; `used` is a hash of what makes it another than the rest of its client's. */
+/** An assertion that was used. `used` is a hash that distinguishes it from other assertions of its client. */
 interface OAuthAssertionTable {
   client_id: string;
   used: string;
   expires_at: number;
 }
 
-/** The request log's table. Times are epoch milliseconds. */
+/** The table of the request log. Times are epoch milliseconds. */
 export interface RequestLogTables {
   request_log: RequestLogTable;
 }
 
-/** One request to the travel service. */
+/** A request to the travel service. */
 export interface RequestLogTable {
-  /** In the order in which they were kept. */
+  /** In the order of insertion. */
   seq: number;
   time: number;
   ms: number;
   method: string;
   path: string;
-  /** The path as it is searched: without its query, folded, and no longer than is useful. */
+  /** The path in the form that is searched: without query, lower case, and truncated. */
   place: string;
   status: number;
   user_id: string | null;
   credential: string | null;
   request_id: string;
   request_body: string | null;
-  /** 1: the body was longer than what is kept of it. */
+  /** 1 if the body was longer than the stored part. */
   request_cut: number;
   response_body: string | null;
   response_cut: number;

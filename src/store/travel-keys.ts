@@ -4,7 +4,7 @@ import { compiledQuery, pick } from './queries.ts';
 import type { Tables, TravelRow } from './tables.ts';
 import { addToBlocks, addToListCount, removeFromBlocks } from './travel-positions.ts';
 
-/** Keeps what a resource that changed is found by. */
+/** Updates the index rows of a changed resource, and the lists that the rows belong to. */
 export async function replaceIndexRows(
   tx: Transaction<Tables>,
   { before, row }: { before: TravelRow; row: TravelRow },
@@ -12,7 +12,8 @@ export async function replaceIndexRows(
 ): Promise<void> {
   const old = await readIndexRows(tx, row);
   const key = ({ name, value }: IndexedValue) => JSON.stringify([name, value]);
-  // The pages of the archived and of the others are entered by this table alone, so all of its rows tell who is what.
+  // Each index row repeats `archived`, because pages filter by it without reading the resource. If it changes, all
+  // rows change.
   const stays = new Set(before.archived === row.archived ? old.map(key) : []);
   const kept = new Set(wanted.map(key).filter((one) => stays.has(one)));
   const gone = old.filter((one) => !kept.has(key(one)));
@@ -33,7 +34,7 @@ export async function replaceIndexRows(
   );
 }
 
-/** What a resource is found by. */
+/** Reads the index rows of a resource. */
 export async function readIndexRows(
   tx: Transaction<Tables>,
   { type, id }: ResourceRef,
@@ -53,7 +54,7 @@ const selectIndexRows = compiledQuery<
     .where('id', '=', id),
 );
 
-/** Keeps what a resource is found by, in the lists that it comes into, too. */
+/** Inserts index rows of a resource, and adds it to the lists that the rows belong to. */
 export async function addIndexRows(
   tx: Transaction<Tables>,
   row: TravelRow,
@@ -74,7 +75,7 @@ const insertIndex = compiledQuery<Selectable<Tables['travel_index']>, unknown>((
   db.insertInto('travel_index').values(pick(row, INDEX_COLUMNS)),
 );
 
-/** Takes a resource out of the lists that it was in by these values. */
+/** Removes a resource from the lists that these index values belong to. */
 export async function removeFromLists(
   tx: Transaction<Tables>,
   { type, archived, seq }: TravelRow,
@@ -86,7 +87,10 @@ export async function removeFromLists(
   }
 }
 
-/** Keeps the unique values of a resource that changed; answers the name of one that another has. */
+/**
+ * Updates the unique values of a changed resource. Returns the name of a value that another resource has, else
+ * undefined.
+ */
 export async function replaceUniqueValues(
   tx: Transaction<Tables>,
   row: TravelRow,
@@ -108,7 +112,7 @@ const selectUniqueValues = compiledQuery<ResourceRef, NamedValue>((db, { type, i
   db.selectFrom('travel_unique').select(['name', 'value']).where('type', '=', type).where('id', '=', id),
 );
 
-/** Keeps unique values; answers the name of one that another resource has. */
+/** Inserts unique values. Returns the name of a value that another resource has, else undefined. */
 export async function addUniqueValues(
   tx: Transaction<Tables>,
   { type, id }: TravelRow,
@@ -130,7 +134,7 @@ const insertUniqueValue = compiledQuery<Selectable<Tables['travel_unique']>, unk
     .onConflict((same) => same.doNothing()),
 );
 
-/** True when another resource refers to it. */
+/** True if another resource refers to this one. */
 export async function isReferenced(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<boolean> {
   const referrer = await tx
     .selectFrom('travel_reference')
@@ -143,7 +147,7 @@ export async function isReferenced(tx: Transaction<Tables>, { type, id }: Resour
   return referrer !== undefined;
 }
 
-/** Keeps the references of a resource that changed. */
+/** Updates the references of a changed resource. */
 export async function replaceReferences(
   tx: Transaction<Tables>,
   row: TravelRow,
@@ -180,7 +184,10 @@ const selectReferencesFrom = compiledQuery<
     .where('from_id', '=', id),
 );
 
-/** Keeps references; one statement for each, as a document may refer to more than a statement takes parameters for. */
+/**
+ * Inserts references, one statement each: a document may contain more references than a statement may have
+ * parameters.
+ */
 export async function addReferences(
   tx: Transaction<Tables>,
   { type, id }: TravelRow,

@@ -15,7 +15,7 @@ import type { Tables } from './tables.ts';
 import { creationList, findBlockAt, LONG_LIST } from './travel-positions.ts';
 import { DELIVERY_TYPE, readDeliveries } from './webhook-deliveries.ts';
 
-/** A page of a collection, and how many there are in all. */
+/** Returns a page of a collection, and the total. */
 export async function readTravelPage(
   db: Kysely<Tables>,
   query: PageQuery,
@@ -27,7 +27,7 @@ export async function readTravelPage(
   return { total: await countListed(db, query), resources: rows.map(toStoredResource) };
 }
 
-/** Where the walk to a page begins: far into a list at the block that it is in. */
+/** Returns where to begin reading: for an offset far into the list, at the block that contains it. */
 async function findPageStart(
   db: Kysely<Tables>,
   query: PageQuery,
@@ -43,7 +43,7 @@ async function findPageStart(
   return { offset: block.skip, from: { place: { value, seq: place.seq }, inclusive } };
 }
 
-/** A page next to a place, and the places next to the page. */
+/** Returns the page next to a position, and the positions of the neighboring pages. */
 export async function readTravelPageFrom(
   db: Kysely<Tables>,
   query: ListQuery,
@@ -72,7 +72,7 @@ function toPosition({ place, seq }: SortedRow): Position {
   return { value: place, seq };
 }
 
-/** A row, with what it is sorted by. */
+/** A row with the value that it is sorted by. */
 type SortedRow = Selectable<Tables['travel_resource']> & { place: string | number };
 
 interface PageRange {
@@ -106,7 +106,7 @@ const selectCounts = compiledQuery<{ type: string; list: string }, { archived: n
       .where('parent_id', '=', list),
 );
 
-/** What may differ between two walks but for values: each combination is a query of its own. */
+/** The differences between two range queries apart from their values. Each combination is compiled once. */
 interface RangeQueryShape {
   order: 'asc' | 'desc';
   narrowed: boolean;
@@ -164,7 +164,7 @@ const selectByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues
         .offset(values.offset),
 );
 
-/** The index alone finds the page, so that what is skipped costs no look-up of its row. */
+/** Finds the page in the index alone, so that skipped entries cost no lookup of their resource. */
 const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
   ({ order, narrowed, sign }) =>
     (db, values) =>
@@ -192,7 +192,7 @@ const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, S
         .orderBy('page.position', order),
 );
 
-/** Compared as a row, so that the index of both columns is entered at the place. */
+/** Compares the two columns as one row value, so that the database enters their index at the position. */
 function isBeyond(
   column: 'created_at' | 'value',
   sign: RangeQueryShape['sign'],
@@ -201,7 +201,10 @@ function isBeyond(
   return sql<boolean>`(${sql.ref(column)}, seq) ${sql.raw(sign ?? '=')} (${place}, ${seq})`;
 }
 
-/** Few are found, so they are read in whole and put in order here: no plan can make it a walk through the collection. */
+/**
+ * A match finds few resources. Reading all of them and sorting here keeps the database from choosing a scan of the
+ * collection.
+ */
 async function readMatching(
   db: Kysely<Tables>,
   query: PageQuery,
@@ -233,7 +236,7 @@ function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Reads the travel service's resources, inside of a transaction or outside. */
+/** Returns the operations that read resources, inside or outside of a transaction. */
 export function travelReads(db: Kysely<Tables>): TravelReader {
   return {
     read: (refs) => readResources(db, refs),
@@ -241,7 +244,7 @@ export function travelReads(db: Kysely<Tables>): TravelReader {
   };
 }
 
-/** A row as the resource it keeps. */
+/** Converts a database row to a resource. */
 export function toStoredResource(row: Selectable<Tables['travel_resource']>): StoredResource {
   return {
     type: row.type,
@@ -275,7 +278,7 @@ async function readResources(db: Kysely<Tables>, refs: ResourceRef[]): Promise<S
   return found;
 }
 
-/** Most reads are of one: whose credential it is, what is asked for, what it refers to. */
+/** Most reads are for one resource: the user of a credential, the requested resource, or a referenced one. */
 const selectResource = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
   db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
 );

@@ -3,7 +3,7 @@ import type { ResourceRef } from '../travel/ports.ts';
 import type { Encryption } from './encryption.ts';
 import type { Tables } from './tables.ts';
 
-/** Keeps a secret of a resource; of those before, each ends at its time. */
+/** Saves a new secret of a resource. The earlier ones expire at `othersEnd`, in epoch milliseconds. */
 export async function saveSecret(
   tx: Kysely<Tables>,
   sealed: Encryption,
@@ -22,7 +22,9 @@ export async function saveSecret(
     .execute();
 }
 
-/** The secrets of a resource that hold at a time, the newest first; those that cannot be opened are left out. */
+/**
+ * Reads the secrets of a resource that are valid at a time, newest first. Leaves out those that cannot be decrypted.
+ */
 export async function readSecrets(
   db: Kysely<Tables>,
   sealed: Encryption,
@@ -41,14 +43,15 @@ export async function readSecrets(
     .flatMap((row) => sealed.decrypt(row.sealed, encryptionContext({ type, id })) ?? []);
 }
 
-/** Whether any secret is kept. */
+/** True if the database contains any secret. */
 export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom('travel_secret').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /**
- * Encrypts with the current key what only the previous one opens, all of it or nothing. Answers how many secrets that
- * was, and how many that still hold neither key opens; with any of these nothing is written.
+ * Encrypts those secrets with the current key that only the previous key decrypts, all of them or none. Returns how
+ * many were encrypted again, and how many valid secrets neither key decrypts; if there are any of these, nothing is
+ * written.
  */
 export async function reencryptStoredSecrets(
   db: Kysely<Tables>,
@@ -77,7 +80,7 @@ export async function reencryptStoredSecrets(
   });
 }
 
-/** Removes at most so many secrets that ended before a time. */
+/** Deletes at most `limit` secrets that expired before a time. Returns how many. */
 export async function deleteExpiredSecrets(
   db: Kysely<Tables>,
   before: number,

@@ -33,7 +33,7 @@ import {
   readDeliveryPageFrom,
 } from './webhook-deliveries.ts';
 
-/** Keeps no secret. */
+/** For callers that never write secrets. */
 const noEncryption: Encryption = {
   encrypt: () => {
     throw new Error('there is no key to encrypt a secret with');
@@ -41,7 +41,7 @@ const noEncryption: Encryption = {
   decrypt: () => undefined,
 };
 
-/** The travel service's resources in the database; the deliveries of webhooks are read like resources, too. */
+/** Returns the store of the travel service's resources. Deliveries of webhooks can be read like resources. */
 export function travelStore({ db }: Database, sealed: Encryption = noEncryption): TravelStore {
   return {
     ...travelReads(db),
@@ -61,7 +61,10 @@ export function travelStore({ db }: Database, sealed: Encryption = noEncryption)
   };
 }
 
-/** Writes the travel service's resources with all that is kept beside them, in one transaction. */
+/**
+ * Returns the operations that write resources together with their index rows, unique values, references and
+ * counters, within one transaction.
+ */
 export function travelWrites(
   tx: Transaction<Tables>,
   turns: TypeSequences,
@@ -95,7 +98,8 @@ async function appendResource(
   turns: TypeSequences,
   { resource, topic }: { resource: StoredResource; topic: EventTopic | undefined },
 ): Promise<StoredResource> {
-  // The turn comes first: from here on nobody else appends, so the last one stays the last.
+  // Take the number first: it locks the sequence, so that no other transaction appends a later resource with an
+  // earlier number.
   const seq = await turns.nextNumber(resource.type);
   const createdAt = await turns.nextCreationTime(resource.type, resource.createdAt);
   const appended = { ...resource, createdAt };
@@ -121,7 +125,7 @@ const insertResourceRow = compiledQuery<Selectable<Tables['travel_resource']>, u
   db.insertInto('travel_resource').values(pick(row, RESOURCE_COLUMNS)),
 );
 
-/** Most of what is kept beside a resource stays as it is, and is not written again. */
+/** Writes only those index rows, unique values and references that change. */
 async function replaceResource(
   tx: Transaction<Tables>,
   { type, id, doc }: StoredResource,
@@ -144,7 +148,7 @@ async function replaceResource(
   return replaceUniqueValues(tx, row, keys.unique);
 }
 
-/** What is kept beside the resource goes with it. */
+/** Foreign keys delete the index rows, unique values and references of the resource. */
 async function removeResource(tx: Transaction<Tables>, ref: ResourceRef): Promise<void> {
   const row = await readTravelRow(tx, ref);
   await countOutOfCollection(tx, row);
@@ -161,7 +165,9 @@ async function readTravelRow(tx: Transaction<Tables>, { type, id }: ResourceRef)
     .executeTakeFirstOrThrow();
 }
 
-/** Removes the oldest of a type that were created before a time; a batch, so that nobody waits long for it. */
+/**
+ * Deletes the oldest resources of a type that were created before a time, at most `limit` of them. Returns how many.
+ */
 export async function deleteExpired(
   tx: Transaction<Tables>,
   { type, before, limit }: { type: string; before: number; limit: number },

@@ -1,9 +1,9 @@
 /**
- * The database refuses work for a reason outside of the program: a full disk, a file size limit, a disk that fails. The
- * request may be sent again. The message is SQLite's own.
+ * The database refuses work for an external reason: a full disk, a file size limit, or a failing disk. The client
+ * may send the request again. The message is SQLite's own.
  */
 export class StoreUnavailable extends Error {
-  /** For the operator: plain words, without a path. */
+  /** The reason in plain words and without a path, for the operator. */
   readonly reason: string;
 
   constructor(reason: string, options: { cause: Error }) {
@@ -13,5 +13,5 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** When a client may send its request again, in seconds: the value of Retry-After (RFC 9110 §10.2.3). */
+/** The delay after which a client may retry, in seconds: the value of Retry-After (RFC 9110 §10.2.3). */
 export const RETRY_AFTER_S = 5;

@@ -9,13 +9,12 @@ import { batches, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
-/** Short transactions, so that a write of an IdP never waits long for an import. */
+/** Keeps transactions short, so that writes of IdPs do not wait long for an import. */
 const ROWS_PER_TRANSACTION = 100;
 
 /**
- * Adds unclaimed identities, and lets those that are known follow their traveler. Passed over is whoever must not be
- * shown: a traveler that is linked in the account or just being made, one whose person was erased, and one whose userName
- * somebody has.
+ * Inserts unclaimed identities and refreshes existing ones. Skips travelers that are linked or being created in the
+ * account, travelers whose person was erased, and those whose userName is taken.
  */
 export async function saveUnclaimed(
   db: Kysely<Tables>,
@@ -63,7 +62,7 @@ async function saveBatch(
   await insertUnclaimed(tx, newcomers, { account, seenAt });
 }
 
-/** An unclaimed identity comes from a traveler; one without would be a fault of the importer. */
+/** Unclaimed identities always have a traveler. */
 function travelIdOf({ travelId }: Identity): string {
   return travelId ?? '';
 }
@@ -101,7 +100,10 @@ async function findUnclaimedRows(
   return new Map(rows.map((row) => [row.travel_id, row]));
 }
 
-/** Addresses whose create is announced: such a traveler belongs to the identity that is making it. */
+/**
+ * Returns those of the addresses under which a traveler is being created: that traveler will belong to the creating
+ * identity.
+ */
 async function findOpenCreates(
   tx: Kysely<Tables>,
   account: string,
@@ -154,19 +156,22 @@ async function insertUnclaimed(
   );
 }
 
-/** What is kept of an unclaimed identity, as far as its traveler decides it. */
+/** The columns of an unclaimed identity that depend on its traveler. */
 export type UnclaimedRow = Pick<
   IdentityTable,
   'id' | 'version' | 'desired' | 'observed' | 'position' | 'active' | 'deleted_at'
 >;
 
-/** What is kept, and what the traveler makes of it now. */
+/** A stored identity, and the identity that its traveler maps to now. */
 interface UnclaimedRefresh {
   before: UnclaimedRow;
   identity: Identity;
 }
 
-/** Lets unclaimed identities of one connection become what their travelers are; most are that already. */
+/**
+ * Updates unclaimed identities of one connection to the current state of their travelers. Most are unchanged and are
+ * only marked as seen.
+ */
 export async function refreshUnclaimed(
   tx: Kysely<Tables>,
   sights: UnclaimedRefresh[],
@@ -193,7 +198,7 @@ function isStoredAs(kept: string | null, now: unknown): boolean {
   return isDeepStrictEqual(kept === null ? undefined : parseJson(kept), now);
 }
 
-/** Version and lastModified are raised only when the person, as an IdP sees them, has changed. */
+/** Raises version and lastModified only if the user as the IdP sees it changes. */
 async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: UnclaimedRefresh): Promise<void> {
   const { connection, desired, observed, lastModified } = identity;
   const isNews = !isStoredAs(before.desired, desired);
@@ -201,7 +206,8 @@ async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: Unclaim
   const news = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // Who is not as the traveler is because a name is taken must be looked at again: no rules made this of it.
+    // Clear the rules version if the userName is taken: the stored state does not match any rules, so it must be
+    // refreshed again.
     .set({ ...observedColumns(observed), ...(follows ? news : isNews ? { rules_version: '' } : {}) })
     .where('connection_id', '=', connection)
     .where('id', '=', before.id)
@@ -215,7 +221,7 @@ async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: Unclaim
   await updateCounters(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
 }
 
-/** The old desired state stays while somebody else has the userName: a name is never shown twice. */
+/** If another user has the userName, the old desired state stays: no two users may have the same userName. */
 async function isNameTaken(tx: Kysely<Tables>, { connection, id, desired }: Identity): Promise<boolean> {
   const { user_name_key } = desiredColumns(desired);
   if (user_name_key === null) return false;

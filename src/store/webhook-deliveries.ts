@@ -9,7 +9,7 @@ import { TypeSequences } from './sequences.ts';
 import type { Tables } from './tables.ts';
 import { deleteExpiredSecrets, readSecrets } from './travel-secrets.ts';
 
-/** What is kept for webhooks beside them. */
+/** Returns the store operations on secrets and deliveries of webhooks, except for the delivery queue. */
 export function webhookRecords(database: Database, sealed: Encryption): WebhookRecords {
   const { db } = database;
   return {
@@ -20,7 +20,7 @@ export function webhookRecords(database: Database, sealed: Encryption): WebhookR
   };
 }
 
-/** It takes a number of the events, which none of them gets, and so its place among all deliveries. */
+/** A redelivery takes its number from the sequence of events, so that it has a position among all deliveries. */
 async function redeliver({ db }: Database, { id, webhookId, ...asked }: RedeliveryRequest): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const seq = await new TypeSequences(tx).nextNumber('event');
@@ -28,7 +28,10 @@ async function redeliver({ db }: Database, { id, webhookId, ...asked }: Redelive
   });
 }
 
-/** Removes at most so many deliveries that are too old, or whose webhook is gone. */
+/**
+ * Deletes at most `limit` deliveries that were created before a time or whose webhook no longer exists. Returns how
+ * many.
+ */
 export async function deleteExpiredDeliveries(
   db: Kysely<Tables>,
   before: number,
@@ -60,7 +63,7 @@ async function readQueues(db: Kysely<Tables>): Promise<{ webhook_id: string; gon
   return rows.map(({ webhook_id, id }) => ({ webhook_id, gone: id === null }));
 }
 
-/** From the beginning of the list, which is the oldest: no index of its own is needed for the age. */
+/** Reads from the oldest end of the list, so that the age of deliveries needs no index. */
 async function deleteOldest(
   tx: Transaction<Tables>,
   { webhookId, before, limit }: { webhookId: string; before: number | undefined; limit: number },
@@ -92,14 +95,17 @@ async function deleteOldest(
   return old.length;
 }
 
-/** What is to be delivered. */
+/** An event that webhooks may subscribe to. */
 export interface DeliverableEvent {
   seq: number;
   eventId: string;
   createdAt: number;
 }
 
-/** Puts a delivery on its way for each webhook that is found by the topic; where there is none, that is a look at an index. */
+/**
+ * Adds a delivery to the queue of each webhook that subscribes to the event. Without subscribers this costs one
+ * index lookup.
+ */
 export async function enqueueDeliveries(
   tx: Kysely<Tables>,
   posted: DeliverableEvent,
@@ -111,7 +117,7 @@ export async function enqueueDeliveries(
   }
 }
 
-/** An enabled webhook is found by each kind that it selects, or by "*". */
+/** An enabled webhook has an index row for each kind that it selects, or one for "*". */
 const selectSubscribers = compiledQuery<{ kind: string }, { id: string }>((db, { kind }) =>
   db
     .selectFrom('travel_index')
@@ -130,7 +136,10 @@ export async function addDelivery(
   await countDeliveries(tx, delivery.webhookId, { pending: 1 });
 }
 
-/** Not when the event was: a clock that is ahead, if only once, would keep all that comes after it waiting. */
+/**
+ * New deliveries are due at once. The time of the event is not used: if the clock was ahead once, that event would
+ * delay all later ones.
+ */
 const AT_ONCE = 0;
 
 const insertDelivery = compiledQuery<
@@ -151,10 +160,10 @@ const insertDelivery = compiledQuery<
   }),
 );
 
-/** As which type of resource deliveries are read; their parent is their webhook. */
+/** The resource type under which the travel API reads deliveries. The parent of a delivery is its webhook. */
 export const DELIVERY_TYPE = 'webhookDelivery';
 
-/** A page of the deliveries of a webhook, and how many there are in all. */
+/** Returns a page of the deliveries of a webhook, and the total. */
 export async function readDeliveryPage(
   db: Kysely<Tables>,
   query: PageQuery,
@@ -164,7 +173,7 @@ export async function readDeliveryPage(
   return { total: await countListedDeliveries(db, query), resources: rows.map(toDeliveryResource) };
 }
 
-/** A page next to a place, and the places next to the page. */
+/** Returns the page next to a position, and the positions of the neighboring pages. */
 export async function readDeliveryPageFrom(
   db: Kysely<Tables>,
   query: ListQuery,
@@ -187,7 +196,7 @@ function comparisonSign(direction: 'asc' | 'desc', inclusive = false): '>' | '>=
   return `${direction === 'asc' ? '>' : '<'}${inclusive ? '=' : ''}`;
 }
 
-/** Those deliveries that exist. */
+/** Reads deliveries by id. Ids that do not exist are left out. */
 export async function readDeliveries(db: Kysely<Tables>, ids: string[]): Promise<StoredResource[]> {
   const rows = await db.selectFrom('travel_delivery').selectAll().where('id', 'in', ids).execute();
   return rows.map(toDeliveryResource);

@@ -2,29 +2,29 @@ import type { Log } from '../provisioning/runtime-ports.ts';
 import type { Database } from './database.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
-/** The shortest time between two probe writes. */
+/** Minimum time between two probe writes. */
 const PROBE_MS = 5_000;
-/** The shortest time between two log lines about the same trouble. */
+/** Minimum time between two log lines about the same fault. */
 const LOG_MS = 60_000;
 
 interface WriteHealthDeps {
   database: Pick<Database, 'onUnavailable' | 'probeWrite'>;
   clock: {
-    /** Milliseconds of a clock that only goes forward. */
+    /** Milliseconds of a monotonic clock. */
     now(): number;
-    /** Ends early when aborted; never rejects. */
+    /** Resolves early when aborted; never rejects. */
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   log: Log;
 }
 
-/** Whether the database can be written, as far as is known. While writes fail, probe writes find out when they work again. */
+/** Tracks whether the database can be written. While writes fail, it makes probe writes to detect the recovery. */
 export class WriteHealth {
   readonly #deps: WriteHealthDeps;
   readonly #end = new AbortController();
   readonly #onRecovery: (() => void)[] = [];
   #failure: StoreUnavailable | undefined;
-  /** How many faults there were since the last line about them. */
+  /** Faults since the last log line about them. */
   #faults = 0;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isEndDue = false;
@@ -36,12 +36,12 @@ export class WriteHealth {
     deps.database.onUnavailable((error) => this.#noteFault(error));
   }
 
-  /** Why writes fail, in plain words; undefined while they work. */
+  /** The reason why writes fail, for the operator; undefined while they succeed. */
   failure(): string | undefined {
     return this.#failure?.reason;
   }
 
-  /** The same, after a probe write unless the last one was made less than five seconds ago. */
+  /** Makes a probe write, unless the last one was less than five seconds ago, then returns the same as `failure`. */
   async probe(): Promise<string | undefined> {
     const { database, clock, log } = this.#deps;
     if (clock.now() - this.#probedAt < PROBE_MS) return this.failure();
@@ -50,18 +50,18 @@ export class WriteHealth {
       await database.probeWrite();
       this.#noteSuccess();
     } catch (error) {
-      // A fault of the disk is noted below already; any other says nothing about the disk.
+      // `onUnavailable` has recorded a disk fault already; other errors say nothing about the disk.
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'the probe write failed');
     }
     return this.failure();
   }
 
-  /** Calls the listener each time when writes work again. */
+  /** Calls the listener each time that writes succeed again. */
   onRecovery(listener: () => void): void {
     this.#onRecovery.push(listener);
   }
 
-  /** Ends the probes. */
+  /** Stops the probe writes. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#probing;
@@ -83,7 +83,8 @@ export class WriteHealth {
   #noteSuccess(): void {
     if (!this.#failure) return;
     this.#failure = undefined;
-    // Without a line about the beginning there is none about the end: writes may fail now and then for hours.
+    // Log the end of a failure only if its beginning was logged: a disk that is nearly full may fail and recover
+    // for hours.
     if (this.#isEndDue) this.#deps.log.info({}, 'the database can be written again');
     this.#isEndDue = false;
     for (const listener of this.#onRecovery) listener();

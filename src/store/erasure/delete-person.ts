@@ -15,8 +15,8 @@ import {
 } from './redact-others.ts';
 
 /**
- * Takes the leases of identities, so that nobody sends anything for them meanwhile; false, with none taken, while a
- * reconciler holds one of them.
+ * Takes the leases of identities, so that no reconciler sends anything for them meanwhile. Takes none and returns
+ * false while a reconciler holds one of them.
  */
 export async function leaseIdentities(
   database: Database,
@@ -35,7 +35,7 @@ export async function leaseIdentities(
   return true;
 }
 
-/** Gives the leases back. */
+/** Releases the leases. */
 export async function releaseIdentities(
   database: Database,
   places: readonly IdentityVersion[],
@@ -44,12 +44,12 @@ export async function releaseIdentities(
   for (const { connection, id } of places) await leases(database).release(connection, id, token);
 }
 
-/** Who is removed. */
+/** The person whose identities are deleted. */
 export interface PersonToDelete extends PersonReferences {
   identities: readonly IdentityVersion[];
 }
 
-/** From now on imports and links pass over the travelers of the person. */
+/** Records the travelers of the person as erased: imports skip them from now on, and no identity is linked to them. */
 export async function recordErasedTravelers(
   { db }: Database,
   { account, travelIds }: PersonToDelete,
@@ -59,9 +59,9 @@ export async function recordErasedTravelers(
 }
 
 /**
- * Removes the identities of a person with their addresses and references, the references of others to them, and their
- * memberships, in one transaction. `lost`: a lease was lost, or the IdP has written
- * one of them meanwhile, and nothing is changed.
+ * Deletes the identities of a person with their email keys and references, other identities' references to them, and
+ * their memberships, in one transaction. Returns `lost`, and changes nothing, if a lease has ended or the IdP has
+ * written an identity meanwhile.
  */
 export async function deletePersonIdentities(
   { db }: Database,
@@ -82,7 +82,7 @@ export async function deletePersonIdentities(
     });
 }
 
-/** Undoes the transaction. */
+/** Rolls the transaction back. */
 class LeaseLost extends Error {}
 
 async function deleteIdentity(
@@ -110,7 +110,7 @@ async function deleteIdentity(
   await markWaitersDirty(tx, row.account, freed);
 }
 
-/** Removes the API keys and OAuth clients of a user of the travel service, whose names may name the person. */
+/** Deletes the API keys and OAuth clients of a travel user, since their names may contain the person's name. */
 export async function deleteUserCredentials({ db }: Database, userId: string): Promise<void> {
   await db
     .deleteFrom('travel_api_key')
@@ -120,14 +120,14 @@ export async function deleteUserCredentials({ db }: Database, userId: string): P
   await db.deleteFrom('oauth_client').where('user_type', '=', 'user').where('user_id', '=', userId).execute();
 }
 
-/** What names the person in a travel account, and in its travel service. */
+/** Recognizes the person in the texts of a travel account and of its travel service. */
 export interface PersonMentions extends AccountMatchers {
   inTravel: NameMatcher;
 }
 
 /**
- * Credentials and groups of the travel account whose names, given by an admin or the IdP, name the person; they are left to
- * the admin.
+ * Finds credentials and groups of the travel account whose names contain the person's name. They are reported to the
+ * admin and not changed.
  */
 export async function findNamedRecords({ db }: Database, told: PersonMentions): Promise<string[]> {
   const connections = new Set(await readConnectionIds(db, told.account));

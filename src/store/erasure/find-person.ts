@@ -10,14 +10,15 @@ import type { Tables } from '../tables.ts';
 
 type Row = Selectable<Tables['identity']>;
 
-/** An identity with the travel account that it belongs to. */
+/** An identity with its travel account. */
 export interface IdentityInAccount extends Identity {
   account: string;
 }
 
 /**
- * The people whom a userName, address, SCIM id, externalId or travel id names, each with all of their identities: tombstones,
- * those of other connections of the account that moved the person, and those that are linked to the same traveler.
+ * Finds the people whom a userName, email address, SCIM id, externalId or travel id names. Each is returned with all
+ * identities: tombstones, those in other connections from which or to which the person moved, and those linked to
+ * the same traveler.
  */
 export async function findPeople(
   { db }: Database,
@@ -62,7 +63,7 @@ async function findRowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
     .execute();
 }
 
-/** Follows what ties identities together until nothing is added. */
+/** Adds related rows of the same person until there are no more. */
 async function findRowsOfPerson(db: Kysely<Tables>, first: Row): Promise<Row[]> {
   const all = [first];
   for (const row of all) {
@@ -96,8 +97,9 @@ async function findRelatedRows(
 }
 
 /**
- * One traveler is one person. Within a connection the externalId tells, or, where one of the two has none, the userName; in
- * another connection only a person who has moved is the same. Two who are linked to different travelers are two people.
+ * Two identities linked to different travelers are two people; linked to the same one, they are one. Otherwise the
+ * externalId decides within a connection, or the userName if one of them has no externalId. In another connection,
+ * only a person who has moved is the same.
  */
 function isSamePerson(one: Row, other: Row): boolean {
   if (one.travel_id !== null && other.travel_id !== null) return one.travel_id === other.travel_id;
@@ -112,14 +114,14 @@ function isMove(from: Row, to: Row): boolean {
   return toIdentity(from).origin.movedTo === to.connection_id;
 }
 
-/** An identity of the person, as it was judged. */
+/** An identity of the person, at the version at which the erasure was planned. */
 export interface IdentityVersion {
   connection: string;
   id: string;
   version: number;
 }
 
-/** Whether all of these identities are as they were judged, and their leases are still held. */
+/** True if these identities are still at their versions, and their leases are still held. */
 export async function areIdentitiesUnchanged(
   { db }: Database,
   places: readonly IdentityVersion[],
@@ -139,18 +141,19 @@ export async function areIdentitiesUnchanged(
   return true;
 }
 
-/** Whose identities stay, although their erasure had begun. */
+/** A person whose identities stay, because the IdP wrote them during the erasure. */
 export interface ReturnedPerson {
   account: string;
   identities: readonly IdentityVersion[];
   travelIds: readonly string[];
-  /** Those of the travelers who were erased before. */
+  /** Those of the travelers that are erased already. */
   erased: readonly string[];
 }
 
 /**
- * Lets the reconciler make a new traveler for a person whom the IdP wants again after their traveler was erased. The hash of an
- * erased traveler stays, so that no import shows what is left of it; that of a traveler who was not erased goes.
+ * Unlinks the erased travelers of a person whom the IdP has written during the erasure, so that the reconciler
+ * creates a new traveler. Records of erased travelers stay, so that no import lists them again; the records of the
+ * other travelers are deleted.
  */
 export async function keepReturnedPerson({ db }: Database, person: ReturnedPerson): Promise<void> {
   const { account, identities, travelIds, erased } = person;
@@ -169,7 +172,7 @@ export async function keepReturnedPerson({ db }: Database, person: ReturnedPerso
   });
 }
 
-/** Those of these travelers who are linked to an identity of anybody. */
+/** Returns those of the travelers that are linked to any identity. */
 export async function findLinkedTravelers(
   { db }: Database,
   travelIds: readonly string[],
@@ -186,7 +189,7 @@ export async function findLinkedTravelers(
   return linked;
 }
 
-/** The names of a person, and where they are looked for. */
+/** The names of a person, and the account to search. */
 export interface SharedNamesQuery {
   account: string;
   /** The identities of the person, as `<connection>/<id>`. */
@@ -194,15 +197,15 @@ export interface SharedNamesQuery {
   names: readonly string[];
 }
 
-/** The connections of a travel account. */
+/** Returns the ids of the connections of a travel account. */
 export async function readConnectionIds(db: Kysely<Tables>, account: string): Promise<string[]> {
   const rows = await db.selectFrom('connection').select('id').where('account', '=', account).execute();
   return rows.map(({ id }) => id);
 }
 
 /**
- * Those of the names that another identity of the account has as userName, externalId, display name or address, each with
- * the connections in which it does.
+ * Returns those of the names that an identity of somebody else in the account has as userName, externalId, display
+ * name or email address, each with the connections of these identities.
  */
 export async function findSharedNames(
   { db }: Database,

@@ -1,27 +1,30 @@
 import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
 
-/** The texts by which records of others name a person. */
+/** The texts by which records name a person. */
 export interface PersonNames {
-  /** Addresses and ids: they name the person wherever they stand in a text. */
+  /** Email addresses and ids. They name the person wherever they occur in a text. */
   unique: readonly string[];
-  /** UserName, externalId, full name, phone number: they name the person where they are the whole of a value. */
+  /** UserName, externalId, full name and phone number. They name the person only if they are the whole value. */
   whole: readonly string[];
 }
 
-/** Finds the names of a person. */
+/** Recognizes the names of a person in texts. */
 export interface NameMatcher {
-  /** Whether a single value names the person, if it is known to refer to somebody. */
+  /** True if a value names the person, given that the value refers to some person. */
   matchesValue(value: string): boolean;
-  /** Whether a single value names the person, whatever it is: `admin` may be a userName, and a role of somebody else. */
+  /**
+   * True if a value of any kind names the person. Matches unique names only: `admin` may be a userName, and also
+   * somebody else's role.
+   */
   matchesUnique(value: string): boolean;
-  /** Whether a sentence names the person, by whichever name. */
+  /** True if a sentence contains any name of the person. */
   matchesSentence(sentence: string): boolean;
-  /** Whether any value of a JSON text, or another text, names the person. */
+  /** True if any string in a JSON text, or in a text that is not JSON, names the person. */
   matchesJson(text: string): boolean;
 }
 
-/** Texts are compared without case. A name that is a part of a longer one, such as `ann` in `joann`, does not count. */
+/** Returns a matcher that ignores case. A name within a longer word, such as `ann` in `joann`, does not match. */
 export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const folded = (texts: readonly string[]) =>
     [...new Set(texts.map(foldCase))].filter((text) => text !== '');
@@ -29,7 +32,7 @@ export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const values = new Set(folded(whole));
   const inTexts = wholeWordsPattern(parts);
   const inSentences = wholeWordsPattern([...parts, ...values]);
-  // As JSON spells them, for the quick look that most texts end with.
+  // The names as JSON spells them, for a fast check that excludes most texts.
   const spelled = [
     ...new Set([...parts, ...values].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])),
   ];
@@ -64,12 +67,12 @@ function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // The text was cut, or is no JSON.
+    // The text was truncated, or is not JSON.
     return undefined;
   }
 }
 
-/** The escapes that would join a name with a letter before it. */
+/** Replaces escape sequences, which would otherwise join a name with the letter before it. */
 function unescapeJson(text: string): string {
   return text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -83,13 +86,13 @@ function hasMatchingText(value: Json, isNamed: (text: string) => boolean): boole
   return Object.entries(value).some(([name, one]) => isNamed(name) || hasMatchingText(one, isNamed));
 }
 
-/** Stands for a text that named an erased person. */
+/** Replaces a text that named an erased person. */
 export const REDACTED = 'erased';
 
-/** What counts as a name of the person: anywhere, and in what is known to refer to a manager. */
+/** The two tests that redaction needs: one for values that refer to a manager, one for all other values. */
 export type ValueMatcher = Pick<NameMatcher, 'matchesValue' | 'matchesUnique'>;
 
-/** A value in which every text that names the person is replaced. */
+/** Returns a copy in which every string that names the person is replaced by `erased`. */
 export function redactNames(value: Json, naming: ValueMatcher, isManager = false): Json {
   const isMeant = isManager ? naming.matchesValue : naming.matchesUnique;
   if (typeof value === 'string') return isMeant(value) ? REDACTED : value;
@@ -103,15 +106,21 @@ export function redactNames(value: Json, naming: ValueMatcher, isManager = false
   );
 }
 
-/** `manager` in the extensions of SCIM, `managerId` of a traveler. */
+/** True for `manager` in SCIM extensions and `managerId` of a traveler. */
 export function isManagerMember(name: string): boolean {
   return /^manager/i.test(name);
 }
 
-/** The members by which a complex attribute refers to a person; a display name may be that of a namesake (RFC 7643 §4.3). */
+/**
+ * The members that identify the person a complex attribute refers to. A display name does not: somebody else may
+ * have the same (RFC 7643 §4.3).
+ */
 const referenceMembers = ['value', 'id', 'email', '$ref'];
 
-/** A resource without the values that name the person; a complex attribute that refers to the person goes as a whole. */
+/**
+ * Returns a copy without the values that name the person, or undefined if nothing is left. A complex attribute that
+ * refers to the person is removed as a whole.
+ */
 export function withoutReferences(value: Json, naming: ValueMatcher, isManager = false): Json | undefined {
   const isMeant = isManager ? naming.matchesValue : naming.matchesUnique;
   if (typeof value === 'string') return isMeant(value) ? undefined : value;

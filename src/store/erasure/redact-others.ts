@@ -17,23 +17,23 @@ import {
 
 type Row = Selectable<Tables['identity']>;
 
-/** Identities that are looked at together: a transaction of some milliseconds. */
+/** Identities per transaction; some milliseconds of work. */
 const BATCH = 200;
 
-/** What names the person within a travel account: more in the connections that had the person than in others. */
+/** Recognizes a person within a travel account. Connections that contained the person know more names than others. */
 export interface AccountMatchers {
   account: string;
   matcherFor(connection: string): NameMatcher;
 }
 
-/** What is searched, and for whom. */
+/** The person to look for in the identities of others. */
 export interface OtherPeopleQuery extends AccountMatchers {
   travelIds: readonly string[];
   /** The identities of the person, as `<connection>/<id>`. */
   own: ReadonlySet<string>;
 }
 
-/** How many other people a person is named with; nothing is changed. */
+/** Counts the other people whose identities name the person. */
 export async function countOtherPeople({ db }: Database, sought: OtherPeopleQuery): Promise<number> {
   let count = 0;
   for await (const rows of readIdentitiesNaming(db, sought)) count += rows.length;
@@ -41,9 +41,10 @@ export async function countOtherPeople({ db }: Database, sought: OtherPeopleQuer
 }
 
 /**
- * Takes the person out of the identities of others: references to the person, findings and traces that name them, and the
- * values that were sent because of them. Whoever is changed becomes dirty, so that the travel service follows. Answers how
- * many people are left because a reconciler holds them: it would write what it has read before.
+ * Removes the person from the identities of others: references to the person, findings and traces that name the
+ * person, and values that were sent because of the person. Changed identities become dirty, so that their travelers
+ * are updated. Returns how many identities were skipped because a reconciler holds them and would write the old
+ * values back.
  */
 export async function redactOtherPeople(
   { db }: Database,
@@ -93,7 +94,7 @@ const searchedColumns = [
   'trace',
 ] as const;
 
-/** What an identity holds without the person; undefined where it does not name them, or is the person. */
+/** The changed columns of an identity; undefined if it does not name the person, or is the person. */
 async function redactionOf(
   db: Kysely<Tables>,
   row: Row,
@@ -109,7 +110,7 @@ async function redactionOf(
 function namesPerson(row: Row, mentions: NameMatcher): boolean {
   return searchedColumns.some((column) => {
     const text = row[column];
-    // Sentences of findings name people in ways that whole values do not.
+    // Findings are sentences, in which names are only a part of the value.
     return (
       text !== null &&
       (mentions.matchesJson(text) || (column === 'findings' && mentions.matchesSentence(text)))
@@ -117,7 +118,7 @@ function namesPerson(row: Row, mentions: NameMatcher): boolean {
   });
 }
 
-/** What the identity calls a manager who is somebody else: the person had the same name. */
+/** The names that the identity uses for a manager who is somebody else with the same name. */
 async function managerNamesOfOthers(
   db: Kysely<Tables>,
   { connection_id, id }: Row,
@@ -159,7 +160,7 @@ function redactColumns(row: Row, mentions: NameMatcher, values: Set<string>): Pa
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
 
-/** What names the other person as well, such as an address that both were to have, stays. */
+/** Names of the other person, such as a shared address, are not redacted. */
 function ownValues({ userName, externalId, displayName, name, ...lists }: ScimResource): Set<string> {
   const { givenName, familyName, formatted } = isObject(name) ? name : {};
   const elements = [lists.emails, lists.phoneNumbers].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -195,12 +196,12 @@ function redactBaseline(origin: JsonObject, naming: ValueMatcher): JsonObject {
   return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, naming) } : origin;
 }
 
-/** Findings and traces are made anew by the next reconciliation, so that an entry goes as a whole. */
+/** The next reconciliation creates findings and traces again, so whole entries are removed. */
 function withoutEntries(entries: Json, naming: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
   return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, naming)) : entries;
 }
 
-/** Managers are named by whatever the IdP gave; a finding about a swap tells userNames in its sentence. */
+/** Findings about managers and about swapped addresses contain any name that the IdP gave. */
 function isEntryAbout(
   entry: Json,
   { matchesUnique, matchesSentence }: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>,
@@ -220,7 +221,7 @@ function isObject(value: Json | undefined): value is { [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** False where the identity is held or has changed since it was read. */
+/** Returns false if the identity is leased or has changed since it was read. */
 async function rewrite(
   tx: Kysely<Tables>,
   row: Row,
@@ -228,7 +229,7 @@ async function rewrite(
 ): Promise<boolean> {
   const changes = (await redactionOf(tx, row, sought)) ?? {};
   const isShown = row.deleted_at === null && changes.desired !== undefined;
-  // A tombstone's traveler is out of use, and nobody who is unclaimed is written.
+  // Travelers of tombstones are archived already, and unclaimed identities are never written to the travel API.
   const isFollowed = row.deleted_at === null && row.claimed === 1;
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -246,16 +247,16 @@ async function rewrite(
   return numUpdatedRows > 0n;
 }
 
-/** The person as others name them by id, address or userName in rows of their own. */
+/** The ids and names by which rows of others refer to the person. */
 export interface PersonReferences {
   account: string;
   ids: string[];
   travelIds: string[];
-  /** By which names in a connection of the account. */
+  /** The names of the person in a connection of the account. */
   namesIn(connection: string): string[];
 }
 
-/** Removes the references of others to the person. */
+/** Deletes the references of other identities to the person. */
 export async function deleteReferencesTo(
   tx: Kysely<Tables>,
   { account, ids, travelIds, namesIn }: PersonReferences,
@@ -264,14 +265,14 @@ export async function deleteReferencesTo(
     const own = tx.deleteFrom('identity_reference').where('connection_id', '=', connection);
     for (const batch of batches(ids)) await own.where('target', 'in', batch).execute();
     for (const batch of batches(travelIds)) await own.where('travel_id', 'in', batch).execute();
-    // One that leads to somebody else is not about this person.
+    // A reference that was resolved to somebody else is not about this person.
     const open = own.where('target', 'is', null).where('travel_id', 'is', null);
     for (const batch of batches(namesIn(connection).map(caseFoldedKey)))
       await open.where('raw_key', 'in', batch).execute();
   }
 }
 
-/** Removes the members of groups that are the person, by whatever value. */
+/** Removes the person from all groups, by whatever value the member was added. */
 export async function deleteMemberships(
   tx: Kysely<Tables>,
   person: PersonReferences,
@@ -296,7 +297,7 @@ export async function deleteMemberships(
   }
 }
 
-/** Of how many groups the person is a member. */
+/** Counts the groups that the person is a member of. */
 export async function countGroupsWithMember({ db }: Database, person: PersonReferences): Promise<number> {
   let count = 0;
   for (const connection of await readConnectionIds(db, person.account)) {
@@ -314,7 +315,7 @@ export async function countGroupsWithMember({ db }: Database, person: PersonRefe
   return count;
 }
 
-/** What a member is the person by: ids and names by its value, names by its display name. */
+/** The values that identify a member as the person: all of them for `value`, only names for `display`. */
 interface MemberValues {
   all: string[];
   names: string[];
@@ -325,7 +326,10 @@ function memberValuesIn({ ids, namesIn }: PersonReferences, connection: string):
   return { all: [...ids, ...names], names };
 }
 
-/** By the value, or by the display name where the value is no user of ours: else a namesake may be meant. */
+/**
+ * Matches by value, or by display name if the value is not a user id of this service: for a known id, the name may
+ * be somebody else's.
+ */
 function isMember(member: ExpressionBuilder<Tables, 'group_member'>, { all, names }: MemberValues) {
   const known = member
     .selectFrom('identity')
