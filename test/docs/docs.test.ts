@@ -304,7 +304,7 @@ function codesInSources(...folders: string[]): string[] {
   const codes = texts.flatMap((text) => [
     ...[...text.matchAll(/\b(?:unusable|unresolved|notInLookups)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
     ...[...text.matchAll(/\bcode: '(\w+)'/g)].map(([, code = '']) => code),
-    ...[...text.matchAll(/`\$\{code\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
+    ...[...text.matchAll(/`\$\{toCamelCase\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
       ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),
     ),
   ]);
