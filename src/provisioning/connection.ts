@@ -2,23 +2,23 @@ import type { Mapping } from '../translator/mapping-file.ts';
 import type { Policies } from './policies.ts';
 import type { TravelFeed, TravelLookups, TravelUsers } from './travel-ports.ts';
 
-/** One IdP feeding one travel account. */
+/** One IdP that provisions one travel account, with its settings and its access to the travel API. */
 export interface Connection {
   id: string;
-  /** The travel account: connections with the same one share its travelers. */
+  /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
   mapping: Mapping;
   policies: Policies;
-  /** The domain of the addresses that people take for a moment while they swap theirs; undefined: nobody does. */
+  /** The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables them. */
   parkingDomain: string | undefined;
-  /** The part of the known travelers that an import must see before it concludes anything from absence, from 0 to 1. */
+  /** The share of the known travelers, from 0 to 1, that an import must read before missing travelers count as deleted. */
   minimumShare: number;
-  /** How long after we gave up the travel API may still carry a call out, in milliseconds. */
+  /** How long after its time-out the travel API may still carry out a call, in milliseconds. */
   lateMs: number;
-  /** How long tombstones are kept that have nothing left to do, in days. */
+  /** How long a tombstone without pending work is kept, in days. */
   tombstoneDays: number;
   travel: TravelUsers;
   lookups: TravelLookups;
-  /** What the travel API tells of changes, and how often it is asked; undefined: it is not. */
+  /** The event feed of the travel API and its polling interval in milliseconds; undefined if no feed is read. */
   feed?: { everyMs: number; source: TravelFeed } | undefined;
 }

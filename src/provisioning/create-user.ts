@@ -95,7 +95,7 @@ function claimImportedUser(
 ): CreatedUser {
   if (connection.policies.onExistingUser === 'refuse') throw conflict();
   const inTheWay = namesakes.filter(({ id }) => id !== unclaimed.id);
-  const changes: IdentityChange[] = inTheWay.map(({ id }) => ({ kind: 'erase', id }));
+  const changes: IdentityChange[] = inTheWay.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
   if (unclaimed.observed?.archived) {
     const { travelId, observed } = unclaimed;
     const identity: Identity = {
@@ -105,7 +105,7 @@ function claimImportedUser(
     };
     return {
       identity,
-      changes: [...changes, { kind: 'erase', id: unclaimed.id }, { kind: 'insert', identity }],
+      changes: [...changes, { kind: 'deleteUnclaimed', id: unclaimed.id }, { kind: 'insert', identity }],
     };
   }
   const identity: Identity = {
@@ -181,7 +181,7 @@ function restoreUser(arrivals: CreateUserDeps, connection: Connection, back: Ret
   };
   const left = isMoved ? { ...tombstone.origin, movedTo: connection.id } : tombstone.origin;
   const release: IdentityChange = {
-    ...{ kind: 'release', connection: tombstone.connection, id: tombstone.id },
+    ...{ kind: 'giveUpTraveler', connection: tombstone.connection, id: tombstone.id },
     ...{ leasedUntil, applied, origin: left },
   };
   return { identity, changes: [release, { kind: 'insert', identity }] };

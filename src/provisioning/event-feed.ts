@@ -137,7 +137,7 @@ async function recordTraveler(
 async function recordMissing(deps: FeedDeps, connection: Connection, travelers: TravelUser[]): Promise<void> {
   const known = [...(await knownOf(deps, connection, travelers)).values()];
   for (const { id } of known.filter(({ claimed }) => !claimed))
-    await deps.identities.commit(connection.id, [{ kind: 'erase', id }]);
+    await deps.identities.commit(connection.id, [{ kind: 'deleteUnclaimed', id }]);
   await markStale(
     deps,
     connection,

@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Membership } from './identity.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from './list-ports.ts';
 
-/** A group as kept: attributes without id, meta, members. */
+/** A SCIM group of one connection; `attributes` excludes id, meta and members. */
 export interface Group {
   connection: string;
   id: string;
@@ -12,7 +12,7 @@ export interface Group {
   lastModified: number;
 }
 
-/** A group as a list reads it: large attributes are undefined, and read by themselves when they are needed. */
+/** A group as read for a list. Large attributes are undefined and are read one group at a time when they are needed. */
 export interface ListedGroup extends Omit<Group, 'attributes'> {
   attributes: ScimResource | undefined;
 }
@@ -24,58 +24,59 @@ export interface Member {
   type?: string;
 }
 
-/** A member as it is read; `names` is what its id names, undefined when there is no such resource. */
+/** A member as read. `names` is the type of the resource with its id, undefined if there is none. */
 export interface ResolvedMember extends Member {
   names: 'User' | 'Group' | undefined;
 }
 
-/** One step on a group's members, in order. `require` changes nothing: of each list at least one must be a member. */
+/** One change of a group's members. `require` changes nothing: it demands that of each list at least one id is a member. */
 export type MemberChange =
   | { kind: 'require'; lists: string[][] }
   | { kind: 'add'; members: Member[] }
   | { kind: 'remove'; values: string[] }
   | { kind: 'replace'; members: Member[] };
 
-/** The groups and their members, which are rows. */
+/** The store of groups and of their members, which are rows of their own. */
 export interface Groups {
   findById(connection: string, id: string): Promise<Group | undefined>;
-  /** A part of the groups, with an exact total. */
+  /** Returns one page of the groups, with an exact total. */
   list(
     connection: string,
     query: ListQuery<GroupField, GroupOrder>,
     scan: ListScan<ListedGroup>,
   ): Promise<ListPage<ListedGroup>>;
-  /** The members of one group; of a large one in pieces that are read while they are asked for, and may change meanwhile. */
+  /** Reads the members of one group. Those of a large group are read in pieces during iteration, and may change meanwhile. */
   streamMembers(
     connection: string,
     groupId: string,
   ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>>;
   /**
-   * The members of many groups, each with the version that they belong to; large groups, and those that would make it
-   * too many members in all, are left out.
+   * Reads the members of many groups, each with the group version that they belong to. Leaves out large groups, and
+   * further groups once the total number of members reaches a limit.
    */
   membersOfSmallGroups(
     connection: string,
     groupIds: string[],
   ): Promise<Map<string, { version: number; members: ResolvedMember[] }>>;
   /**
-   * The members in their order. Many are read in pieces, with a `pause` after each; a caller that must know the version
-   * they belong to reads it before and after.
+   * Reads all members in their order, in pieces with `pause` awaited after each. A caller that needs the version that
+   * they belong to reads the group before and after.
    */
   allMembers(
     connection: string,
     groupIds: string[],
     pause?: () => Promise<void>,
   ): Promise<Map<string, ResolvedMember[]>>;
-  /** The groups that each of these users is a member of. */
+  /** Returns for each of these users the groups that it is a direct member of. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
-  /** The groups that a user is a member of, with what each of them keeps of the member. */
+  /** Returns the memberships of one user, including display and type as the group has them. */
   membershipsOf(connection: string, userId: string): Promise<Membership[]>;
   insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;
   /**
-   * At the expected version only. Applies the member changes in order, and the attributes; answers `unchanged`, leaving
-   * version and lastModified alone, when neither makes a difference, and `noTarget` when a member that is required is
-   * none. `delete` removes the group, also from the groups that contain it, which are modified at its `lastModified`.
+   * Applies the attributes and, in order, the member changes, if the group still has the expected version (else `stale`).
+   * Returns `unchanged`, and leaves version and lastModified alone, if nothing differs, and `noTarget` if a required
+   * member is missing. `delete` also removes the group from the groups that contain it; their lastModified becomes the
+   * one of `group`.
    */
   change(
     group: Group,

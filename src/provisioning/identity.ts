@@ -10,156 +10,156 @@ import type {
 import type { TravelUser } from '../translator/traveler.ts';
 
 /**
- * `synced`: the travel service agrees; `dirty`: it may not yet; `pending`: too little data to make a traveler;
- * `refused`: the travel API will not have it; `held`: an admin must decide.
+ * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to
+ * create a traveler; `refused`: the travel API rejects the values; `held`: an admin must approve or discard the change.
  */
 export type IdentityState = 'synced' | 'dirty' | 'pending' | 'refused' | 'held';
 
-/** Why the bridge waits for an admin before it goes on with an identity. */
+/** Why a change to a traveler is held until an admin approves or discards it. */
 export type HoldCause =
-  /** More people would leave at once than the connection's safety valve lets pass. */
+  /** More people would leave at once than the connection's safety valve allows. */
   | 'safetyValve'
-  /** The traveler administers the travel service, or is the bridge's own user. */
+  /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
   | 'guarded'
-  /** Somebody returns under another externalId than the one who left. */
+  /** The returning user has another externalId than the user that left. */
   | 'return'
-  /** Other rules or lookups would change many people at once. */
+  /** A change of rules or lookups would change many people at once. */
   | 'rules';
 
-/** What an identity in the state `held` waits for. */
+/** Why and since when an identity is in the state `held`. */
 export interface Hold {
   cause: HoldCause;
-  /** Since when, in epoch milliseconds. */
+  /** When the hold began, in epoch milliseconds. */
   since: number;
 }
 
-/** An admin's answer to a hold. It counts for the version that the admin saw: a later write of the IdP is a new question. */
+/** An admin's answer to a hold. It applies to one version only, so a later write of the IdP is held again. */
 export interface Decision {
   cause: HoldCause;
   answer: 'approved' | 'discarded';
   version: number;
 }
 
-/** A create that was announced: what tells our own traveler from a stranger's. */
+/** The reservation of an email address before a create, by which a traveler found later is recognised as our own. */
 export interface Reservation {
   email: string;
-  /** Whether the address was looked for, and was free, before the create was sent. */
+  /** True if a search before the create found no traveler with this address. */
   wasFree: boolean;
-  /** When it was announced, by the clock of the travel API in epoch milliseconds; undefined while that clock is not known. */
+  /** The time of the reservation by the clock of the travel API, in epoch milliseconds; undefined if that clock is not known. */
   reservedAt: number | undefined;
 }
 
-/** Calls without a known outcome, which the travel API may carry out after the bridge gave up waiting. */
+/** Calls without a known outcome, which the travel API may still carry out after their time-out. */
 export interface LateCalls {
-  /** When the traveler is read once more, in epoch milliseconds. */
+  /** When the traveler is read again to see whether a call arrived, in epoch milliseconds. */
   checkAt: number;
-  /** By field, every value that such a call was to set. */
+  /** By field, every value that these calls would have set. */
   sent: Record<FieldKey, Json[]>;
-  /** Creates that may still make a traveler, with the fields that they were to set. */
+  /** Creates that may still succeed, with the fields that they would have set. */
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
-/** What the reconciler must know at its next attempt, besides what is applied and observed. */
+/** What the next reconciliation needs to know besides the applied and observed values. */
 export interface Progress {
-  /** Committed before each call, and removed with its outcome: it is still there when the outcome is not known. */
+  /** The fields of a call, committed before it is sent and removed with its outcome. Present afterwards: the outcome is unknown. */
   announced?: AnnouncedFields;
-  /** Belongs to `creating`; absent while the address is reserved and no create was sent. */
+  /** Belongs to `creating`; absent if the address is reserved and no create was sent yet. */
   reservation?: Reservation;
   late?: LateCalls | undefined;
-  /** True: the traveler was somebody else's, and all that is not wanted is still to be removed. */
+  /** True: the traveler belonged to another person, and its unwanted values are still to be removed. */
   reset?: true;
-  /** The last reset (`Origin.resetAt`) that was carried out. */
+  /** The last `Origin.resetAt` whose reset was carried out. */
   resetDone?: number;
-  /** While the traveler has a parking address: the address that it had before. */
+  /** The previous address of a traveler that has a parking address. */
   parkedFrom?: string;
-  /** When drift of a field was corrected lately, in epoch milliseconds. */
+  /** By field, the recent times at which its drift was corrected, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
-  /** Of an identity with a baseline: the fields that the IdP has written since; for them the baseline counts no more. */
+  /** For an identity with a baseline: the fields that the IdP has written since, to which the baseline no longer applies. */
   written?: FieldKey[];
-  /** The version with which the last reconciliation ended in a state. */
+  /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }
 
-/** What a group, by its id, keeps of a member besides the member's id. */
+/** A user's membership in one group: the group's id and the member's other attributes (RFC 7643 §4.2). */
 export interface Membership {
   group: string;
   display?: string;
   type?: string;
 }
 
-/** What a write of the IdP decides about the traveler besides the desired state. */
+/** Facts about the origin of an identity, set by writes of the IdP beside the desired state. */
 export interface Origin {
-  /** The externalId that the person had when they were deactivated. */
+  /** The externalId that the user had when it was deactivated. */
   leftAs?: string;
-  /** The version of the write by which somebody else took this traveler over: all that is not wanted is removed, once. */
+  /** The version of the write that gave this traveler to a different person. Unwanted values are removed once for it. */
   resetAt?: number;
-  /** The version of the write that must be approved before the traveler is given to somebody else. */
+  /** The version of the write that an admin must approve before the traveler is given to a different person. */
   returnAt?: number;
-  /** The connection that the person came from, or, of a tombstone, went to. */
+  /** The connection that the traveler came from or, on a tombstone, moved to. */
   movedFrom?: string;
   movedTo?: string;
   /**
-   * The user as imported, where the first write of the IdP was a PATCH: what has not changed since is not the IdP's, and its
-   * fields are not owned.
+   * The user as imported, if the first write of the IdP was a PATCH. Values that have not changed since do not come from
+   * the IdP, so their fields are not owned.
    */
   baseline?: ScimResource;
-  /** Of a tombstone: its traveler gives its address up, as somebody else needs it. */
+  /** Set on a tombstone whose traveler gives up its email address because another user needs it. */
   givesEmailUp?: true;
-  /** Of a tombstone: the groups that the user was a member of, for a DELETE that is refused. */
+  /** Set on a tombstone: the memberships of the deleted user, restored if the DELETE is refused. */
   memberOf?: Membership[];
 }
 
-/** One SCIM user of one connection: what the IdP wants, what was sent, what was seen, and the link between the two. */
+/** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
 export interface Identity {
   connection: string;
   /** The SCIM id. */
   id: string;
-  /** The SCIM resource without `id`, `meta` and `schemas`; the IdP's values verbatim. */
+  /** The SCIM resource without `id`, `meta` and `schemas`, with the IdP's values unchanged. */
   desired: ScimResource;
-  /** False while no IdP has written it: it was imported, and follows the travel service. */
+  /** False while no IdP has written it: such an identity was imported and follows the travel service. */
   claimed: boolean;
   state: IdentityState;
-  /** Raised by every effective write of an IdP; the ETag. */
+  /** Raised by every write of an IdP that changes something; it is also the ETag. */
   version: number;
-  /** Raised by every reason to reconcile, writes included: an outcome reached under an older revision leaves it dirty. */
+  /** Raised by every reason to reconcile, including writes. An outcome computed for an older revision leaves the identity dirty. */
   revision: number;
-  /** The rules it was last translated with. */
+  /** The version of the rules snapshot that it was last translated with. */
   rulesVersion: string | undefined;
   /** The linked travel user. */
   travelId: string | undefined;
   applied: AppliedFields;
   refused: RefusedFields;
-  /** The travel user as last seen; undefined when it must be read before the next plan. */
+  /** The traveler as last read; undefined if it must be read before the next plan. */
   observed: TravelUser | undefined;
-  /** The address of a create that was announced and whose outcome is not known. */
+  /** The reserved email address of a create whose outcome is not known. */
   creating: string | undefined;
-  /** The key (`addressKey`) of the address that it wants and another traveler holds. */
+  /** The key (`addressKey`) of the wanted address, while another traveler has that address. */
   waitingFor: string | undefined;
   progress: Progress;
   origin: Origin;
-  /** With the state `held` only. */
+  /** Set in the state `held` only. */
   hold: Hold | undefined;
   decision: Decision | undefined;
   findings: Finding[];
   trace: TraceEntry[];
-  /** While a reconciler holds it; what it is doing at the travel API may still arrive until then. */
+  /** When the lease ends, in epoch milliseconds; calls made under it may still arrive at the travel API until then. */
   leasedUntil: number | undefined;
   /** Failed attempts in a row. */
   attempts: number;
   nextAttemptAt: number | undefined;
-  /** By the wall clock, in epoch milliseconds, as is `lastModified`. */
+  /** Epoch milliseconds by the wall clock, as is `lastModified`. */
   createdAt: number;
   lastModified: number;
-  /** Set on a tombstone: gone for the IdP, kept so that the person can return. By the wall clock. */
+  /** When the IdP deleted the user, by the wall clock. Set on a tombstone, which is kept so that the person can return. */
   deletedAt: number | undefined;
   /**
-   * The time of the write that is about to be committed, by `Runtime.now`: an import that began before it concludes
-   * nothing from the traveler's absence. It is not read back; without it `lastModified` counts.
+   * The time of the write that is about to be committed, by `Runtime.now`: an import that began earlier does not take the
+   * traveler for deleted. It is never read back; without it, `lastModified` is used.
    */
   writtenAt?: number;
 }
 
-/** What one reconciliation leaves behind; it replaces these parts of the identity. */
+/** The outcome of one reconciliation, which replaces these parts of the identity. */
 export type Outcome = Pick<
   Identity,
   | 'travelId'

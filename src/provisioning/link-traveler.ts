@@ -35,7 +35,7 @@ type Availability =
   /** Its person was erased. */
   | { is: 'erased' };
 
-type Release = Extract<IdentityChange, { kind: 'release' }>;
+type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 
 /** What the look for our own create came to. */
 export type OwnCreateResult =
@@ -235,5 +235,5 @@ function releaseTombstone(context: ReconcileContext, tombstone: Identity): Relea
   const { connection, id, leasedUntil, applied, origin } = tombstone;
   if (leasedUntil !== undefined && leasedUntil > context.now()) return undefined;
   const movedTo = connection === context.connection.id ? {} : { movedTo: context.connection.id };
-  return { kind: 'release', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
+  return { kind: 'giveUpTraveler', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
 }

@@ -1,20 +1,20 @@
-/** How a column is compared with a value. */
+/** A comparison operator of a SCIM filter (RFC 7644 §3.4.2.2) that a column can answer. */
 export type ComparisonOperator = 'eq' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** A comparison that a column answers; texts by `eq` only, times in epoch milliseconds. */
+/** A comparison that a database column answers: strings by `eq` only, times in epoch milliseconds. */
 export interface Comparison<Field extends string> {
   field: Field;
   operator: ComparisonOperator;
   value: string | number | boolean;
 }
 
-/** A condition that columns answer. `all` of none holds for everybody, `any` of none for nobody. */
+/** A condition that database columns answer. An empty `all` matches every row, an empty `any` matches none. */
 export type Where<Field extends string> =
   | { all: Where<Field>[] }
   | { any: Where<Field>[] }
   | Comparison<Field>;
 
-/** What columns answer of users. Case: userName, displayName and email without, the rest exactly. */
+/** The searchable columns of users. userName, displayName and email are compared without case, the others exactly. */
 export type UserField =
   | 'id'
   | 'userName'
@@ -25,10 +25,10 @@ export type UserField =
   | 'created'
   | 'lastModified';
 
-/** What columns answer of groups. */
+/** The searchable columns of groups. */
 export type GroupField = 'id' | 'displayName' | 'externalId' | 'member' | 'created' | 'lastModified';
 
-/** What users can be sorted by; `position` is the stable key, which is fixed for life. */
+/** The columns that users can be sorted by. `position` is the default: a unique number that a row never changes. */
 export type UserOrder =
   | 'position'
   | 'id'
@@ -38,39 +38,39 @@ export type UserOrder =
   | 'created'
   | 'lastModified';
 
-/** What groups can be sorted by. */
+/** The columns that groups can be sorted by. */
 export type GroupOrder = Exclude<UserOrder, 'userName'>;
 
-/** Where a row stands in an order: its value there, null when it has none, and its stable key. */
+/** A row's place in a sort order: its value in the sorted column, null if it has none, and its `position`, which breaks ties. */
 export interface SortKey {
   value: string | number | null;
   position: number;
 }
 
-/** Which part of which list is wanted, and in which order; rows without a value come last, descending first. */
+/** A list request: condition, order and page. Rows without a value come last in ascending and first in descending order. */
 export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
   order: { by: By; descending: boolean };
-  /** After so many rows, or after the row that had this key. */
+  /** Skips this many rows, or continues after this key. */
   start: { offset: number } | { after: SortKey };
   limit: number;
 }
 
-/** A part of a list. */
+/** One page of a list. */
 export interface ListPage<Row> {
-  /** How many there are in all. */
+  /** The exact number of rows that match, on all pages. */
   total: number;
   rows: Row[];
-  /** The keys of the rows, in their order; may be none where no others follow. */
+  /** The keys of the rows, in the same order; may be empty on the last page. */
   keys: SortKey[];
-  /** The key of the last row when others follow it. */
+  /** The key of the last row, if another page follows. */
   next: SortKey | undefined;
 }
 
-/** What a list that takes long owes to the others, and what it asks of rows beyond their columns. */
+/** How a list is computed: how often it yields to other requests, and which condition the columns cannot answer. */
 export interface ListScan<Row> {
-  /** Awaited between short steps: lets others in now and then, and throws when it has taken too long. */
+  /** Awaited between short steps: yields to other requests from time to time, and throws `tooMany` after the time limit. */
   yieldBetweenSteps(): Promise<void>;
-  /** Which of the rows match what no column answers; undefined: columns answer all of it. */
+  /** Tells for each row whether it matches the rest of the filter; undefined if the columns answer the whole filter. */
   residual: ((rows: Row[]) => Promise<boolean[]>) | undefined;
 }

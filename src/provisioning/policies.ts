@@ -1,20 +1,23 @@
-/** What a connection decides about travelers, apart from their fields. */
+/** What the settings of a connection decide about its travelers, apart from the mapping of their fields. */
 export interface Policies {
-  /** What becomes of a joiner whose address an unlinked traveler has. */
+  /** A new user whose email address belongs to an unlinked traveler: link the two, or refuse to create the user. */
   onExistingUser: 'link' | 'refuse';
-  /** What becomes of a leaver's traveler when somebody with another externalId takes the place. */
+  /**
+   * A user returns under another externalId than the one that left: reuse the traveler after removing what is not wanted,
+   * create a separate traveler, or hold the return for an admin.
+   */
   onReturn: 'revive' | 'separate' | 'hold';
   /** What a SCIM DELETE does to the traveler. A deactivation always archives, so that it can be undone. */
   deprovision: 'archive' | 'delete';
-  /** What becomes of a change that was made to an owned field in the travel service. */
+  /** A change made to an owned field in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
-  /** True: an archived leaver gives their address up when somebody else wants it. */
+  /** True: an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;
-  /** How many people may leave within a time; undefined: as many as will. */
+  /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
 }
 
-/** What holds where nothing else is said. */
+/** The policies of a connection whose settings name none. */
 export const defaultPolicies: Policies = {
   onExistingUser: 'link',
   onReturn: 'revive',
@@ -24,9 +27,9 @@ export const defaultPolicies: Policies = {
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 
-/** Beyond the larger of the two bounds, archives and deletions are held for an admin. */
+/** Once more people leave within the window than the larger of the two limits, further archives and deletions are held for an admin. */
 export interface SafetyValve {
-  /** Of the active people, from 0 to 1. */
+  /** A share of the active people, from 0 to 1. */
   share: number;
   /** A number of people. */
   minimum: number;

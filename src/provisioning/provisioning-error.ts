@@ -1,4 +1,4 @@
-/** Why a story cannot end as asked; `abandoned`: the client went away while the request waited. */
+/** Why a request fails; `abandoned`: the client disconnected while the request waited for its turn. */
 export type ProvisioningErrorKind =
   | 'notFound'
   | 'conflict'
@@ -8,13 +8,13 @@ export type ProvisioningErrorKind =
   | 'noTarget'
   | 'abandoned';
 
-/** A story's refusal. The message may be read by the client; the cause is for the log. */
+/** A request to this service that fails. The message may be sent to the client; the cause is for the log. */
 export class ProvisioningError extends Error {
   readonly kind: ProvisioningErrorKind;
 
   constructor(kind: ProvisioningErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'BridgeError';
+    this.name = 'ProvisioningError';
     this.kind = kind;
   }
 }

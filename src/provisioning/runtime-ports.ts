@@ -1,19 +1,19 @@
-/** The moments at which a process may die; tests kill it there. */
+/** Moments at which a crash matters; tests kill the process there. */
 export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 
-/** Time, randomness, the log, and the crash points. */
+/** Time, randomness, the log and the crash points: everything that a process has and a pure function must be given. */
 export interface Runtime {
   /**
-   * Epoch milliseconds by a clock that starts with the process at the wall clock's time and never jumps: for everything
-   * that waits, expires or is compared.
+   * Epoch milliseconds by a clock that starts at the wall clock's time and never jumps. Used for everything that waits,
+   * expires or is compared.
    */
   now(): number;
-  /** Epoch milliseconds by the wall clock, which may jump either way: only for times that people or IdPs read. */
+  /** Epoch milliseconds by the wall clock, which may jump either way. Used only for times that people or IdPs read. */
   wallClock(): number;
   newId(): string;
   /** A number in [0, 1). */
   random(): number;
-  /** Waits; rejects never; ends early when aborted. */
+  /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
   log: Log;
   checkpoint(at: Checkpoint): void;

@@ -4,125 +4,132 @@ import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } f
 import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 import type { SafetyValve } from './policies.ts';
 
-/** One step of an atomic commit. An `update` writes the IdP's side only and applies only at `expected` version. */
+/** One change of an atomic commit. */
 export type IdentityChange =
   | { kind: 'insert'; identity: Identity }
-  /** Writes desired, claimed, deletedAt, lastModified, version, state, attempts, nextAttemptAt, origin, raises revision; `applied` too when an unclaimed identity becomes claimed. */
+  /**
+   * Writes the parts that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
+   * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed; raises the revision. Applies only if
+   * the stored version is `expected`.
+   */
   | { kind: 'update'; identity: Identity; expected: number }
   /**
-   * Takes the traveler from a tombstone: link, applied and open create go, and it needs no work any more. Applies only
-   * while lease and `applied` are as they were read: work that began or ended since then changes what is inherited.
+   * Removes the traveler from a tombstone: its link, applied values and reservation, and its pending work. Applies only
+   * if lease and `applied` are as read, since work that began or ended meanwhile changes what is inherited.
    */
   | {
-      kind: 'release';
+      kind: 'giveUpTraveler';
       connection: string;
       id: string;
       leasedUntil: number | undefined;
-      /** As it was inherited. */
+      /** The applied values that the new identity inherits. */
       applied: AppliedFields;
       origin: Origin;
     }
-  /** Lets a tombstone's traveler give its address up, and makes the tombstone dirty. */
+  /** Marks a tombstone dirty, and its traveler to give up its email address. */
   | { kind: 'giveEmailUp'; connection: string; id: string }
-  /** Takes the traveler from a live identity, whose reconciler loses the lease. */
+  /** Removes the traveler from a live identity, and ends its lease. */
   | { kind: 'unlink'; id: string }
-  /** Removes an unclaimed identity that gives way to an IdP's. */
-  | { kind: 'erase'; id: string };
+  /** Deletes an unclaimed identity that an IdP's user replaces. */
+  | { kind: 'deleteUnclaimed'; id: string };
 
-/** An equality that an index answers. Case: userName and emails without, the rest exactly. */
+/** An equality that an index answers. userName and email addresses are compared without case, the others exactly. */
 export type IdentityMatch =
   | { by: 'id'; value: string }
   | { by: 'userName'; value: string }
   | { by: 'externalId'; value: string }
   | { by: 'email'; value: string }
   | { by: 'travelId'; value: string }
-  /** The address of the linked traveler as last seen. */
+  /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 
-/** A live identity as it is read to be shown: no more than the front door needs, and nothing parsed. */
+/** The columns of a live identity that a SCIM response needs, with JSON columns unparsed. */
 export interface IdentityView {
   id: string;
-  /** The desired state, without id, meta and schemas: JSON text as kept. */
+  /** The desired state without id, meta and schemas, as stored JSON text. */
   desired: string;
-  /** JSON text of the list of extension URNs that `desired` has at its top level; null: not known. */
+  /** JSON text of the list of extension URNs at the top level of `desired`; null if not known. */
   extensions: string | null;
   version: number;
   createdAt: number;
   lastModified: number;
   travelUserId: string | undefined;
-  /** True when a write that changes nothing has nothing to do: an IdP has written it before, and nothing was refused. */
+  /** True if a write that changes nothing needs no work: an IdP has written the identity before, and nothing was refused. */
   canAnswerNoOp: boolean;
-  /** Whether it is a member of any group. */
+  /** True if the user is a member of at least one group. */
   inGroups: boolean;
 }
 
-/** A live identity as a list reads it: a large desired state is undefined, and read by itself when it is needed. */
+/** A live identity as read for a list. A large desired state is undefined and is read for one user at a time. */
 export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
 }
 
-/** A part of a list of whole identities. `limit` 0 counts only. */
+/** One page of complete identities, with the total number of live ones. */
 export interface IdentityPage {
   total: number;
   identities: Identity[];
 }
 
-/** The identities as the stories read and write them. */
+/** The store of identities. */
 export interface Identities {
   findById(connection: string, id: string): Promise<Identity | undefined>;
-  /** Undefined for a tombstone, too. */
+  /** Returns undefined for a tombstone, too. */
   findView(connection: string, id: string): Promise<IdentityView | undefined>;
-  /** Tombstones included; newest first. */
+  /** Returns every match, tombstones included, newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
-  /** The live ones as they are kept, in the stable order. */
+  /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
   findPage(connection: string, offset: number, limit: number): Promise<IdentityPage>;
-  /** A part of the live ones, with an exact total. */
+  /** Returns one page of the live identities, with an exact total. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
   ): Promise<ListPage<ListedIdentity>>;
-  /** All or nothing. `stale`: an expected version had moved; `duplicate`: another live identity has the userName. */
+  /**
+   * Commits all changes or none. `stale`: an identity no longer has its expected version; `duplicate`: another live
+   * identity has the userName.
+   */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /**
-   * The claimed identity linked to a traveler of this travel account, or just making it, in whatever connection. A
-   * `travelEmailKey` is the key of an address, as `waitingFor` has it.
+   * Returns the claimed identity, of any connection of the account, that is linked to this traveler or is creating it. A
+   * `travelEmailKey` is the key of an address (`addressKey`), as in `waitingFor`.
    */
   findHolder(
     account: string,
     match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
   ): Promise<Identity | undefined>;
-  /** True when an active identity of this travel account other than `except` waits for the address. */
+  /** Returns true if an active identity of the account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
-  /** The identities of this travel account that wait for the address; some, where they are very many. */
+  /** Returns identities of the account that wait for the address; not all of them if there are very many. */
   findWaiters(account: string, email: string): Promise<Identity[]>;
-  /** True for a traveler of this travel account whose person was erased: nobody is linked to it. */
+  /** Returns true for a traveler whose person was erased (GDPR): no identity may be linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
 }
 
 /**
- * What is about to be written at the travel API: a create under an address (undefined takes it back), which unlinks; a
- * traveler that becomes linked, with what is applied to it, perhaps from a tombstone that gives it up, which ends an open
- * create; or changes to the fields of the linked one. With all of them
- * goes what the next attempt must know if the outcome of the call never does.
+ * A call to the travel API that is about to be sent: a create, whose email address it reserves (undefined ends the
+ * reservation) and which removes the link; a new link to a traveler, perhaps taken from a tombstone, which ends a
+ * reservation; or an update of the linked traveler. `progress` tells the next attempt what was sent if this one never
+ * saves an outcome.
  */
 export type Announcement = (
   | { creating: string | undefined }
   | {
       travelId: string;
       applied: AppliedFields;
-      from?: Extract<IdentityChange, { kind: 'release' }> | undefined;
+      from?: Extract<IdentityChange, { kind: 'giveUpTraveler' }> | undefined;
     }
   | object
 ) & {
   progress?: Progress;
 };
 
-/** The reconciler's hold on one identity at a time. */
+/** Leases: at most one reconciler at a time works on an identity, and saves its outcome under the token of its lease. */
 export interface Leases {
   /**
-   * Takes the lease when it is free or has run out at `now`; undefined when another holds it or the identity is gone.
-   * After one that ran out `observed` is undefined: its holder died, and nobody knows what it had sent.
+   * Acquires the lease if it is free or has ended at `now`. Returns undefined if it is taken or the identity is gone.
+   * `observed` is undefined after a lease that ended without an outcome: its process died, and what it sent is unknown.
    */
   acquire(
     connection: string,
@@ -130,22 +137,21 @@ export interface Leases {
     lease: { token: string; until: number; now: number },
   ): Promise<Identity | undefined>;
   /**
-   * Announces what is about to be written at the travel API: a create under an address (undefined takes it back), which
-   * unlinks, or changes to a traveler that is linked with this, which ends an open create. `lost`: the token no longer holds; `taken`: another identity of the
-   * account has announced a create under the same address, or is linked to that traveler; or the tombstone `from` which it
-   * is taken has moved.
+   * Commits an announcement before its call is sent. `lost`: the lease has ended; `taken`: another identity of the account
+   * has reserved the address or is linked to the traveler, or the tombstone `from` has changed since it was read.
    */
   announce(
     connection: string,
     id: string,
     token: string,
-    news: Announcement,
+    announcement: Announcement,
   ): Promise<'done' | 'lost' | 'taken'>;
-  /** Notes the address that it waits for, so that whoever frees it from now on makes it dirty. */
+  /** Saves the address that the identity waits for: it becomes dirty as soon as that address is free. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**
-   * Keeps the outcome and gives the lease back. `moved`: kept, but the revision was raised meanwhile, so it stays dirty;
-   * `lost`: the token no longer holds, nothing was kept; `taken`: another identity of the account is linked to that traveler, nothing was kept.
+   * Saves the outcome and ends the lease. `moved`: saved, but the revision was raised meanwhile, so the identity stays
+   * dirty; `lost`: the lease had ended, nothing is saved; `taken`: another identity of the account is linked to the
+   * traveler, nothing is saved.
    */
   finish(
     connection: string,
@@ -154,115 +160,118 @@ export interface Leases {
     revision: number,
     outcome: Outcome,
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
-  /** Gives the lease back with nothing changed. */
+  /** Ends the lease and changes nothing else. */
   release(connection: string, id: string, token: string): Promise<void>;
-  /** Ends all leases: those of a process that died, where the store is ours alone; as if they had run out. */
+  /** Ends all leases as if their time were over. Used at start with an embedded database, which has one process only. */
   releaseAll(): Promise<void>;
 }
 
-/** What makes identities dirty, and which are due. A touch raises the revision, not the version. */
+/** The queue of dirty identities. Marking an identity dirty raises its revision, not its version. */
 export interface ReconcileQueue {
   /**
-   * Identities that nobody holds and whose time has come, of an attempt or of a look for a late call: first those that
-   * must be taken out of use, then the longest waiting. Each once.
+   * Returns identities without a lease whose next attempt, or check for a late call, is due: first those that must be
+   * archived or deleted, then the longest waiting. Each identity is returned once.
    */
   findDue(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   markDirty(connection: string, ids: string[], now: number): Promise<void>;
   /**
-   * Those of this travel account that wait for an address, or that have no traveler and this address as their userName while
-   * they wait for another one.
+   * Marks identities of the account dirty that wait for this address, or that wait for another one, have no traveler and
+   * could take this one because it is their userName.
    */
   markEmailWaitersDirty(account: string, email: string, now: number): Promise<void>;
   /**
-   * Those that wait for an address, and those with a reference that leads nowhere, or elsewhere than when it was
-   * resolved: the second look for what a touch may have missed, because a process died or nobody touched.
+   * Marks identities dirty that wait for an address or have a reference whose target is missing or has changed. This
+   * catches what a process that died did not mark.
    */
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
-  /** Claimed, live or dead, translated with other rules; at most `limit`, answers how many. */
+  /** Marks claimed identities, tombstones included, dirty that were translated with other rules; returns their number, at most `limit`. */
   markStaleDirty(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
-  /** How many identities there are in each state, for the metrics. */
+  /** Counts the identities in each state, for the metrics. */
   countByState(): Promise<{ connection: string; state: string; count: number }[]>;
 }
 
-/** A reference from one identity to another's traveler, e.g. its manager. */
+/** A reference from one identity to the traveler of another one, e.g. to its manager. */
 export interface ReferenceRow {
-  /** The value as the IdP gave it. */
+  /** The value as the IdP sent it. */
   raw: string;
-  /** The identity it was resolved to. */
+  /** The id of the identity that it resolves to. */
   target: string | undefined;
-  /** The travel user it was resolved to. */
+  /** The id of the traveler that it resolves to. */
   travelId: string | undefined;
 }
 
-/** References between identities, by connection. */
+/** The store of references between the identities of one connection. */
 export interface References {
   findRows(connection: string, id: string): Promise<ReferenceRow[]>;
   save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
   /**
-   * Saves the rows that `decide` answers, and answers them too. No other references are written between what `decide`
-   * reads with `of` and the save.
+   * Saves and returns the rows that `compute` returns. No other reference of the connection is written between what
+   * `compute` reads with `findRows` and the save.
    */
   update(
     connection: string,
     id: string,
-    decide: (of: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
+    compute: (findRows: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
   ): Promise<ReferenceRow[]>;
-  /** The identities that refer to the target, or to any of the values, which are compared without case. */
+  /** Returns the ids of the identities that refer to the target or to one of the values, compared without case. */
   findReferrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
-/** What an import has to know of an identity to see whether its traveler is news. */
+/** The parts of an identity from which an import sees whether its traveler has changed. */
 export type KnownTraveler = Pick<
   Identity,
   'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion' | 'deletedAt'
 >;
 
-/** An identity whose traveler an import did not see. */
+/** An identity whose traveler was missing in an import. */
 export interface MissingTraveler {
   id: string;
   travelId: string;
   claimed: boolean;
 }
 
-/** What was seen of the traveler of an identity. */
+/** The traveler of an identity as an import or the event feed has read it. */
 export interface SeenTraveler {
   id: string;
   /** Undefined: the traveler must be read before the next plan. */
   observed: TravelUser | undefined;
-  /** What was known before the look. */
+  /** The observed value before this reading; if it has changed meanwhile, this reading is not saved. */
   before?: TravelUser;
 }
 
-/** What an import needs to know and keep. */
+/** The part of the store that imports and the event feed use. */
 export interface Imports {
-  /** Identities of this connection for these travelers, claimed or not. */
+  /** Returns the identities of this connection for these travelers, claimed or not. */
   findKnown(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
-  /** Those of these travelers that another connection of the account has claimed. */
+  /** Returns those of these travelers that another connection of the account has claimed. */
   findLinkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
-  /** Those of these travelers of the account whose person was erased. */
+  /** Returns those of these travelers whose person was erased (GDPR). */
   findErased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
-  /** The keys of the addresses of creates that are announced in the account. */
+  /** Returns the keys (`addressKey`) of the addresses that creates in the account have reserved. */
   findOpenCreates(account: string): Promise<string[]>;
-  /** Adds or refreshes unclaimed identities; passes over those whose userName is taken or whose traveler was linked meanwhile. */
+  /** Inserts or refreshes unclaimed identities. Skips those whose userName is taken or whose traveler was linked meanwhile. */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /**
-   * Keeps what was seen of claimed identities. Of those who are held, or are not as before the look any more, nothing is
-   * known then, also after the attempt that is under way if they are touched.
+   * Saves what was read of the travelers of claimed identities. An identity that has a lease, or whose observed value
+   * differs from `before`, gets no observed value at all, so that the next reconciliation reads the traveler.
    */
   saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
-  /** Notes that the travelers of identities were seen, and changes nothing else. */
+  /** Saves only that the travelers of these identities were listed at this time. */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
-  /** Live identities whose traveler an import begun at `since` did not see. */
+  /** Returns the live identities whose traveler was not listed since this time. */
   findMissing(connection: string, since: number): Promise<MissingTraveler[]>;
-  /** Removes unclaimed identities, and answers claimed ones, tombstones included, that a whole import begun at `since` did not see. */
+  /**
+   * Deletes the unclaimed identities whose traveler was not listed since this time, and returns the ids of the claimed
+   * ones, tombstones included.
+   */
   deleteStale(connection: string, since: number): Promise<string[]>;
 }
 
-/** What ends what is kept for a limited time. */
+/** Deletes what is kept for a limited time. */
 export interface Retention {
   /**
-   * Removes at most `limit` tombstones that were deleted before a time, by the wall clock, and have nothing left to do; answers
-   * how many. Their travelers stay as they are, and belong to nobody.
+   * Deletes at most `limit` tombstones that are older than `before` (wall clock) and have no pending work, and returns
+   * their number. Their travelers stay unchanged and unlinked.
    */
   expireTombstones(
     connection: string,
@@ -270,76 +279,76 @@ export interface Retention {
   ): Promise<number>;
 }
 
-/** A person whom an admin must decide about. */
+/** A person with a held change that an admin must approve or discard. */
 export interface HeldPerson {
   connection: string;
   id: string;
   userName: string;
   hold: Hold;
-  /** The version that a decision is about. */
+  /** The version of the identity to which a decision applies. */
   version: number;
-  /** What the IdP wants: an approval archives a person who is inactive, and archives or deletes one who is deleted. */
+  /** The state that the IdP wants. Approval archives an inactive person, and archives or deletes a deleted one. */
   isActive: boolean;
   isDeleted: boolean;
 }
 
-/** What waits for one reason at one connection. */
+/** The number of held people of one connection for one cause. */
 export interface HoldCount {
   connection: string;
   cause: HoldCause;
-  /** Of the cause `rules`: at how many people the count of those concerned stopped. */
+  /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
   count: number;
-  /** Since when the first of them waits, in epoch milliseconds. */
+  /** When the oldest of these holds began, in epoch milliseconds. */
   since: number;
 }
 
-/** A change of rules or lookups, and what was decided about it. */
+/** A change of rules or lookups, and the decision about it. */
 export interface HeldRules {
   connection: string;
-  /** The version of rules and lookups (`Basis.version`). */
+  /** The version of the changed rules and lookups (`RulesSnapshot.version`). */
   version: string;
-  /** How many people it would change, as far as they were counted. */
+  /** The people that it would change, counted until the limit was passed. */
   people: number;
   since: number;
-  /** Undefined while an admin must decide. A change that concerns few people is approved without one. */
+  /** Undefined while an admin must decide. A change that affects few people is approved automatically. */
   answer: Decision['answer'] | undefined;
 }
 
-/** What waits for an admin, and what decides whether something must wait. */
+/** The store of held changes, and of the counts that decide whether a change must be held. */
 export interface Holds {
-  /** The people without an answer to what they wait for now, the longest waiting first. */
+  /** Returns the people whose held change has no decision yet, the longest waiting first. */
   findHeldPeople(query: {
     connection?: string | undefined;
     cause?: HoldCause | undefined;
     limit: number;
   }): Promise<HeldPerson[]>;
-  /** How many wait, for alarms and metrics; a change of rules that waits counts as the people it would change. */
+  /** Counts held people for alarms and metrics. A held change of rules counts as the people that it would change. */
   countHolds(): Promise<HoldCount[]>;
   /**
-   * Keeps an admin's answer about held people as they are now, and makes them dirty; answers how many. The cause `rules`
-   * also decides about the change of rules that waits, and an approval makes everybody dirty whom it concerns.
+   * Saves an admin's decision about held people at their present version, marks them dirty, and returns their number. The
+   * cause `rules` also decides the held change of rules; its approval marks every identity dirty that the rules affect.
    */
   decide(
     connection: string,
-    whom: { ids: string[] } | { cause: HoldCause },
+    selection: { ids: string[] } | { cause: HoldCause },
     answer: Decision['answer'],
     now: number,
   ): Promise<number>;
   /**
-   * Counts that a person is about to leave. False when more would leave within the window than the valve lets pass; then
-   * nothing is counted. A person who is counted already passes again.
+   * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
+   * the window than the valve allows. A person already counted is admitted again.
    */
   admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
-  /** The change of rules that was judged last: it waits, or may be followed, or an admin has discarded it. */
+  /** Returns the last change of rules that was checked: it is held, approved or discarded. */
   findHeldRules(connection: string): Promise<HeldRules | undefined>;
   /**
-   * Notes a change of rules, in place of the one before. Where it needs no admin any more, the people who were held
-   * because of the one before become dirty.
+   * Saves the last checked change of rules in place of the one before. If it is approved, people held because of the one
+   * before become dirty.
    */
   saveHeldRules(held: HeldRules): Promise<void>;
   /**
-   * Identities that rules may change: claimed, live, and translated before with another version. By id, beginning after
-   * the given one.
+   * Returns claimed live identities that were last translated with another version of the rules, in the order of their
+   * ids, beginning after `place.after`.
    */
   findTranslatedOtherwise(
     connection: string,

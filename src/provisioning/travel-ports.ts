@@ -2,7 +2,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import type { Lookups } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 
-/** A field the travel API would not take, by its dotted name, e.g. `address.countryCode`. */
+/** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {
   field: string;
   code: string;
@@ -10,100 +10,100 @@ export interface InvalidField {
 }
 
 /**
- * Every way the travel API can fail a call about a user, after the table in docs/architecture.md, Answers of the travel
- * API.
+ * Every way in which a call to the travel API about a user can fail; the table is in docs/architecture.md, Answers of the
+ * travel API.
  */
 export type TravelFailure =
   | { kind: 'notFound' }
   | { kind: 'conflict' }
   | { kind: 'invalid'; fields: InvalidField[] }
   | { kind: 'forbidden' }
-  /** Our own credential is wrong. */
+  /** The travel API rejected the credential of the bridge (401). */
   | { kind: 'unauthorized' }
   /**
-   * 429, 5xx, time-out, connection, an answer that can't be read: it may have been carried out. `text` is for the log;
-   * `isThrottled`: 429, or 503 with Retry-After, which concern everybody; `isUnanswered`: no whole answer came;
-   * `isUnsupported`: 501; `isRejected`: the request itself is refused (400 without a field, 413, 415), which says nothing
-   * about its values: it is tried again, and the connection works.
+   * 429, 5xx, a time-out, a connection error or an unreadable answer. The call may have been carried out. `text` is for
+   * the log; `isThrottled`: 429, or 503 with Retry-After, which concern the whole connection; `isUnanswered`: no complete
+   * answer arrived; `isUnsupported`: 501; `isRejected`: the request as such is refused (400 without a field, 413, 415),
+   * which says nothing about its values, so the call is tried again and the circuit breaker stays closed.
    */
   | {
       kind: 'unavailable';
       text: string;
       retryAfterMs?: number;
       isThrottled?: true;
-      /** With `isThrottled`: it may have been carried out all the same (503). */
+      /** With `isThrottled`: the call may have been carried out nevertheless (503). */
       isDoubtful?: true;
       isUnanswered?: true;
       isUnsupported?: true;
       isRejected?: true;
     };
 
-/** An answer of the travel API: what was asked for, or why not. A failure here is a decision to take, not an exception. */
+/** An answer of the travel API: a value or a failure. Failures are values because the reconciler decides about each kind. */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
 
-/** The travelers, as the reconciler needs them; one attempt each. */
+/** Calls to the travel API about travelers. Each is tried once; retries are left to the reconciler. */
 export interface TravelUsers {
   create(user: JsonObject): Promise<TravelAnswer<TravelUser>>;
   read(id: string): Promise<TravelAnswer<TravelUser>>;
   /** JSON merge patch (RFC 7396). */
   patch(id: string, patch: JsonObject): Promise<TravelAnswer<TravelUser>>;
   remove(id: string): Promise<TravelAnswer<TravelUser>>;
-  /** Exact addresses, without case; archived travelers included. */
+  /** Searches for exact email addresses without case, archived travelers included. */
   findByEmails(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
   readPage(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
   /**
-   * The present time by the travel API's own clock, in milliseconds, up to a second behind (RFC 9110 §6.6.1: `Date` has
-   * whole seconds). Undefined while no answer has told it.
+   * Returns the present time by the travel API's own clock in epoch milliseconds, up to a second behind (RFC 9110 §6.6.1:
+   * `Date` has whole seconds). Undefined until the first answer with a `Date`.
    */
   serverTime(): number | undefined;
 }
 
-/** Some of the travelers. */
+/** One page of the travelers. */
 export interface TravelUserPage {
   users: TravelUser[];
-  /** The travelers on this page that cannot be read: their ids, undefined for one without an id. */
+  /** The ids of the travelers on this page that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
-  /** Travelers on this page, those that cannot be read included. */
+  /** The number of travelers on this page, unreadable ones included. */
   length: number;
   total: number;
-  /** False where the travel API gives no total: `total` then counts the travelers that are known to exist. */
+  /** False if the travel API sends no total; `total` then counts the travelers known to exist so far. */
   isTotalGiven: boolean;
-  /** True when no more travelers follow. */
+  /** True if this is the last page. */
   isLast: boolean;
 }
 
-/** What rules and values are looked up in. */
+/** The collections of the travel API that rules and values refer to: custom fields, cost centers, mappings and so on. */
 export interface TravelLookups {
-  /** As last read; read first when never read or older than the refresh time. A failure to refresh keeps what is there. */
+  /** Returns the last reading, after a new one if it is missing or too old. If the new one fails, the last one is returned. */
   current(): Promise<TravelAnswer<Lookups>>;
-  /** Reads anew now, unless that was done within the last moments; answers what is then current. */
+  /** Reads again, unless the last reading is only moments old, and returns the result. */
   refresh(): Promise<TravelAnswer<Lookups>>;
-  /** What was read is out of date: the next question is answered anew, however recent it is. */
+  /** Marks the last reading as outdated: the next access reads again, however recent it is. */
   expire(): void;
-  /** The travel user whose credential the bridge uses. */
+  /** Returns the travel user to whom the credential of the bridge belongs. */
   readOwnUser(): Promise<TravelAnswer<TravelUser>>;
 }
 
-/** One change that the travel API tells of, by an event. */
+/** One event of the feed, which reports a change in the travel service. */
 export interface FeedEvent {
   id: string;
   /** E.g. `user.updated`, `costCenter.created`. */
   kind: string;
-  /** The traveler that the change was made to, as it was then; with events of users. */
+  /** The changed traveler as of the event; only events about users have one. */
   traveler: TravelUser | undefined;
-  /** The address that the traveler had before. */
+  /** The email address of the traveler before the change. */
   previousEmail: string | undefined;
 }
 
-/** Some events, the newest first. */
+/** One page of events, the newest first. */
 export interface FeedPage {
   events: FeedEvent[];
-  /** Where older ones are; undefined where there are none. */
+  /** The position of the next, older page; undefined on the last page. */
   next: string | undefined;
 }
 
-/** What the travel API tells of changes. */
+/** The event feed of the travel API. */
 export interface TravelFeed {
-  /** `none`: this travel API has no feed, or not from that place on. */
+  /** Reads a page from a position on. `none`: the travel API has no feed, or no longer has that position. */
   readPage(limit: number, from: string | undefined): Promise<TravelAnswer<FeedPage | 'none'>>;
 }

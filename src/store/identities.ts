@@ -248,13 +248,13 @@ async function applyChange(tx: Kysely<Tables>, connection: string, change: Ident
       return true;
     case 'update':
       return updateIdentity(tx, change.identity, change.expected);
-    case 'release':
+    case 'giveUpTraveler':
       return releaseTraveler(tx, change);
     case 'giveEmailUp':
       return markEmailGivenUp(tx, change);
     case 'unlink':
       return unlinkTraveler(tx, { connection, id: change.id });
-    case 'erase': {
+    case 'deleteUnclaimed': {
       const erased = await deleteUnclaimed(tx, (row) =>
         row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),
       );

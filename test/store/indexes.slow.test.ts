@@ -43,10 +43,17 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'release',
     ({ identities }) =>
       identities.commit('okta', [
-        { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'dead', leasedUntil: undefined },
+        {
+          kind: 'giveUpTraveler',
+          connection: 'okta',
+          origin: {},
+          applied: {},
+          id: 'dead',
+          leasedUntil: undefined,
+        },
       ]),
   ],
-  ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'erase', id: 'b' }])],
+  ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }])],
   ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
   ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
   [

@@ -63,7 +63,7 @@ export function describeCommit(open: Open): void {
       const { add, identities, read } = await fixture(open);
       await add(person('a'), imported('b', 't1'));
       const changes: IdentityChange[] = [
-        { kind: 'erase', id: 'b' },
+        { kind: 'deleteUnclaimed', id: 'b' },
         { kind: 'insert', identity: person('c') },
         { kind: 'update', identity: { ...person('a'), version: 8 }, expected: 7 },
       ];
@@ -86,10 +86,17 @@ export function describeCommit(open: Open): void {
       expect(await identities.commit('okta', [{ kind: 'update', identity: person('x'), expected: 1 }])).toBe(
         'stale',
       );
-      expect(await identities.commit('okta', [{ kind: 'erase', id: 'x' }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'x' }])).toBe('stale');
       expect(
         await identities.commit('okta', [
-          { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'x', leasedUntil: undefined },
+          {
+            kind: 'giveUpTraveler',
+            connection: 'okta',
+            origin: {},
+            applied: {},
+            id: 'x',
+            leasedUntil: undefined,
+          },
         ]),
       ).toBe('stale');
     });
@@ -206,7 +213,7 @@ export function describeCommit(open: Open): void {
       const identity = person('new', { desired: person('a').desired, travelId: 't1' });
       expect(
         await identities.commit('okta', [
-          { kind: 'erase', id: 'a' },
+          { kind: 'deleteUnclaimed', id: 'a' },
           { kind: 'insert', identity },
         ]),
       ).toBe('done');
@@ -228,7 +235,7 @@ export function describeCommit(open: Open): void {
       await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
-        { kind: 'release', connection: 'okta', origin: {}, applied, id: 'old', leasedUntil: NOW + 9 },
+        { kind: 'giveUpTraveler', connection: 'okta', origin: {}, applied, id: 'old', leasedUntil: NOW + 9 },
         { kind: 'insert', identity },
       ];
       expect(await identities.commit('okta', changes)).toBe('done');
@@ -254,13 +261,20 @@ export function describeCommit(open: Open): void {
         await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
         expect(
           await identities.commit('okta', [
-            { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil },
+            { kind: 'giveUpTraveler', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil },
           ]),
         ).toBe('stale');
         await leases.release('okta', 'old', 'k');
         expect(
           await identities.commit('okta', [
-            { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil: NOW + 9 },
+            {
+              kind: 'giveUpTraveler',
+              connection: 'okta',
+              origin: {},
+              applied: {},
+              id: 'old',
+              leasedUntil: NOW + 9,
+            },
           ]),
         ).toBe('stale');
         expect((await read('old')).travelId).toBe('t1');
@@ -272,7 +286,7 @@ export function describeCommit(open: Open): void {
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
       await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
       await leases.finish('okta', 'old', 'k', 1, linked('t1', 'old@x'));
-      const change = { kind: 'release', connection: 'okta', origin: {}, id: 'old' } as const;
+      const change = { kind: 'giveUpTraveler', connection: 'okta', origin: {}, id: 'old' } as const;
       const stale = { ...change, leasedUntil: undefined, applied: {} };
       expect(await identities.commit('okta', [stale])).toBe('stale');
       const { applied } = await read('old');
@@ -284,7 +298,14 @@ export function describeCommit(open: Open): void {
       await add(person('a', { travelId: 't1' }));
       expect(
         await identities.commit('okta', [
-          { kind: 'release', connection: 'okta', origin: {}, applied: {}, id: 'a', leasedUntil: undefined },
+          {
+            kind: 'giveUpTraveler',
+            connection: 'okta',
+            origin: {},
+            applied: {},
+            id: 'a',
+            leasedUntil: undefined,
+          },
         ]),
       ).toBe('stale');
       expect((await read('a')).travelId).toBe('t1');
@@ -295,7 +316,7 @@ export function describeCommit(open: Open): void {
     it('never removes what an IdP has written', async () => {
       const { add, identities, read } = await fixture(open);
       await add(person('a'));
-      expect(await identities.commit('okta', [{ kind: 'erase', id: 'a' }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }])).toBe('stale');
       expect((await read('a')).claimed).toBe(true);
     });
 
@@ -304,7 +325,7 @@ export function describeCommit(open: Open): void {
       await add(imported('a', 't1'));
       await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);
       await groups.insert(team('g'), [{ value: 'a' }]);
-      await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
+      await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }]);
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
       expect(await references.findReferrers('okta', 'x', ['boss'])).toEqual([]);
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([]);

@@ -203,7 +203,7 @@ export function describeIdentities(open: Open): void {
       const back = { ...dead, version: 3, deletedAt: undefined };
       await identities.commit('okta', [{ kind: 'update', identity: back, expected: 2 }]);
       expect(await total()).toBe(3);
-      await identities.commit('okta', [{ kind: 'erase', id: 'b' }]);
+      await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }]);
       expect(await total()).toBe(2);
     });
   });

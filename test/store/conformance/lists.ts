@@ -43,7 +43,7 @@ export function describeLists(open: Open): void {
         // Those who are gone leave gaps in the blocks that are counted.
         const gone = ['p3', 'p1500', 'p2599'];
         for (const id of gone) {
-          expect(await identities.commit('okta', [{ kind: 'erase', id }])).toBe('done');
+          expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id }])).toBe('done');
         }
         return { identities, people: people.filter(({ id }) => !gone.includes(id)) };
       };
@@ -195,7 +195,7 @@ export function describeLists(open: Open): void {
       expect(await totals()).toEqual([1, 1, 0]);
       await write({});
       expect(await totals()).toEqual([2, 2, 0]);
-      await identities.commit('okta', [{ kind: 'erase', id: 'b' }]);
+      await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }]);
       expect(await totals()).toEqual([1, 1, 0]);
     });
 

@@ -63,7 +63,7 @@ export function describeReferences(open: Open): void {
     it('of somebody who was erased meanwhile are not kept', async () => {
       const { add, identities, references } = await fixture(open);
       await add(imported('a', 't1'));
-      await identities.commit('okta', [{ kind: 'erase', id: 'a' }]);
+      await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }]);
       await references.save('okta', 'a', [row('boss')]);
       expect(await references.findRows('okta', 'a')).toEqual([]);
     });
