@@ -2,7 +2,7 @@ import { enterpriseSchema, groupSchema, travelSchema, userSchema } from '../sche
 import type { JsonObject } from '../schema/resource.ts';
 import type { ResourceType } from '../schema/resource-types.ts';
 import type { Query, ScimContext } from './context.ts';
-import type { JsonText } from './list-response.ts';
+import type { JsonText } from './responses.ts';
 
 /** One resource as it is answered. */
 export interface ResourceResponse {

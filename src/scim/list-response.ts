@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Page } from './endpoint.ts';
-import type { StreamedText } from './responses.ts';
+import type { JsonText, StreamedText } from './responses.ts';
 
 /** A page by cursor ends behind the resource that makes it longer than this, in bytes. */
 const LONGEST_PAGE = 4_194_304;
@@ -95,9 +95,6 @@ function opening({ total, startIndex }: Head, progress?: Progress): string {
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
   return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
 }
-
-/** JSON text: a whole one, or pieces that are made while the client takes them. */
-export type JsonText = string | AsyncIterable<string>;
 
 /** The longest text that is sent at once, with its length, in characters. */
 export const MAX_BUFFERED = 262_144;

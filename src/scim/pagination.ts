@@ -6,7 +6,7 @@ import { groupType, type ResourceType, resolveAttribute, userType } from '../sch
 import type { Query } from './context.ts';
 import type { Page, PageResource } from './endpoint.ts';
 import { badRequest, type ScimError } from './errors.ts';
-import type { JsonText } from './list-response.ts';
+import type { JsonText } from './responses.ts';
 
 /** The largest page; ServiceProviderConfig says the same of filters. */
 export const MAX_COUNT = 200;

@@ -2,6 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Response } from 'express';
 import { requestScopeOf } from '../http/log.ts';
 
+/** JSON text: whole, or in pieces that are made while the client reads them. */
+export type JsonText = string | AsyncIterable<string>;
+
 /** JSON text that is too long to be held in memory. */
 export interface StreamedText {
   pieces: AsyncGenerator<string>;

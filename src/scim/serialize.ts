@@ -13,7 +13,7 @@ import { groupType, type ResourceType, resolveAttribute, userType } from '../sch
 import { etagOf, type Query } from './context.ts';
 import type { ResourceResponse } from './endpoint.ts';
 import { badRequest } from './errors.ts';
-import type { JsonText } from './list-response.ts';
+import type { JsonText } from './responses.ts';
 
 /** A user as it is answered. */
 export function userResponse(view: UserView, base: string, projection: Projection): ResourceResponse {
