@@ -23,22 +23,25 @@ import {
   travelersOf,
 } from './traveler-segments.ts';
 
-/** Books rates of a trip; nothing said: all that are not booked yet. */
+/** A request to book rates of a trip; without `orders`, all rates that are not booked. */
 export interface TripBooking {
   tripProjectId: string;
-  /** Nothing said: the first traveler. */
+  /** Defaults to the first traveler. */
   bookerId?: string;
   orders?: Order[];
 }
 
-/** A trip after bookings were made or changed: those it was about, and what it brought to billing. */
+/** The result of booking, exchanging or canceling: the trip, the bookings concerned, and the new billing operations. */
 export interface TripOutcome {
   trip: StoredDocument<'tripProject'>;
   bookings: Booking[];
   operations: StoredDocument<'billingOperation'>[];
 }
 
-/** Every booking that succeeds is one purchase for each of its travelers; one that fails is told, and costs nothing. */
+/**
+ * Books rates of a trip. Every successful booking creates one purchase per traveler; a failed one is recorded and costs
+ * nothing. Throws `conflict` while the trip awaits approval or is declined.
+ */
 export async function bookTrip(deps: BookingDeps, wanted: TripBooking): Promise<TripOutcome> {
   const { tripProjectId, bookerId } = wanted;
   const found = await requireDocument(deps, 'tripProject', tripProjectId);
@@ -47,15 +50,15 @@ export async function bookTrip(deps: BookingDeps, wanted: TripBooking): Promise<
     throw new ApiError('conflict', `The trip cannot be booked while its approval status is ${status}.`);
   }
   const orders = wanted.orders ?? unbookedRates(found.doc).map((rateId) => ({ rateId }));
-  const making = { at: formatTimestamp(deps.now()), newId: deps.newId, tripProjectId };
-  const { trip, bookings } = addBookings(found.doc, orders, making);
-  const kept = await updateDocument(deps, 'tripProject', found, trip);
+  const context = { at: formatTimestamp(deps.now()), newId: deps.newId, tripProjectId };
+  const { trip, bookings } = addBookings(found.doc, orders, context);
+  const stored = await updateDocument(deps, 'tripProject', found, trip);
   const operations = [];
   for (const [position, booking] of bookings.entries()) {
     await emitBookingEvent(deps, booking);
     const order = orders[position] ?? {};
     operations.push(
-      ...(await createPurchases(deps, kept, {
+      ...(await createPurchases(deps, stored, {
         booking,
         order,
         bookerId,
@@ -63,40 +66,40 @@ export async function bookTrip(deps: BookingDeps, wanted: TripBooking): Promise<
       })),
     );
   }
-  return { trip: kept, bookings, operations };
+  return { trip: stored, bookings, operations };
 }
 
-/** "tripProject.booking.succeeded" or "tripProject.booking.failed". */
+/** Appends "tripProject.booking.succeeded" or "tripProject.booking.failed". */
 export async function emitBookingEvent(deps: BookingDeps, booking: Booking): Promise<void> {
   await deps.recorder.appendEvent(`tripProject.booking.${booking.status}`, { ...booking } as JsonObject);
 }
 
-/** A rate to be booked. */
+/** A rate to book. */
 export interface Order {
   rateId: string;
-  /** True: the supplier does not take it. */
+  /** If true, the supplier refuses the booking. */
   fails?: boolean;
   supplierName?: string;
-  /** What the policy would have one traveler spend on it. */
+  /** The amount that the travel policy suggests for one traveler. */
   budget?: Price;
-  /** The cities that a journey or a stay leads from and to, which the names of airports and hotels do not tell. */
+  /** The cities of departure and destination, which the names of airports and hotels do not contain. */
   cities?: { departure?: string; destination?: string };
-  /** What a ticket allows. */
+  /** The conditions of the ticket. */
   fare?: { cabinClass?: string; category?: string; fareType?: string; lowCost?: boolean };
 }
 
-/** The bookings that orders make of a trip, in their order; what succeeds has its stay, rental or segments. */
+/** Adds one booking per order to a trip, in the same order. Successful bookings are assigned their stay, rental or segments. */
 export function addBookings(
   trip: TripProject,
   orders: Pick<Order, 'rateId' | 'fails'>[],
-  making: CreationContext & { tripProjectId: string },
+  context: CreationContext & { tripProjectId: string },
 ): { trip: TripProject; bookings: Booking[] } {
   refuseUnbookable(trip, orders);
   const before = trip.bookings ?? [];
   const bookings = orders.map(({ rateId, fails = false }, position): Booking => {
-    const { tripProjectId } = making;
+    const { tripProjectId } = context;
     const made = {
-      ...{ id: making.newId('A'), type: 'booking' as const, createdAt: making.at },
+      ...{ id: context.newId('A'), type: 'booking' as const, createdAt: context.at },
       ...{ canceled: false, exchanged: false, kind: requireRate(trip, rateId).kind, rateId, tripProjectId },
     };
     if (fails) return { ...made, status: 'failed' };
@@ -110,13 +113,13 @@ export function addBookings(
   return { trip: { ...assignBookings(trip, held), bookings: [...before, ...bookings] }, bookings };
 }
 
-/** The rates that nothing was booked for, and that nobody exchanged anything for. */
+/** The ids of the rates without a successful booking. */
 export function unbookedRates(trip: TripProject): string[] {
   const taken = new Set((trip.bookings ?? []).filter(isBooked).map(({ rateId }) => rateId));
   return trip.rates.map(({ id }) => id).filter((id) => !taken.has(id));
 }
 
-/** The rate with this id. */
+/** Returns the rate with this id, or throws `conflict`. */
 export function requireRate(trip: TripProject, rateId: string): TripProject['rates'][number] {
   const rate = trip.rates.find(({ id }) => id === rateId);
   if (!rate) throw new ApiError('conflict', `The trip has no rate ${rateId}.`);
@@ -131,7 +134,7 @@ function refuseUnbookable(trip: TripProject, orders: Pick<Order, 'rateId'>[]): v
   }
 }
 
-/** No two bookings of a trip have the same, as purchases are found by it. */
+/** The reference is unique within the trip, because purchases are found by it. */
 function bookingReference(tripProjectId: string, position: number): string {
   const mark = tripProjectId.replace(/[^0-9A-Za-z]/g, '').slice(-5);
   return `${mark}${(position + 1).toString(36)}`.toUpperCase();
@@ -157,16 +160,16 @@ function assignBookings(trip: TripProject, bookingIds: Map<string, string>): Tri
   };
 }
 
-/** What was bought, and what it costs whom. */
+/** A booking, and its cost for each traveler. */
 export interface PurchaseRequest {
   booking: Booking;
   order: Omit<Order, 'rateId'>;
   bookerId: string | undefined;
-  /** Cents of each traveler. */
+  /** Cents by traveler id. */
   costs: Map<string, number>;
 }
 
-/** One purchase for each traveler whom a booking costs something, or nothing. */
+/** Creates one purchase for each traveler in `costs`; none if the booking failed. */
 export async function createPurchases(
   deps: BookingDeps,
   { id, doc: trip }: StoredDocument<'tripProject'>,
@@ -197,17 +200,20 @@ export async function createPurchases(
   return made;
 }
 
-/** Gives travelers back what they gave up of a booking, from what they paid for it and for those it was exchanged for. */
+/**
+ * Refunds travelers for the segments that they released. The money comes from their purchases of this booking and of
+ * the bookings that it replaced.
+ */
 export async function refundTravelers(
   deps: BookingDeps,
   trip: StoredDocument<'tripProject'>,
-  { booking, worths }: { booking: Booking; worths: Map<string, number> },
+  { booking, refundCents }: { booking: Booking; refundCents: Map<string, number> },
 ): Promise<StoredDocument<'billingOperation'>[]> {
   const all = await findOperations(deps, 'tripProjectId', [trip.id]);
   const bought = all.filter(({ doc }) => doc.transactionKind === 'purchase');
   const left = await remainingAmounts(deps, bought);
   const made = [];
-  for (const [travelerId, cents] of worths) {
+  for (const [travelerId, cents] of refundCents) {
     const own = bookingHistory(trip.doc, booking).flatMap(({ reference }) =>
       bought.filter(({ doc: { bookingSnapshot: known } }) => {
         return known?.reference === reference && known?.traveler.id === travelerId;
@@ -224,14 +230,14 @@ export async function refundTravelers(
   return made;
 }
 
-/** Who booked what for whom, on which terms. */
+/** The people and conditions that a booking snapshot describes. */
 export interface SnapshotParties {
   booker: StoredResource;
   traveler: StoredResource;
   order: Pick<Order, 'budget' | 'cities' | 'fare' | 'supplierName'>;
 }
 
-/** What is known of a booking when it is made, kept for billing whatever becomes of the trip. */
+/** Describes a booking at the time it is made. Billing keeps this snapshot even if the trip changes. */
 export function snapshotOf(trip: TripProject, booking: Booking, terms: SnapshotParties): BookingSnapshot {
   const { booker, traveler, order } = terms;
   const supplierName = order.supplierName ?? supplierOf(trip, booking);
@@ -249,13 +255,13 @@ export function snapshotOf(trip: TripProject, booking: Booking, terms: SnapshotP
   };
 }
 
-/** A user as a snapshot names them. */
+/** The id, email and name of a user, as a snapshot contains them. */
 export function toPerson({ id, doc }: StoredResource): BookingSnapshot['booker'] {
   const email = stringMember(doc, 'email') ?? '';
   return { id, email, fullName: fullName(doc) || email };
 }
 
-/** What a booking is, in a few words. */
+/** A short description of a booking for billing, e.g. "Hotel Tejo". */
 export function describeBooking(trip: TripProject, booking: Booking): string {
   const stay = stayOf(trip, booking);
   if (stay) return `Hotel ${stay.place.name}`;

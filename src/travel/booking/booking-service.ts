@@ -28,54 +28,54 @@ import {
 import { searchTrip, setApprovalStatus, type TripSearch } from './search.ts';
 import type { DisputeStatus } from './transitions.ts';
 
-/** The stories of trips and billing. Each throws an ApiError and changes nothing when it cannot be. */
+/** The operations of trips and billing. Each throws an ApiError if it is not possible; its transaction then changes nothing. */
 export interface BookingService {
-  /** A new trip project with what was found; the policies of the travelers say whether somebody must agree. */
+  /** Creates a trip project with the given quotes. The travel policies of the travelers decide whether it needs approval. */
   searchTrip(wanted: TripSearch): Promise<StoredDocument<'tripProject'>>;
-  /** The approver agrees. */
+  /** Sets the approval status to `approved`. */
   approveTrip(tripProjectId: string): Promise<StoredDocument<'tripProject'>>;
-  /** The approver does not agree. */
+  /** Sets the approval status to `declined`. */
   declineTrip(tripProjectId: string): Promise<StoredDocument<'tripProject'>>;
-  /** An admin lets the trip be booked, whatever the approver said. */
+  /** Lets an admin override the approver: the trip can be booked. */
   allowBooking(tripProjectId: string): Promise<StoredDocument<'tripProject'>>;
-  /** Rates are booked, or fail; each traveler's part of what succeeds is a purchase. */
+  /** Books rates; each traveler's share of a successful booking becomes a purchase. */
   bookTrip(wanted: TripBooking): Promise<TripOutcome>;
-  /** Segments are exchanged for another booking; the difference is a purchase or a refund. */
+  /** Exchanges segments for those of a new booking; the difference becomes a purchase or a refund. */
   modifyBooking(wanted: ExchangeRequest): Promise<TripOutcome>;
-  /** A booking, or a part of it, is given up and refunded. */
+  /** Cancels a booking or a part of it, with a refund. */
   cancelBooking(wanted: CancellationRequest): Promise<TripOutcome>;
-  /** A booking that support made; it has no trip project. */
+  /** Records a booking that support made; it has no trip project. */
   bookOffline(booking: OfflineBooking): Promise<StoredDocument<'billingOperation'>>;
-  /** A subscription, a seminar, or something else that support charges. */
+  /** Charges a subscription, a seminar or another service of support. */
   charge(wanted: Charge): Promise<StoredDocument<'billingOperation'>>;
-  /** A purchase, or a part of it, is given back by hand. */
+  /** Refunds a purchase or a part of it. */
   refundOperation(refund: ManualRefund): Promise<StoredDocument<'billingOperation'>>;
-  /** The cents of a purchase that can still be given back. */
+  /** Returns the cents of a purchase that can still be refunded. */
   refundableCents(billingOperationId: string): Promise<number>;
-  /** The bank is asked to transfer a refund that waits. */
+  /** Starts the bank transfer of a waiting refund. */
   startTransfer(refundId: string): Promise<StoredDocument<'refund'>>;
-  /** What came of the transfer. */
+  /** Records the result of a transfer. */
   endTransfer(
     refundId: string,
     outcome: 'succeeded' | 'failed' | 'canceled',
   ): Promise<StoredDocument<'refund'>>;
-  /** All that a profile was not asked for yet, on one invoice for each currency. */
+  /** Invoices all uninvoiced operations of a billing profile, with one invoice per currency. */
   invoiceProfile(invoicing: InvoiceRequest): Promise<StoredDocument<'invoice'>[]>;
-  /** The money came. */
+  /** Records the payment of an invoice. */
   payInvoice(invoiceId: string, paymentReference?: string): Promise<StoredDocument<'invoice'>>;
-  /** Nobody owes the money. */
+  /** Voids an invoice: the customer owes nothing. */
   voidInvoice(invoiceId: string): Promise<StoredDocument<'invoice'>>;
-  /** Nobody expects the money any more. */
+  /** Marks an invoice as uncollectible: the money is not expected any more. */
   markInvoiceUncollectible(invoiceId: string): Promise<StoredDocument<'invoice'>>;
-  /** The billing provider disputes the charge of a paid invoice. */
+  /** Records a dispute of the charge of a paid invoice. */
   disputeInvoice(
     complaint: DisputeRequest,
   ): Promise<{ dispute: StoredDocument<'dispute'>; operation: StoredDocument<'billingOperation'> }>;
-  /** The dispute goes on, or ends. */
+  /** Moves a dispute to another status. */
   setDisputeStatus(disputeId: string, status: DisputeStatus): Promise<StoredDocument<'dispute'>>;
 }
 
-/** The stories in a transaction that somebody else opened, which has the turns of `OFFICE_TYPES`. */
+/** Creates the service inside an open transaction, which must have been opened for `BOOKING_TYPES`. */
 export function createBookingService(
   recorder: Recorder,
   time: Pick<TravelDeps, 'now' | 'newId'>,
@@ -104,10 +104,13 @@ export function createBookingService(
   };
 }
 
-/** Does stories, any number of them in one transaction, with all their events. */
-export type BookingTransaction = <T>(work: (stories: BookingService) => Promise<T>) => Promise<T>;
+/** Runs any number of booking operations, with their events, in one transaction. */
+export type BookingTransaction = <T>(work: (service: BookingService) => Promise<T>) => Promise<T>;
 
-/** The back office: not part of the HTTP API, for sample data, the admin page and tests. */
+/**
+ * Creates the runner of booking transactions. They are not part of the HTTP API: sample data, the admin page and tests
+ * use them.
+ */
 export function bookingTransactions(deps: TravelDeps): BookingTransaction {
   return (work) =>
     withRecorder(deps, BOOKING_TYPES, (recorder) => work(createBookingService(recorder, deps)));

@@ -13,13 +13,13 @@ import {
   WHOLE_BOOKING,
 } from './traveler-segments.ts';
 
-/** A booking is given up, wholly or in part. */
+/** A request to cancel a booking or a part of it. */
 export interface CancellationRequest extends ReleaseRequest {
-  /** What the supplier gives back, of a hundred; nothing said: all. */
+  /** The part that the supplier refunds, in percent; 100 by default. */
   refundPercentage?: number;
 }
 
-/** What is canceled is given back as far as the supplier gives it back. */
+/** Cancels a booking or a part of it and refunds what the supplier refunds. */
 export async function cancelBooking(deps: BookingDeps, wanted: CancellationRequest): Promise<TripOutcome> {
   const { tripProjectId, bookingId, refundPercentage = 100 } = wanted;
   if (!(refundPercentage >= 0 && refundPercentage <= 100)) {
@@ -27,8 +27,8 @@ export async function cancelBooking(deps: BookingDeps, wanted: CancellationReque
   }
   const found = await requireDocument(deps, 'tripProject', tripProjectId);
   const booking = requireBooking(found.doc, bookingId);
-  const places = requireReleasable(found.doc, booking, wanted);
-  const cancellation = toCancellation(booking, places, {
+  const released = requireReleasable(found.doc, booking, wanted);
+  const cancellation = toCancellation(booking, released, {
     at: formatTimestamp(deps.now()),
     newId: deps.newId,
   });
@@ -36,19 +36,19 @@ export async function cancelBooking(deps: BookingDeps, wanted: CancellationReque
   const changed = markReleased(replaceBooking(found.doc, { ...booking, cancellations }), bookingId);
   const trip = await updateDocument(deps, 'tripProject', found, changed);
   await deps.recorder.appendEvent('bookingCancellation.created', cancellation);
-  const worths = [...refundValues(found.doc, booking, places)].map(
+  const refundCents = [...refundValues(found.doc, booking, released)].map(
     ([travelerId, cents]) => [travelerId, Math.floor((cents * refundPercentage) / 100)] as const,
   );
-  const operations = await refundTravelers(deps, trip, { booking, worths: new Map(worths) });
+  const operations = await refundTravelers(deps, trip, { booking, refundCents: new Map(refundCents) });
   return { trip, bookings: [requireBooking(trip.doc, bookingId)], operations };
 }
 
 function toCancellation(
   { id, tripProjectId }: Booking,
-  places: TravelerSegment[],
+  released: TravelerSegment[],
   { at, newId }: CreationContext,
 ) {
-  const { travelerIds, segmentIds } = idsOf(places);
+  const { travelerIds, segmentIds } = idsOf(released);
   const segments = segmentIds.filter((segmentId) => segmentId !== WHOLE_BOOKING);
   return {
     ...{ id: newId('A'), type: 'bookingCancellation' as const, createdAt: at, bookingId: id },
@@ -57,7 +57,7 @@ function toCancellation(
   };
 }
 
-/** What travelers give up of a booking; nothing said: everybody who holds something, and all of it. */
+/** The travelers and segments to release from a booking; by default all that are still held. */
 export interface ReleaseRequest {
   tripProjectId: string;
   bookingId: string;
@@ -65,7 +65,7 @@ export interface ReleaseRequest {
   transportSegmentIds?: string[];
 }
 
-/** The booking of a trip with this id, if it succeeded. */
+/** Returns the successful booking of a trip with this id, or throws `conflict`. */
 export function requireBooking(trip: TripProject, id: string): Booking {
   const booking = (trip.bookings ?? []).find((one) => one.id === id);
   if (!booking) throw new ApiError('conflict', `The trip has no booking ${id}.`);
@@ -74,36 +74,42 @@ export function requireBooking(trip: TripProject, id: string): Booking {
   return booking;
 }
 
-/** The places that are given up. Whoever and whatever is named must have, or be, one that is held. */
+/**
+ * Returns the held traveler segments that the request selects. Throws `conflict` if it selects none, or names a
+ * traveler or segment without one.
+ */
 export function requireReleasable(
   trip: TripProject,
   booking: Booking,
-  giving: ReleaseRequest,
+  request: ReleaseRequest,
 ): TravelerSegment[] {
-  const { travelerIds, transportSegmentIds } = giving;
+  const { travelerIds, transportSegmentIds } = request;
   const held = travelerSegmentsOf(trip, booking).filter(
     ({ travelerId, segmentId, state }) =>
       state === 'held' && isSelected(travelerIds, travelerId) && isSelected(transportSegmentIds, segmentId),
   );
-  const idle = [
+  const unheld = [
     ...(travelerIds ?? []).filter((id) => !held.some(({ travelerId }) => travelerId === id)),
     ...(transportSegmentIds ?? []).filter((id) => !held.some(({ segmentId }) => segmentId === id)),
   ];
-  if (held.length === 0 || idle.length > 0) {
-    throw new ApiError('conflict', `Nobody holds this of the booking ${booking.id}: ${idle.join(', ')}.`);
+  if (held.length === 0 || unheld.length > 0) {
+    throw new ApiError(
+      'conflict',
+      `No traveler holds this part of the booking ${booking.id}: ${unheld.join(', ')}.`,
+    );
   }
   return held;
 }
 
-/** Who gives up what, as the records of a change name them. */
-export function idsOf(places: TravelerSegment[]): { travelerIds: string[]; segmentIds: string[] } {
+/** The distinct traveler ids and segment ids. */
+export function idsOf(released: TravelerSegment[]): { travelerIds: string[]; segmentIds: string[] } {
   return {
-    travelerIds: [...new Set(places.map(({ travelerId }) => travelerId))],
-    segmentIds: [...new Set(places.map(({ segmentId }) => segmentId))],
+    travelerIds: [...new Set(released.map(({ travelerId }) => travelerId))],
+    segmentIds: [...new Set(released.map(({ segmentId }) => segmentId))],
   };
 }
 
-/** A trip in which a booking is as it is now. */
+/** Returns the trip with one booking replaced. */
 export function replaceBooking(trip: TripProject, changed: Booking): TripProject {
   return { ...trip, bookings: (trip.bookings ?? []).map((one) => (one.id === changed.id ? changed : one)) };
 }

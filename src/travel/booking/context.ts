@@ -18,7 +18,7 @@ import {
 import { type TripProject, tripProject } from '../resources/trip-project.ts';
 import { parseDocument } from '../validation.ts';
 
-/** Where one story is done: an open transaction, with the time and the ids of the story. */
+/** Dependencies of one booking transaction: its recorder, the time and a source of ids. */
 export interface BookingDeps {
   recorder: Recorder;
   /** Epoch milliseconds. */
@@ -26,7 +26,7 @@ export interface BookingDeps {
   newId(form: 'A' | 'B'): string;
 }
 
-/** The documents that the back office writes. */
+/** The document type of each resource that the booking service writes. */
 export interface BookingDocuments {
   tripProject: TripProject;
   billingOperation: BillingOperation;
@@ -35,12 +35,12 @@ export interface BookingDocuments {
   dispute: Dispute;
 }
 
-/** A resource of the back office as kept. */
+/** A stored resource with a typed document. */
 export type StoredDocument<Type extends keyof BookingDocuments> = Omit<StoredResource, 'doc'> & {
   doc: BookingDocuments[Type];
 };
 
-/** The types of what the back office writes, whose turns a transaction must have taken. */
+/** The resource types that the booking service writes. Its transaction must be opened for all of them. */
 export const BOOKING_TYPES: string[] = ['tripProject', 'billingOperation', 'invoice', 'refund', 'dispute'];
 
 const resources: Record<keyof BookingDocuments, Resource> = {
@@ -51,7 +51,7 @@ const resources: Record<keyof BookingDocuments, Resource> = {
   dispute,
 };
 
-/** The resource with this id, or 404. */
+/** Reads the resource with this id, or throws `notFound`. */
 export async function requireDocument<Type extends keyof BookingDocuments>(
   { recorder }: BookingDeps,
   type: Type,
@@ -62,7 +62,7 @@ export async function requireDocument<Type extends keyof BookingDocuments>(
   return toDocument(stored);
 }
 
-/** Those found under an index, in order of creation. */
+/** Finds resources by an index, in order of creation. */
 export async function findDocuments<Type extends keyof BookingDocuments>(
   { recorder }: BookingDeps,
   type: Type,
@@ -72,7 +72,7 @@ export async function findDocuments<Type extends keyof BookingDocuments>(
   return found.map((stored) => toDocument<Type>(stored));
 }
 
-/** The billing operations that name any of these resources in one field, in order of creation. */
+/** Finds the billing operations that refer by `field` to one of these resources, in order of creation. */
 export function findOperations(
   deps: BookingDeps,
   field: 'invoiceId' | 'tripProjectId' | 'purchaseBillingOperationId' | 'refundId' | 'disputeId',
@@ -82,7 +82,7 @@ export function findOperations(
   return findDocuments(deps, 'billingOperation', { name: PARENT_INDEX, values });
 }
 
-/** A new resource. Its schema has the last word on what came from outside. */
+/** Inserts a new resource after validating it by its schema. */
 export async function insertDocument<Type extends keyof BookingDocuments>(
   deps: BookingDeps,
   type: Type,
@@ -97,7 +97,7 @@ export async function insertDocument<Type extends keyof BookingDocuments>(
   return toDocument(made);
 }
 
-/** A resource that changes. */
+/** Validates and stores a changed resource. */
 export async function updateDocument<Type extends keyof BookingDocuments>(
   deps: BookingDeps,
   type: Type,
@@ -109,19 +109,19 @@ export async function updateDocument<Type extends keyof BookingDocuments>(
   return toDocument(await deps.recorder.replace(resources[type], stored, doc));
 }
 
-/** Every document went through its schema when it was written: this is a matter of types only. */
+/** The schema accepted every stored document, so only the type changes here. */
 function toDocument<Type extends keyof BookingDocuments>(stored: StoredResource): StoredDocument<Type> {
   return stored as unknown as StoredDocument<Type>;
 }
 
-/** The other way round: what is undefined is not kept. */
+/** The reverse of `toDocument`. Members that are undefined are not stored. */
 function toJson(doc: object): JsonObject {
   return doc as JsonObject;
 }
 
 /**
- * Does what may change the status of billing operations, which is derived and so changes with no write of theirs, and
- * tells of each whose status it changed.
+ * Runs work that may change the derived status of billing operations without writing them, and appends an update event
+ * for each operation whose status changed.
  */
 export async function emitDerivedEvents<T>(
   deps: BookingDeps,
@@ -132,9 +132,9 @@ export async function emitDerivedEvents<T>(
   const done = await work();
   const after = await serializeOperations(deps, operations);
   for (const [position, now] of after.entries()) {
-    const was = before[position] ?? {};
-    if (stringMember(was, 'status') === stringMember(now, 'status')) continue;
-    await deps.recorder.appendEvent('billingOperation.updated', now, previousAttributes(was, now));
+    const previous = before[position] ?? {};
+    if (stringMember(previous, 'status') === stringMember(now, 'status')) continue;
+    await deps.recorder.appendEvent('billingOperation.updated', now, previousAttributes(previous, now));
   }
   return done;
 }
@@ -143,7 +143,7 @@ function serializeOperations(
   deps: BookingDeps,
   operations: StoredDocument<'billingOperation'>[],
 ): Promise<JsonObject[]> {
-  // The documents are JSON; their type also allows undefined, which none of them has.
+  // The documents are JSON; their type also allows undefined, which none of them contains.
   const stored = operations as unknown as StoredResource[];
   return serializeAll(billingOperation, stored, deps.recorder.transaction);
 }

@@ -21,46 +21,53 @@ import { type BookingDeps, requireDocument, type StoredDocument, updateDocument 
 import { addQuotes, type CreationContext, centsOf, splitCents, type TransportQuote } from './prices.ts';
 import { type Booking, markReleased, refundValues, type TravelerSegment } from './traveler-segments.ts';
 
-/** Segments of a booking are exchanged for what is offered instead. */
+/** A request to exchange segments of a booking for those of a quote. */
 export interface ExchangeRequest extends ReleaseRequest {
-  /** Its price is for all who exchange. */
+  /** The price is for all travelers of the exchange. */
   quote: TransportQuote;
   order?: Omit<Order, 'rateId' | 'fails'>;
-  /** Nothing said: the first traveler. */
+  /** Defaults to the first traveler. */
   bookerId?: string;
 }
 
-/** The travelers give up segments of one booking for another booking, and pay, or get back, the difference. */
+/** Exchanges segments of a booking for those of a new booking. Each traveler pays or gets back the difference. */
 export async function modifyBooking(deps: BookingDeps, wanted: ExchangeRequest): Promise<TripOutcome> {
   const { tripProjectId, bookingId, quote } = wanted;
   const found = await requireDocument(deps, 'tripProject', tripProjectId);
   const old = requireBooking(found.doc, bookingId);
-  const places = requireExchangeable(found.doc, old, wanted);
+  const released = requireExchangeable(found.doc, old, wanted);
   refuseOtherCurrency(found.doc, old, quote);
-  const making = { at: formatTimestamp(deps.now()), newId: deps.newId, tripProjectId };
-  const { trip, selected, modification } = exchangeBooking(found.doc, { old, places, quote }, making);
-  const kept = await updateDocument(deps, 'tripProject', found, trip);
+  const context = { at: formatTimestamp(deps.now()), newId: deps.newId, tripProjectId };
+  const { trip, selected, modification } = exchangeBooking(found.doc, { old, released, quote }, context);
+  const stored = await updateDocument(deps, 'tripProject', found, trip);
   await deps.recorder.appendEvent('bookingModification.created', modification);
   await emitBookingEvent(deps, selected);
-  const dues = differences(refundValues(found.doc, old, places), centsOf(quote.price));
-  const operations = await settleDifferences(deps, kept, { selected, dues, wanted });
-  return { trip: kept, bookings: [selected], operations };
+  const dues = differences(refundValues(found.doc, old, released), centsOf(quote.price));
+  const operations = await settleDifferences(deps, stored, { selected, dues, wanted });
+  return { trip: stored, bookings: [selected], operations };
 }
 
-/** Those who exchange all exchange the same. */
-function requireExchangeable(trip: TripProject, booking: Booking, giving: ReleaseRequest): TravelerSegment[] {
-  const places = requireReleasable(trip, booking, giving);
-  const { travelerIds, segmentIds } = idsOf(places);
+/**
+ * Returns the selected traveler segments; all travelers of an exchange must hold the same segments. Only flights and
+ * trains can be exchanged.
+ */
+function requireExchangeable(
+  trip: TripProject,
+  booking: Booking,
+  request: ReleaseRequest,
+): TravelerSegment[] {
+  const released = requireReleasable(trip, booking, request);
+  const { travelerIds, segmentIds } = idsOf(released);
   if (booking.kind !== 'flight' && booking.kind !== 'rail') {
     throw new ApiError('conflict', `A booking of the kind ${booking.kind} cannot be exchanged.`);
   }
-  if (places.length !== travelerIds.length * segmentIds.length) {
+  if (released.length !== travelerIds.length * segmentIds.length) {
     throw new ApiError('conflict', 'Not all of these travelers hold all of these segments.');
   }
-  return places;
+  return released;
 }
 
-/** There is no rate by which a difference between two currencies could be told. */
+/** There is no exchange rate, so a difference between two currencies cannot be computed. */
 function refuseOtherCurrency(trip: TripProject, old: Booking, { price }: TransportQuote): void {
   const { currency } = requireRate(trip, old.rateId).price;
   if (price.currency !== currency) {
@@ -70,26 +77,26 @@ function refuseOtherCurrency(trip: TripProject, old: Booking, { price }: Transpo
 
 interface BookingExchange {
   old: Booking;
-  places: TravelerSegment[];
+  released: TravelerSegment[];
   quote: TransportQuote;
 }
 
 function exchangeBooking(
   before: TripProject,
-  { old, places, quote }: BookingExchange,
-  making: CreationContext & { tripProjectId: string },
+  { old, released, quote }: BookingExchange,
+  context: CreationContext & { tripProjectId: string },
 ) {
-  const quoted = addQuotes(before, [quote], making);
+  const quoted = addQuotes(before, [quote], context);
   const rateId = quoted.rates.at(-1)?.id ?? '';
-  const { trip, bookings } = addBookings(quoted, [{ rateId }], making);
+  const { trip, bookings } = addBookings(quoted, [{ rateId }], context);
   const [selected = old] = bookings;
-  const { travelerIds, segmentIds } = idsOf(places);
+  const { travelerIds, segmentIds } = idsOf(released);
   const targets = (trip.transportLegs ?? []).flatMap(({ segments }) =>
     segments.filter(({ bookingId }) => bookingId === selected.id).map(({ id }) => id),
   );
   const modification = {
-    ...{ id: making.newId('A'), type: 'bookingModification' as const, createdAt: making.at },
-    ...{ bookingId: old.id, selectedBookingId: selected.id, tripProjectId: making.tripProjectId },
+    ...{ id: context.newId('A'), type: 'bookingModification' as const, createdAt: context.at },
+    ...{ bookingId: old.id, selectedBookingId: selected.id, tripProjectId: context.tripProjectId },
     transportSegmentExchanges: [
       { originalTransportSegmentIds: segmentIds, targetTransportSegmentIds: targets, travelerIds },
     ],
@@ -102,10 +109,13 @@ function exchangeBooking(
   };
 }
 
-/** What each traveler pays more, or less, than what they gave up was worth. */
-function differences(worths: Map<string, number>, price: number): [string, number][] {
-  const parts = splitCents(price, worths.size);
-  return [...worths].map(([travelerId, cents], position) => [travelerId, (parts[position] ?? 0) - cents]);
+/** The cents that each traveler pays (positive) or gets back (negative). */
+function differences(refundCents: Map<string, number>, price: number): [string, number][] {
+  const parts = splitCents(price, refundCents.size);
+  return [...refundCents].map(([travelerId, cents], position) => [
+    travelerId,
+    (parts[position] ?? 0) - cents,
+  ]);
 }
 
 async function settleDifferences(
@@ -115,9 +125,9 @@ async function settleDifferences(
 ): Promise<StoredDocument<'billingOperation'>[]> {
   const { order = {}, bookerId } = wanted;
   const costs = new Map(dues.filter(([, cents]) => cents > 0));
-  const worths = new Map(dues.filter(([, cents]) => cents < 0).map(([id, cents]) => [id, -cents]));
+  const refundCents = new Map(dues.filter(([, cents]) => cents < 0).map(([id, cents]) => [id, -cents]));
   return [
     ...(await createPurchases(deps, trip, { booking: selected, order, bookerId, costs })),
-    ...(await refundTravelers(deps, trip, { booking: selected, worths })),
+    ...(await refundTravelers(deps, trip, { booking: selected, refundCents })),
   ];
 }

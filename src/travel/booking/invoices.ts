@@ -20,7 +20,7 @@ import { referenceOf, setRefundStatus } from './refunds.ts';
 import { type InvoiceStatus, requireTransition } from './transitions.ts';
 import { findBillingTarget, requireTravelers } from './traveler-segments.ts';
 
-/** Asks for the money that a billing profile owes for one kind of purchases. */
+/** A request to invoice one kind of operations of a billing profile. */
 export interface InvoiceRequest {
   billingProfileId: string;
   kind: 'booking' | 'other' | 'subscription';
@@ -28,8 +28,8 @@ export interface InvoiceRequest {
 }
 
 /**
- * Emits the invoices of a profile, one for each currency: all purchases of the kind that were not invoiced yet, less the
- * refunds that they had since. Nothing to invoice: no invoice.
+ * Creates the invoices of a billing profile, one per currency: all uninvoiced purchases of the kind, minus the refunds
+ * made since. Returns an empty list if there is nothing to invoice.
  */
 export async function invoiceProfile(
   deps: BookingDeps,
@@ -50,7 +50,7 @@ export async function invoiceProfile(
   return emitted;
 }
 
-/** The money came. Refunds that waited for it are transferred now. */
+/** Records the payment of an invoice. Refunds that were delayed until then become `waiting`. */
 export async function payInvoice(
   deps: BookingDeps,
   invoiceId: string,
@@ -62,14 +62,14 @@ export async function payInvoice(
   return invoice;
 }
 
-/** The invoice should not have been: nobody owes it, and there is nothing to give back. */
+/** Voids an invoice that should not have been issued. Its delayed refunds are canceled, because nothing was paid. */
 export async function voidInvoice(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'invoice'>> {
   const invoice = await updateInvoiceStatus(deps, invoiceId, { status: 'void' });
   for (const refund of await delayedRefunds(deps, invoiceId)) await setRefundStatus(deps, refund, 'canceled');
   return invoice;
 }
 
-/** Nobody expects the money any more; it may come all the same. */
+/** Marks an invoice as uncollectible. It can still be paid later. */
 export function markInvoiceUncollectible(
   deps: BookingDeps,
   invoiceId: string,
@@ -122,7 +122,7 @@ async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<Sto
   return refunds.filter(({ doc }) => doc.status === 'delayed');
 }
 
-/** A purchase that is no booking of a traveler. */
+/** A purchase that is not a booking of a traveler. */
 export interface Charge {
   billingProfileId: string;
   operationType: 'other' | 'seminar' | 'subscription';
@@ -132,21 +132,21 @@ export interface Charge {
   projectCodeId?: string;
 }
 
-/** A booking that support made by telephone or mail, and that becomes known here afterwards. */
+/** A booking that support made by telephone or mail and that is recorded afterwards. */
 export interface OfflineBooking {
   travelerId: string;
-  /** Nothing said: the traveler. */
+  /** Defaults to the traveler. */
   bookerId?: string;
   kind: 'booking' | 'car' | 'flight' | 'hotel' | 'rail' | 'seminar';
   price: Price;
   description?: string;
-  /** Epoch milliseconds; nothing said: now. */
+  /** Epoch milliseconds; now by default. */
   bookedAt?: number;
   projectCodeId?: string;
   details?: Pick<BookingSnapshot, 'hotel' | 'reference' | 'supplierName' | 'transport'>;
 }
 
-/** A subscription, or something that support does by hand. */
+/** Charges a subscription or a service of support. */
 export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredDocument<'billingOperation'>> {
   const { price, ...rest } = wanted;
   await requireReferences(deps, wanted);
@@ -158,7 +158,7 @@ export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredD
   });
 }
 
-/** An operation of the offline channel: it has a snapshot, and no trip project. */
+/** Records a booking of the offline channel, which has a snapshot but no trip project. */
 export async function bookOffline(
   deps: BookingDeps,
   booking: OfflineBooking,

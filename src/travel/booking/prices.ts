@@ -2,26 +2,29 @@ import { ApiError } from '../errors.ts';
 import type { Amount } from '../fields.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 
-/** What something costs, tax included. */
+/** A price, tax included. */
 export interface Price {
   currency: string;
   /** At most two decimals. */
   total: number;
-  /** A percentage; without it nothing is said of the tax. */
+  /** In percent; without it, the tax is unknown. */
   taxRate?: number | undefined;
 }
 
-/** An amount in hundredths, in which sums are exact. */
+/** An amount in hundredths, whose sums are exact. */
 export function centsOf({ total }: Pick<Amount, 'total'>): number {
   return Math.round(total * 100);
 }
 
-/** An amount of so many hundredths. */
+/** An amount of this many hundredths. */
 export function amountOf(cents: number, price: Omit<Price, 'total'>): Amount {
   return partialAmount(cents, cents, price);
 }
 
-/** A part of what is left of an amount. Its tax is what it takes from the tax of the whole, so that all parts make that, too. */
+/**
+ * A part of the remaining amount. The tax is the difference of the taxes before and after, so that the taxes of all
+ * parts add up to the tax of the whole.
+ */
 export function partialAmount(
   cents: number,
   left: number,
@@ -33,7 +36,7 @@ export function partialAmount(
   return { base: (cents - tax) / 100, currency, tax: tax / 100, taxRate, total };
 }
 
-/** A price as an amount; it is not below zero, and whole hundredths. */
+/** Converts a price to an amount. Throws `conflict` if it is negative or not a whole number of hundredths. */
 export function toAmount(price: Price): Amount {
   const cents = centsOf(price);
   if (cents < 0 || !Number.isSafeInteger(cents) || Math.abs(cents / 100 - price.total) > 1e-9) {
@@ -42,13 +45,13 @@ export function toAmount(price: Price): Amount {
   return amountOf(cents, price);
 }
 
-/** Cents in as many parts as equal as can be; the first are larger by one. */
+/** Splits cents into parts as equal as possible; the first parts are larger by one cent. */
 export function splitCents(cents: number, parts: number): number[] {
   const least = Math.floor(cents / parts);
   return Array.from({ length: parts }, (_part, position) => least + Number(position < cents - least * parts));
 }
 
-/** The sum of amounts of one currency, those to be taken off after those to be added; its tax is known when all of theirs is. */
+/** Sums amounts of one currency: `added` minus `takenOff`. The tax is present only if all amounts have one. */
 export function sumAmounts(added: Amount[], takenOff: Amount[]): Amount {
   const all = [...added, ...takenOff];
   const sum = (field: 'total' | 'tax' | 'base') => (sumCents(added, field) - sumCents(takenOff, field)) / 100;
@@ -84,10 +87,10 @@ type Stay = NonNullable<TripProject['hotelStays']>[number];
 type Leg = NonNullable<TripProject['transportLegs']>[number];
 type Segment = Leg['segments'][number];
 
-/** From one stop to the next, as it is offered. */
+/** A segment of a quote, without the fields that a trip adds. */
 export type QuotedSegment = Omit<Segment, 'id' | 'rateId' | 'bookingId' | 'canceled' | 'exchanged'>;
 
-/** A journey by plane or train. */
+/** A quote for a journey by plane or train. */
 export interface TransportQuote {
   kind: 'flight' | 'rail';
   /** For all travelers. */
@@ -95,40 +98,40 @@ export interface TransportQuote {
   legs: { summary?: string; segments: QuotedSegment[] }[];
 }
 
-/** Some nights in a hotel. */
+/** A quote for a hotel stay. */
 export interface HotelQuote {
   kind: 'hotel';
   /** For all travelers. */
   price: Price;
   stay: Omit<Stay, 'rateId' | 'bookingId'>;
-  /** False: what is booked is to be paid, come what may. */
+  /** If false, a booking is not refundable. */
   cancellable?: boolean;
 }
 
-/** A car, which the first traveler rents. */
+/** A quote for a car, which the first traveler rents. */
 export interface CarQuote {
   kind: 'car';
   price: Price;
   rental: Omit<Rental, 'rateId' | 'bookingId'>;
 }
 
-/** What a supplier offers; a trip has one rate for each. */
+/** A supplier's quote; a trip has one rate for each. */
 export type Quote = TransportQuote | HotelQuote | CarQuote;
 
-/** When something is made, and how it gets its id. */
+/** The creation time and the source of ids for new parts of a trip. */
 export interface CreationContext {
-  /** As it is answered. */
+  /** The time in response form (ISO 8601). */
   at: string;
   newId(form: 'A' | 'B'): string;
 }
 
-/** What offers make of a trip project: a rate each, and what is had for it. */
+/** Adds quotes to a trip project: for each a rate, and its stay, rental or legs. */
 export function addQuotes<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(
   trip: Trip,
   quotes: Quote[],
-  making: CreationContext,
+  context: CreationContext,
 ): Trip {
-  return quotes.reduce((before, quote) => addQuote(before, quote, making), trip);
+  return quotes.reduce((before, quote) => addQuote(before, quote, context), trip);
 }
 
 function addQuote<Trip extends Pick<TripProject, 'rates'> & Partial<TripProject>>(

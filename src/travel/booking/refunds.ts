@@ -19,15 +19,15 @@ import {
 import { amountOf, centsOf, partialAmount, toAmount } from './prices.ts';
 import { type DisputeStatus, type RefundStatus, requireTransition } from './transitions.ts';
 
-/** Gives back a purchase, or a part of it. */
+/** A request to refund a purchase or a part of it. */
 export interface ManualRefund {
   billingOperationId: string;
-  /** Nothing said: all that is left. */
+  /** All that remains, by default. */
   total?: number;
   description?: string;
 }
 
-/** A refund issued by hand, whatever was bought. */
+/** Refunds a purchase on request, independently of its booking. */
 export async function refundOperation(
   deps: BookingDeps,
   refund: ManualRefund,
@@ -47,23 +47,23 @@ export async function refundOperation(
   return createRefund(deps, purchase, { cents, left, description });
 }
 
-/** The cents of a purchase that can still be given back. */
+/** Returns the cents of a purchase that can still be refunded. */
 export async function refundableCents(deps: BookingDeps, billingOperationId: string): Promise<number> {
   const purchase = await requireDocument(deps, 'billingOperation', billingOperationId);
   return (await remainingAmounts(deps, [purchase])).refundable(purchase);
 }
 
-/** What is left of purchases, and of the invoices that they are on, while parts of them are given back. */
+/** The amounts that remain of purchases and of the charges of their invoices, updated while parts are refunded. */
 export interface RemainingAmounts {
-  /** The cents of a purchase that were not given back. Nothing is left of what a void invoice asked for. */
+  /** The cents of a purchase that are not refunded; 0 if its invoice is void. */
   ofPurchase(purchase: StoredDocument<'billingOperation'>): number;
-  /** The cents that can be given back: never more than refunds and disputes left of the charge of the invoice. */
+  /** The cents that can be refunded: limited also by what refunds and disputes leave of the invoice's charge. */
   refundable(purchase: StoredDocument<'billingOperation'>): number;
-  /** Takes cents that are given back. */
+  /** Subtracts refunded cents. */
   subtract(purchase: StoredDocument<'billingOperation'>, cents: number): void;
 }
 
-/** What is left of these purchases. */
+/** Reads the remaining amounts of these purchases. */
 export async function remainingAmounts(
   deps: BookingDeps,
   purchases: StoredDocument<'billingOperation'>[],
@@ -88,7 +88,7 @@ export async function remainingAmounts(
   };
 }
 
-/** The cents of each purchase that were given back, or will be. */
+/** The cents of each purchase that are refunded or will be. */
 async function refundedCents(
   deps: BookingDeps,
   purchases: StoredDocument<'billingOperation'>[],
@@ -122,9 +122,9 @@ async function invoicesOf(
 }
 
 /**
- * "If no invoice was emitted yet, the invoice balance is adjusted, no refund resource is created and `refundId` is
- * absent. If an invoice was emitted, a money transfer is performed, a refund resource is created and `refundId` is
- * filled." The transfer waits for the payment of the invoice.
+ * Creates a refund: "If no invoice was emitted yet, the invoice balance is adjusted, no refund resource is created and
+ * `refundId` is absent. If an invoice was emitted, a money transfer is performed, a refund resource is created and
+ * `refundId` is filled." The transfer is delayed until the invoice is paid.
  */
 export async function createRefund(
   deps: BookingDeps,
@@ -150,12 +150,12 @@ export async function createRefund(
   return insertDocument(deps, 'billingOperation', { ...operation, refundId: id });
 }
 
-/** The bank is asked to transfer the money. */
+/** Starts the bank transfer of a waiting refund. */
 export async function startTransfer(deps: BookingDeps, refundId: string): Promise<StoredDocument<'refund'>> {
   return setRefundStatus(deps, await requireDocument(deps, 'refund', refundId), 'pending');
 }
 
-/** What came of a transfer. One that waits for the payment of its invoice ends with the invoice only. */
+/** Records the result of a transfer. A refund that is delayed until its invoice is paid cannot end before. */
 export async function endTransfer(
   deps: BookingDeps,
   refundId: string,
@@ -168,7 +168,7 @@ export async function endTransfer(
   return setRefundStatus(deps, refund, outcome);
 }
 
-/** Another state of a refund, told of its billing operation, too. */
+/** Moves a refund to another status; its billing operation changes its status, too. */
 export async function setRefundStatus(
   deps: BookingDeps,
   refund: StoredDocument<'refund'>,
@@ -179,14 +179,14 @@ export async function setRefundStatus(
   return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'refund', refund, { status }));
 }
 
-/** A reference for people, made of an id. */
+/** A readable reference derived from an id. */
 export function referenceOf(prefix: string, id: string): string {
   return `${prefix}-${id.slice(-10).toUpperCase()}`;
 }
 
 /**
- * The cents of each invoice, by its id, that can still be given back: its amount less the refunds that are or will be
- * transferred, and less what the billing provider refunds for disputes that are not won or closed.
+ * The cents of each invoice, by id, that can still be refunded: its amount minus refunds that are not failed or
+ * canceled, and minus disputes that are not won or closed.
  */
 export async function remainingCharges(
   deps: BookingDeps,
@@ -205,19 +205,19 @@ export async function remainingCharges(
   return left;
 }
 
-/** The billing provider finds an issue with the charge of a paid invoice. */
+/** A dispute that the billing provider opens about a paid invoice. */
 export interface DisputeRequest {
   invoiceId: string;
-  /** `warningNeedsResponse` is a warning; every other reason is a dispute at once. */
+  /** `warningNeedsResponse` opens a warning; every other reason opens a dispute. */
   reason: (typeof disputeReasons)[number];
-  /** Nothing said: what is left of the charge. */
+  /** What remains of the charge, by default. */
   total?: number;
 }
 
 /**
  * "Created when the billing provider detects an issue with an already paid invoice and automatically refunds the
- * charge." The operation is of the invoice's kind and does not appear on the invoice. "`refundId` is filled", though "no
- * refund resource is created": it names the dispute, by which the provider knows its refund.
+ * charge." The operation has the invoice's kind and does not appear on the invoice. "`refundId` is filled", but "no
+ * refund resource is created", so it holds the id of the dispute.
  */
 export async function disputeInvoice(
   deps: BookingDeps,
@@ -241,7 +241,7 @@ export async function disputeInvoice(
   return { dispute, operation: await insertDocument(deps, 'billingOperation', doc) };
 }
 
-/** Another state of a dispute, told of its billing operation, too. */
+/** Moves a dispute to another status; its billing operation changes its status, too. */
 export async function setDisputeStatus(
   deps: BookingDeps,
   disputeId: string,
@@ -253,7 +253,7 @@ export async function setDisputeStatus(
   return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'dispute', dispute, { status }));
 }
 
-/** No more than was charged, less what is given back already. */
+/** The disputed cents: at most the charge minus what is already refunded. Throws `conflict` if nothing is left. */
 async function disputedCents(
   deps: BookingDeps,
   { id, doc }: StoredDocument<'invoice'>,

@@ -15,18 +15,18 @@ import { addQuotes, centsOf, type Price, type Quote } from './prices.ts';
 import { type ApprovalStatus, requireTransition } from './transitions.ts';
 import { findTravelPolicy, requireTravelers } from './traveler-segments.ts';
 
-/** What somebody looks for, and what suppliers offer for it. */
+/** A search for a trip and the quotes that suppliers returned. */
 export interface TripSearch {
   travelerIds: string[];
   search: TripProject['search'];
   quotes: Quote[];
   projectCodeId?: string;
   customFields?: CustomFieldValues;
-  /** What the policy would have the trip cost. */
+  /** The cost of the trip that the travel policy suggests. */
   budget?: Price;
 }
 
-/** A trip project with what was found; the travelers' policies say whether somebody must agree before it is booked. */
+/** Creates a trip project with the quotes. The travelers' policies decide whether it needs approval. */
 export async function searchTrip(
   deps: BookingDeps,
   wanted: TripSearch,
@@ -59,7 +59,7 @@ export async function searchTrip(
   );
 }
 
-/** What an approver, or an admin over their head, says to a trip. */
+/** Records the decision of the approver, or of an admin who overrides it. */
 export async function setApprovalStatus(
   deps: BookingDeps,
   tripProjectId: string,
@@ -82,19 +82,19 @@ async function tripFields(deps: BookingDeps, wanted: CustomFieldValues = []): Pr
   return customFields;
 }
 
-/** What a policy looks at. */
+/** The facts that travel policies are evaluated on. */
 export interface TripPlan {
   quotes: Quote[];
-  /** When it is searched for. */
+  /** The time of the search, in epoch milliseconds. */
   now: number;
   /** Local date-time of the departure, or of the first night. */
   begins?: string | undefined;
   countries: string[];
-  /** What the policy would have the trip cost. */
+  /** The cost of the trip that the travel policy suggests. */
   budget?: Price | undefined;
 }
 
-/** What the travel policies of all travelers make of a plan: the strictest word counts. No policy asks for nothing. */
+/** Evaluates the travel policies of all travelers; the strictest result counts. A traveler without a policy needs no approval. */
 export function decideApproval(policies: JsonObject[], plan: TripPlan): ApprovalStatus {
   const words = policies.map((policy) => controls[controlOf(policy)](smartSettingsOf(policy), plan));
   if (words.includes('declined')) return 'declined';
@@ -106,7 +106,7 @@ type Control = 'full' | 'none' | 'notif' | 'smart';
 const controls: Record<Control, (settings: JsonObject, plan: TripPlan) => ApprovalStatus> = {
   full: () => 'awaitApproval',
   none: () => 'bookingAllowed',
-  // The approver is told, and not asked.
+  // The approver is only notified.
   notif: () => 'bookingAllowed',
   smart: applySmartSettings,
 };
@@ -120,7 +120,7 @@ function smartSettingsOf(policy: JsonObject): JsonObject {
   return isJsonObject(policy['smartSettings']) ? policy['smartSettings'] : {};
 }
 
-/** Every setting that applies has its say. */
+/** Evaluates all settings that apply; the strictest result counts. */
 function applySmartSettings(smartSettings: JsonObject, plan: TripPlan): ApprovalStatus {
   const words = Object.entries(smartSettings).flatMap(([name, setting]) => {
     if (!isJsonObject(setting)) return [];
@@ -131,7 +131,7 @@ function applySmartSettings(smartSettings: JsonObject, plan: TripPlan): Approval
   return words.includes('awaitApproval') ? 'awaitApproval' : 'bookingAllowed';
 }
 
-/** "action value `deny` occurs. Other allowed values: not shown": what is neither that nor a permission asks somebody. */
+/** "action value `deny` occurs. Other allowed values: not shown". An unknown action requires approval. */
 function statusForAction(setting: JsonObject): ApprovalStatus {
   const action = stringMember(setting, 'action');
   if (action === 'deny') return 'declined';
@@ -162,7 +162,7 @@ function isFixedHotel(quote: Quote): boolean {
   return quote.kind === 'hotel' && quote.cancellable === false;
 }
 
-/** The first letter of an ACRISS code, the smallest cars first; a letter that is not here counts as the largest. */
+/** The first letters of ACRISS codes from the smallest cars to the largest. Unknown letters count as the largest. */
 const CATEGORIES = 'MNEHCDIJSRFGPULW';
 
 function isAbove(quote: Quote, most: unknown): boolean {
@@ -174,7 +174,7 @@ function isAbove(quote: Quote, most: unknown): boolean {
   return rank(quote.rental.car.acriss) > rank(most);
 }
 
-/** Prices in another currency than the setting's are not compared: there is no rate to compare them by. */
+/** Prices in other currencies than the setting's are ignored, because there is no exchange rate. */
 function exceeds(quotes: Quote[], { amount, currency }: JsonObject, kind?: Quote['kind']): boolean {
   const compared = quotes.filter((one) => one.price.currency === currency && (!kind || one.kind === kind));
   return typeof amount === 'number' && sumOfQuotes(compared) > centsOf({ total: amount });
@@ -182,7 +182,7 @@ function exceeds(quotes: Quote[], { amount, currency }: JsonObject, kind?: Quote
 
 const DAY = 86_400_000;
 
-/** The clock on the spot is taken for UTC: at the edge of a day that is near enough. */
+/** Local times are taken as UTC. The error of some hours does not matter for a limit in days. */
 function isLate({ days }: JsonObject, { begins, now }: TripPlan): boolean {
   if (begins === undefined || typeof days !== 'number') return false;
   return Date.parse(`${begins}Z`) - now < days * DAY;
@@ -197,12 +197,12 @@ function sumOfQuotes(quotes: Quote[]): number {
   return quotes.reduce((total, { price }) => total + centsOf(price), 0);
 }
 
-/** When the first of the offers begins, as a local date-time. */
+/** The local date-time at which the first quote begins. */
 export function earliestStart(quotes: Quote[]): string | undefined {
   return quotes.flatMap((quote) => startOfQuote(quote) ?? []).sort()[0];
 }
 
-/** The countries to which a trip leads. */
+/** The country codes of the destinations. */
 export function destinationCountries({ arrivalPlace }: TripProject['search'], quotes: Quote[]): string[] {
   const codes = [arrivalPlace, ...quotes.flatMap(placesOfQuote)].flatMap(
     (place) => place?.country?.code ?? [],
@@ -222,7 +222,7 @@ function startOfQuote(quote: Quote): string | undefined {
   }
 }
 
-/** The last leg of a return leads home, where nobody needs to be allowed to go: the first counts. */
+/** The destinations of a quote. The last leg of a return journey leads home and is left out. */
 function placesOfQuote(quote: Quote) {
   switch (quote.kind) {
     case 'hotel':

@@ -1,25 +1,25 @@
 import { ApiError } from '../errors.ts';
 import type { disputeStatuses, invoiceStatuses, refundStatuses } from '../resources/billing.ts';
 
-/** A state of an invoice. */
+/** The status of an invoice. */
 export type InvoiceStatus = (typeof invoiceStatuses)[number];
-/** A state of a refund. */
+/** The status of a refund. */
 export type RefundStatus = (typeof refundStatuses)[number];
-/** A state of a dispute. */
+/** The status of a dispute. */
 export type DisputeStatus = (typeof disputeStatuses)[number];
-/** A state of a trip project's approval. */
+/** The approval status of a trip project. */
 export type ApprovalStatus = 'approved' | 'awaitApproval' | 'bookingAllowed' | 'declined';
 
 const invoice: Record<InvoiceStatus, InvoiceStatus[]> = {
   open: ['paid', 'void', 'uncollectible'],
-  // Somebody pays after all.
+  // A late payment is possible.
   uncollectible: ['paid'],
   paid: [],
   void: [],
 };
 
 const refund: Record<RefundStatus, RefundStatus[]> = {
-  // Until its invoice is paid or void: there is no money to send back before.
+  // Lasts until the invoice is paid or void: before that, there is no money to send back.
   delayed: ['waiting', 'canceled'],
   waiting: ['pending', 'canceled'],
   pending: ['succeeded', 'failed', 'canceled'],
@@ -48,10 +48,10 @@ const approval: Record<ApprovalStatus, ApprovalStatus[]> = {
   bookingAllowed: [],
 };
 
-/** The states that follow each state; the specification shows the states, and not what follows what. */
+/** The allowed transitions. The specification lists the statuses but not their order. */
 const transitions = { invoice, refund, dispute, approval };
 
-/** Refuses to go from one state to another that does not follow it. */
+/** Throws `conflict` unless the status `to` can follow `from`. */
 export function requireTransition(
   what: keyof typeof transitions,
   from: string | undefined,

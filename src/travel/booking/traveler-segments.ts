@@ -11,14 +11,14 @@ import { centsOf, splitCents } from './prices.ts';
 /** A booking of a trip project. */
 export type Booking = NonNullable<TripProject['bookings']>[number];
 
-/** What one traveler has of a booking, and what became of it. A stay or a rental counts as one segment without id. */
+/** One segment of a booking for one traveler, with its state. A hotel stay or a rental counts as one segment without id. */
 export interface TravelerSegment {
   travelerId: string;
   segmentId: string;
   state: 'held' | 'canceled' | 'exchanged';
 }
 
-/** Who has what of a booking: one place for each traveler and segment. */
+/** All pairs of traveler and segment of a booking. */
 export function travelerSegmentsOf(trip: TripProject, booking: Booking): TravelerSegment[] {
   const segments = segmentIds(trip, booking);
   const canceled = (booking.cancellations ?? []).map((one) => ({
@@ -42,7 +42,7 @@ export function travelerSegmentsOf(trip: TripProject, booking: Booking): Travele
   );
 }
 
-/** Who travels on a booking: all of the trip, those who exchanged another for it, or the one who rents the car. */
+/** The travelers of a booking: all of the trip, those who exchanged another booking for it, or the renter of a car. */
 export function travelersOf(trip: TripProject, booking: Booking): string[] {
   const origin = findExchangedBooking(trip, booking);
   if (origin) {
@@ -51,32 +51,38 @@ export function travelersOf(trip: TripProject, booking: Booking): string[] {
   return booking.kind === 'car' ? trip.travelerIds.slice(0, 1) : trip.travelerIds;
 }
 
-/** A booking, and those for which it was exchanged, the newest first. */
+/** A booking and the bookings that it replaced, newest first. */
 export function bookingHistory(trip: TripProject, booking: Booking): Booking[] {
   const origin = findExchangedBooking(trip, booking);
   return origin ? [booking, ...bookingHistory(trip, origin.booking)] : [booking];
 }
 
-/** Marks what nobody holds any more: exchanged when somebody exchanged it, else canceled. */
+/**
+ * Sets the flags of a booking and its segments once all travelers released them: `exchanged` if at least one traveler
+ * exchanged them, otherwise `canceled`.
+ */
 export function markReleased(trip: TripProject, bookingId: string): TripProject {
   const booking = (trip.bookings ?? []).find(({ id }) => id === bookingId);
   if (!booking) return trip;
-  const places = travelerSegmentsOf(trip, booking);
+  const travelerSegments = travelerSegmentsOf(trip, booking);
   const bookings = (trip.bookings ?? []).map((one) =>
-    one === booking ? { ...one, ...releaseFlags(places) } : one,
+    one === booking ? { ...one, ...releaseFlags(travelerSegments) } : one,
   );
   const legs = (trip.transportLegs ?? []).map((leg) => ({
     ...leg,
     segments: leg.segments.map((segment) =>
       segment.bookingId === bookingId
-        ? { ...segment, ...releaseFlags(places.filter(({ segmentId }) => segmentId === segment.id)) }
+        ? {
+            ...segment,
+            ...releaseFlags(travelerSegments.filter(({ segmentId }) => segmentId === segment.id)),
+          }
         : segment,
     ),
   }));
   return { ...trip, bookings, ...(trip.transportLegs ? { transportLegs: legs } : {}) };
 }
 
-/** The id under which a booking without segments counts as one. */
+/** The segment id of a booking without segments. */
 export const WHOLE_BOOKING = '';
 
 function segmentIds(trip: TripProject, booking: Booking): string[] {
@@ -95,13 +101,13 @@ function findExchangedBooking(trip: TripProject, booking: Booking) {
   return undefined;
 }
 
-function releaseFlags(places: TravelerSegment[]): { canceled: boolean; exchanged: boolean } {
-  const nobodyHolds = places.every(({ state }) => state !== 'held');
-  const exchanged = nobodyHolds && places.some(({ state }) => state === 'exchanged');
-  return { canceled: nobodyHolds && !exchanged, exchanged };
+function releaseFlags(travelerSegments: TravelerSegment[]): { canceled: boolean; exchanged: boolean } {
+  const isReleased = travelerSegments.every(({ state }) => state !== 'held');
+  const exchanged = isReleased && travelerSegments.some(({ state }) => state === 'exchanged');
+  return { canceled: isReleased && !exchanged, exchanged };
 }
 
-/** What each traveler's part of a booking cost. */
+/** The cost of a booking for each traveler, in cents. */
 export function travelerShares(trip: TripProject, booking: Booking): Map<string, number> {
   const rate = trip.rates.find(({ id }) => id === booking.rateId);
   const travelers = travelersOf(trip, booking);
@@ -110,8 +116,8 @@ export function travelerShares(trip: TripProject, booking: Booking): Map<string,
 }
 
 /**
- * What it is worth that a traveler gives up some places of a booking. The last gets what the others left, so that all
- * of them together are worth the share.
+ * The value of the segments that travelers release, in cents by traveler. The last released segment gets the remainder,
+ * so that all of them add up to the traveler's share.
  */
 export function refundValues(
   trip: TripProject,
@@ -129,13 +135,13 @@ export function refundValues(
   return new Map(worths);
 }
 
-/** Where what a traveler books is billed. */
+/** The fields of a billing operation that say who pays. */
 export type BillingTarget = Pick<
   BillingOperation,
   'billingProfileId' | 'costCenterId' | 'projectCodeId' | 'customFields'
 >;
 
-/** The users with these ids, in their order. Nobody who is archived travels. */
+/** Reads the users with these ids, in the same order. Throws `conflict` for an archived user, who cannot travel. */
 export async function requireTravelers({ recorder }: BookingDeps, ids: string[]): Promise<StoredResource[]> {
   const found = await recorder.transaction.read(ids.map((id) => ({ type: 'user', id })));
   const byId = new Map(found.map((user) => [user.id, user]));
@@ -148,8 +154,8 @@ export async function requireTravelers({ recorder }: BookingDeps, ids: string[])
 }
 
 /**
- * A project has the first word on who pays, then an option of a custom field, then the traveler. The custom fields of
- * the trip and of the traveler go along.
+ * Finds the payer: the project's billing profile, else that of a custom field option, else the traveler's. The custom
+ * fields of trip and traveler are both included.
  */
 export async function findBillingTarget(
   deps: BookingDeps,
@@ -166,7 +172,7 @@ export async function findBillingTarget(
   return { billingProfileId, costCenterId: stringMember(doc, 'costCenterId'), projectCodeId, customFields };
 }
 
-/** The travel policy of a traveler: their own, their cost center's, their billing profile's, or the default. */
+/** Finds the travel policy of a traveler: their own, that of their cost center, that of their billing profile, or the default. */
 export async function findTravelPolicy(
   deps: BookingDeps,
   { doc }: StoredResource,

@@ -16,7 +16,7 @@ import {
   typeText,
 } from './render.ts';
 
-/** A contract as a page to be read: without scripts, and with nothing from elsewhere. */
+/** Renders an OpenAPI document as an HTML page without scripts or external resources. */
 export function renderDocsPage(document: JsonObject): string {
   const { title, version, description } = asObject(document['info']);
   const operations = readOperations(document);
@@ -89,14 +89,14 @@ ${operations.map(operationSection)}
 `;
 }
 
-/** The schema of the resource that a chapter is about: the one that its item is retrieved as. */
+/** The name of the schema that a section documents: the one that its retrieve operation returns. */
 function findSchemaName(document: JsonObject, operations: Operation[]): string | undefined {
   const names = Object.keys(asObject(asObject(document['components'])['schemas']));
   const retrieved = operations.map(({ id }) => id.replace(/^retrieve/, ''));
   return names.find((name) => retrieved.includes(name));
 }
 
-/** The answers that all operations have in common, each once. */
+/** The failure responses of all operations, each once. */
 function failuresSection(document: JsonObject, operations: Operation[]): Markup {
   const answers = operations.flatMap((operation) => operation.answers);
   const failed = answers.filter(({ status }) => status >= '400');
@@ -115,7 +115,7 @@ function paragraphs(text: string): Markup[] {
   return text.split('\n').map((line) => html`<p>${inlineCode(line)}</p>`);
 }
 
-/** One operation: how it is called, with what, and what comes back. */
+/** Renders one operation: its call, parameters, example and responses. */
 export function operationSection(operation: Operation): Markup {
   const { id, method, path, summary, description, parameters, answers } = operation;
   const [success, ...failures] = answers;
@@ -131,7 +131,7 @@ ${answerDetails(success)}
 `;
 }
 
-/** A call that can be pasted into a shell; the variables are those of the README. */
+/** A curl call to paste into a shell; its variables are those of the README. */
 export function curlLine({ method, path, parameters, request }: Operation): string {
   const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => shellVariable(parameters, name));
   const words = [
@@ -142,7 +142,7 @@ export function curlLine({ method, path, parameters, request }: Operation): stri
   return words.join(' \\\n  ');
 }
 
-/** An answer with its example, to be unfolded; nothing where there is none. */
+/** A response with its example, collapsed; empty without a response. */
 export function answerDetails(answer: Operation['answers'][number] | undefined): Markup {
   if (!answer) return html``;
   const { status, description, example } = answer;
@@ -167,7 +167,7 @@ function parameterRow(parameter: JsonObject): Markup {
   return html`<tr><td><code>${asString(name)}</code></td><td>${asString(parameter['in'])}</td><td>${typeText(schema)}</td><td>${inlineCode(asString(description) ?? '')} ${joinWithSpaces(schemaNotes(schema))}</td></tr>`;
 }
 
-/** `id` becomes `$USER_ID`: what is to be filled in is seen, and the shell says so when it is not. */
+/** `id` becomes `$USER_ID`, so that the reader sees what to fill in, and the shell reports an unset variable. */
 function shellVariable(parameters: JsonObject[], name: string): string {
   const { description } = parameters.find((parameter) => parameter['name'] === name) ?? {};
   const what = (asString(description) ?? name).replace(/^The id of the |\.$/g, '');
@@ -178,7 +178,7 @@ function shellQuote(body: Json): string {
   return `'${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
 }
 
-/** What webhooks are sent, kind by kind; nothing where there are no webhooks. */
+/** Describes the requests that webhooks receive, by kind of event; empty if there are no webhooks. */
 export function deliveriesSection({ webhooks }: JsonObject): Markup {
   const kinds = membersOf(webhooks).map(([kind, methods]): [string, JsonObject] => [
     kind,
@@ -207,7 +207,7 @@ function kindDetails(kind: string, example: Json | undefined): Markup {
 <pre><code>${JSON.stringify(example, null, 2)}</code></pre></details>`;
 }
 
-/** How the page looks: on paper white or by night, on a desk or a phone. */
+/** The style sheet of the page, with a dark scheme and a layout for narrow screens. */
 export const style = `
 :root { color-scheme: light dark; --ink: #1c2330; --dim: #5b6472; --line: #dfe3ea; --ground: #fff; --raised: #f5f7fa;
   --link: #0b5cad; --get: #0b6e4f; --post: #0b5cad; --change: #8a5a00; --delete: #b3261e; }

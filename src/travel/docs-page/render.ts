@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
-/** The fields of a resource, nested ones below their own, with who gives them and when they are answered. */
+/** Renders the fields of a resource, nested ones indented, with who may write them and when responses contain them. */
 export function fieldsTable(document: JsonObject, type: string): Markup {
   const schemas = asObject(asObject(document['components'])['schemas']);
   const written = schemas[`New${type}`];
@@ -11,7 +11,7 @@ export function fieldsTable(document: JsonObject, type: string): Markup {
 </table>`;
 }
 
-/** The type of a schema in words. */
+/** The type of a schema as text, e.g. `list of strings`. */
 export function typeText(schema: JsonObject): string {
   const { type, items, format, anyOf, oneOf, $ref } = schema;
   if ($ref !== undefined) return asString($ref)?.endsWith('/Anything') ? 'anything' : 'object';
@@ -22,7 +22,7 @@ export function typeText(schema: JsonObject): string {
   return format === undefined ? names : `${names} (${String(format).replace('idn-', '')})`;
 }
 
-/** What a schema says beyond its type. */
+/** Notes on a schema beyond its type: description, constants, bounds, pattern and default. */
 export function schemaNotes(schema: JsonObject): Markup[] {
   const { description, enum: values, const: only, minimum, maximum, maxLength, pattern, items } = schema;
   const isExplained = description !== undefined || schema['format'] !== undefined;
@@ -32,7 +32,7 @@ export function schemaNotes(schema: JsonObject): Markup[] {
     Array.isArray(values) ? html`${codeList(values)}.` : undefined,
     isBound(maximum) ? html`${Number(minimum ?? 0)} to ${Number(maximum)}.` : undefined,
     maxLength === undefined ? undefined : html`At most ${Number(maxLength)} characters.`,
-    // Long expressions, and those that words or a format explain, are for programs; the document has them.
+    // Long patterns, and those that a description or format explains, are left to the OpenAPI document.
     isShort(pattern) && !isExplained ? html`Matches <code>${pattern}</code>.` : undefined,
     schema['default'] === undefined ? undefined : html`Default <code>${String(schema['default'])}</code>.`,
   ];
@@ -42,7 +42,7 @@ export function schemaNotes(schema: JsonObject): Markup[] {
 
 interface Row {
   name: string;
-  /** How many fields it is inside of. */
+  /** Nesting depth. */
   depth: number;
   schema: JsonObject;
   given: string;
@@ -72,7 +72,7 @@ function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row
   });
 }
 
-/** The schema that has the members: of the items where it is a list. */
+/** The schema whose properties are shown: for a list, that of its items. */
 function itemSchema(document: JsonObject, schema: Json | undefined): JsonObject {
   const here = resolveReference(document, schema);
   return here['items'] === undefined ? here : itemSchema(document, here['items']);
@@ -88,7 +88,7 @@ function fieldRow({ name, depth, schema, given, answered }: Row, isWritable: boo
   return html`<tr><td class="in-${depth}"><code>${name}</code></td><td>${typeText(schema)}</td>${isWritable && html`<td>${given}</td>`}<td>${answered}</td><td>${joinWithSpaces(schemaNotes(schema))}</td></tr>`;
 }
 
-/** Notes one after the other. */
+/** Joins notes with spaces. */
 export function joinWithSpaces(notes: Markup[]): Markup[] {
   return notes.map((note) => html`${note} `);
 }
@@ -102,7 +102,7 @@ function isAmong(list: Json | undefined, name: string): boolean {
   return Array.isArray(list) && list.includes(name);
 }
 
-/** Bounds that are those of every number say nothing. */
+/** A maximum that every JavaScript number obeys is not worth a note. */
 function isBound(maximum: Json | undefined): boolean {
   return typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER;
 }
@@ -111,7 +111,7 @@ function isShort(pattern: Json | undefined): pattern is string {
   return typeof pattern === 'string' && pattern.length <= 40;
 }
 
-/** An operation of the contract, as the page reads it. */
+/** An operation of an OpenAPI document, in the form that the page needs. */
 export interface Operation {
   path: string;
   method: string;
@@ -120,19 +120,19 @@ export interface Operation {
   description: string | undefined;
   tag: string;
   parameters: JsonObject[];
-  /** An example of the body that is sent. */
+  /** An example of the request body. */
   request: Json | undefined;
   answers: { status: string; description: string; example: Json | undefined }[];
 }
 
-/** Every operation of an OpenAPI document, in its order. */
+/** Reads all operations of an OpenAPI document, in its order. */
 export function readOperations(document: JsonObject): Operation[] {
   return membersOf(document['paths']).flatMap(([path, methods]) =>
     membersOf(methods).map(([method, operation]) => readOperation(document, { path, method, operation })),
   );
 }
 
-/** The part of a document that a reference points at; anything else is answered as it is. */
+/** Resolves a `$ref` of the document; any other part is returned unchanged. */
 export function resolveReference(document: JsonObject, part: Json | undefined): JsonObject {
   const reference = isJsonObject(part) ? part['$ref'] : undefined;
   if (typeof reference !== 'string') return asObject(part);
@@ -140,22 +140,22 @@ export function resolveReference(document: JsonObject, part: Json | undefined): 
   return asObject(words.reduce<Json | undefined>((value, word) => asObject(value)[word], document));
 }
 
-/** The members of an object; none of anything else. */
+/** The members of a JSON object; an empty list for any other value. */
 export function membersOf(value: Json | undefined): [string, Json][] {
   return Object.entries(asObject(value));
 }
 
-/** The object, or an empty one in place of anything else. */
+/** The value if it is a JSON object, otherwise an empty object. */
 export function asObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The objects of a list. */
+/** The objects of a list; an empty list for any other value. */
 export function asObjects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The text, or none in place of anything else. */
+/** The value if it is a string, otherwise undefined. */
 export function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
@@ -181,21 +181,21 @@ function readOperation(
   };
 }
 
-/** The first example of a request body or an answer. */
+/** The value of the first example of a request body or response. */
 export function firstExample({ content }: JsonObject): Json | undefined {
   const { examples } = asObject(asObject(content)['application/json']);
   const [first] = membersOf(examples);
   return first && asObject(first[1])['value'];
 }
 
-/** A piece of HTML, in which every text is escaped. */
+/** A fragment of HTML whose texts are already escaped. */
 export interface Markup {
   readonly html: string;
 }
 
 type Part = Markup | string | number | Part[];
 
-/** Markup from a template: what is put in is escaped, unless it is markup itself; undefined and false are left out. */
+/** A template tag for HTML: inserted texts are escaped, inserted markup is not; undefined and false insert nothing. */
 export function html(pieces: TemplateStringsArray, ...parts: (Part | undefined | false)[]): Markup {
   const text = pieces.map((piece, position) => {
     const part = parts[position];
@@ -204,7 +204,7 @@ export function html(pieces: TemplateStringsArray, ...parts: (Part | undefined |
   return { html: text.join('') };
 }
 
-/** A text of the contract: what stands between backticks is code. */
+/** Renders text between backticks as code. */
 export function inlineCode(text: string): Markup[] {
   const parts = text.split('`');
   return parts.map((part, position) => (position % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));

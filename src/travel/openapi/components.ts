@@ -12,47 +12,47 @@ import {
   toWords,
 } from './schemas.ts';
 
-/** An operation of the contract with its place. */
+/** An operation with its path and method. */
 export interface OperationEntry {
   path: string;
   method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   operation: JsonObject;
 }
 
-/** A resource among the others, with its answered shape. */
+/** A resource with the catalog and its response schema, to be documented. */
 export interface DocumentedResource {
   resource: Resource;
   catalog: Resource[];
   shape: JsonObject;
 }
 
-/** What every operation of a resource begins with. */
+/** The members that every operation object begins with. */
 export function operationHead(resource: Resource, operationId: string, summary: string): JsonObject {
   return { operationId, summary, tags: [tagOf(resource)] };
 }
 
-/** The tag of a resource's operations. */
+/** The tag that groups the operations of a resource. */
 export function tagOf({ type }: Resource): string {
   return capitalize(toWords(toPlural(type)));
 }
 
-/** Where the collection is. */
+/** The path template of the collection. */
 export function collectionPath({ parent, path }: Resource): string {
   return parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
 }
 
-/** The parameter in the path of a collection that is nested under the items of another. */
+/** The path parameters of a nested collection; none for others. */
 export function parentParameters({ resource: { parent }, catalog }: DocumentedResource): JsonObject[] {
   return parent ? [parentParameter(catalog, parent.type)] : [];
 }
 
-/** The id of an item of this type, under which there is a list. */
+/** The path parameter for the id of a parent item of this type. */
 export function parentParameter(catalog: Resource[], type: string): JsonObject {
   const form = catalog.find((resource) => resource.type === type)?.idForm ?? 'B';
   return pathParameter('id', idSchema(form), toWords(type));
 }
 
-/** The answer of one resource. */
+/** A response with one resource. */
 export function resourceResponse({ resource, shape }: DocumentedResource, description: string): JsonObject {
   const schema = envelope(schemaRef(schemaNames(resource).answered));
   return {
@@ -61,7 +61,7 @@ export function resourceResponse({ resource, shape }: DocumentedResource, descri
   };
 }
 
-/** The one answer of a resource that tells its secret, if it has one. */
+/** A response with one resource and its secret, if the type has one. */
 export function secretResponse(documented: DocumentedResource, description: string): JsonObject {
   const { resource, catalog } = documented;
   if (!resource.secret) return resourceResponse(documented, description);
@@ -80,18 +80,18 @@ export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
   };
 }
 
-/** A body of JSON with its examples. */
+/** A JSON body with its examples. */
 export function jsonContent(schema: JsonObject, examples: Record<string, JsonObject>): JsonObject {
   const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return { 'application/json': { schema, examples: Object.fromEntries(told) } };
 }
 
-/** A reference to a schema of this name. */
+/** A reference to the schema of this name. */
 export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** What the pages of one list may be asked for. */
+/** The features of a list, which decide its query parameters. */
 export type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
 
 /** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
@@ -133,7 +133,7 @@ export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonO
   ];
 }
 
-/** A parameter in the path: an id. */
+/** A path parameter with an id. */
 export function pathParameter(name: string, schema: JsonObject, type: string): JsonObject {
   return { name, in: 'path', required: true, description: `The id of the ${type}.`, schema };
 }
@@ -167,17 +167,17 @@ function integerSchema(bounds: JsonObject): JsonObject {
   return { type: 'integer', format: 'int32', ...bounds };
 }
 
-/** A status other than success. */
+/** The statuses of failures. */
 export type Failure = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
 
-/** References to the answers of these failures. */
+/** References to the failure responses of these statuses. */
 export function failureRefs(failures: Failure[]): JsonObject {
   return Object.fromEntries(
     failures.map((status) => [String(status), { $ref: `#/components/responses/${failureNames[status]}` }]),
   );
 }
 
-/** The answers of all failures, by name. */
+/** All failure responses, by name. */
 export function failureResponses(): JsonObject {
   const told = exampleErrors.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
   return {
@@ -189,7 +189,7 @@ export function failureResponses(): JsonObject {
   };
 }
 
-/** The body of a failure (specification, "Error body"). */
+/** The schema of an error body (specification, "Error body"). */
 export const errorSchema: JsonObject = {
   type: 'object',
   properties: {
@@ -205,7 +205,7 @@ export const errorSchema: JsonObject = {
   required: ['code', 'message'],
 };
 
-/** One field or parameter that is not valid. */
+/** The schema of one invalid field or parameter. */
 export const invalidSchema: JsonObject = {
   type: 'object',
   properties: {

@@ -20,12 +20,12 @@ import {
 import { itemOperations, listOperation, metaSchemas, subListOperation } from './operations.ts';
 import { capitalize, idSchema, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
 
-/** The version of the contract, which is not that of the program: it is raised when what clients rely on changes. */
+/** The version of the API, independent of the program's version. A change that clients must follow raises it. */
 const VERSION = '1.0.0';
 
 /**
- * The contract of the travel service as an OpenAPI 3.1 document, derived from the declarations of its resources. The
- * service is at `url`; by default where the document comes from.
+ * Creates the OpenAPI 3.1 document of the travel service from the declarations of its resources. `url` is the base URL
+ * of the service; by default, clients use the URL of the document.
  */
 export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
   const schemas = Object.assign({}, ...catalog.map((resource) => resourceSchemas(resource, catalog)));
@@ -34,7 +34,7 @@ export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: 'Jetbridge travel API', version: VERSION, description: INTRODUCTION },
-    // Paths begin with a slash.
+    // Paths begin with a slash, so the base URL must not end with one.
     servers: [{ url: url === '/' ? url : url.replace(/\/+$/, '') }],
     security: [{ bearer: [] }],
     tags: [{ name: ACCOUNT }, ...catalog.map((resource) => tag(resource))],
@@ -67,7 +67,7 @@ function toDocumented(resource: Resource, catalog: Resource[], schemas: JsonObje
   return { resource, catalog, shape: isJsonObject(shape) ? shape : {} };
 }
 
-/** Every operation that the declaration of a resource stands for. */
+/** All operations that the declaration of a resource implies. */
 function operationsOf(documented: DocumentedResource): OperationEntry[] {
   const { operations, subCollections: under = [] } = documented.resource;
   return [
@@ -91,7 +91,7 @@ function groupByPath(described: OperationEntry[]): JsonObject {
   return all;
 }
 
-/** The operations that no declaration stands for. */
+/** The operations that no declaration implies. */
 export function extraOperations(documented: DocumentedResource[], tag: string): OperationEntry[] {
   const user = documented.find(({ resource }) => resource.type === 'user');
   if (!user) return [];
@@ -110,7 +110,7 @@ export function extraOperations(documented: DocumentedResource[], tag: string): 
   ];
 }
 
-/** What webhooks are sent, by kind of event; undefined where there are none. */
+/** The requests that webhooks receive, by kind of event; undefined if the catalog has no webhooks. */
 export function eventWebhooks(documented: DocumentedResource[], schemas: JsonObject): JsonObject | undefined {
   if (!documented.some(({ resource }) => resource.type === 'webhook')) return undefined;
   const answered = documented.map(({ resource, shape }) => responseExample(resource, shape));
@@ -119,7 +119,7 @@ export function eventWebhooks(documented: DocumentedResource[], schemas: JsonObj
 }
 
 function webhookRequest(kind: string, examples: Json[]): JsonObject {
-  // `tripProject.booking.failed` embeds a booking, `user.created` a user.
+  // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
   const embedded = kind.split('.').at(-2) ?? '';
   const parts = { kind: { const: kind }, data: schemaRef(capitalize(embedded)) };
   return {
@@ -150,7 +150,7 @@ const webhookHeaders = [
   schema: { type: 'string' },
 }));
 
-/** The event with what an example has of this type; none where no example has it. */
+/** An example event that embeds the first resource of this type in the examples; empty if there is none. */
 function eventExample(kind: string, type: string, examples: Json[]): Record<string, JsonObject> {
   const event = findResource(examples, 'event');
   const data = findResource(examples, type);
@@ -164,7 +164,7 @@ function examplesOfSchema(schema: Json): Json[] {
   return Array.isArray(examples) ? examples : [];
 }
 
-/** The first object of this type anywhere in a value. */
+/** Finds the first resource object of this type inside a value. */
 function findResource(value: Json, type: string): JsonObject | undefined {
   if (isJsonObject(value) && value['type'] === type && 'id' in value) return value;
   const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
@@ -175,7 +175,7 @@ function findResource(value: Json, type: string): JsonObject | undefined {
   return undefined;
 }
 
-/** What one can do with a webhook besides what its declaration stands for. */
+/** The additional operations of webhooks. */
 export function webhookOperations(documented: DocumentedResource[]): OperationEntry[] {
   const find = (wanted: string) => documented.find(({ resource }) => resource.type === wanted);
   const [webhook, delivery] = [find('webhook'), find('webhookDelivery')];

@@ -29,7 +29,7 @@ import {
   withArticle,
 } from './schemas.ts';
 
-/** The list of a resource. */
+/** Describes the list of a resource. */
 export function listOperation(documented: DocumentedResource): OperationEntry {
   const { resource } = documented;
   const { type, cursor = false, sortBy, filters, parent } = resource;
@@ -48,12 +48,12 @@ export function listOperation(documented: DocumentedResource): OperationEntry {
   };
 }
 
-/** The list of those of a resource that belong to an item of another one. */
+/** Describes the list of a resource under an item of another type. */
 export function subListOperation(documented: DocumentedResource, sub: SubCollection): OperationEntry {
   const { resource, catalog } = documented;
   const { type, path, cursor = false, sortBy } = resource;
   const names = toPlural(type);
-  // Those whom an item names are few: they are neither sorted nor paged by cursor.
+  // A list by ids has neither sorting nor cursor pages, because it is short.
   const listed: ListFeatures =
     'idsIn' in sub ? { cursor: false, sortBy: [], filters: [] } : { cursor, sortBy, filters: [] };
   const id = `list${capitalize(names)}Of${capitalize(sub.type)}`;
@@ -68,7 +68,7 @@ export function subListOperation(documented: DocumentedResource, sub: SubCollect
   };
 }
 
-/** The two kinds of `meta` that a page has. */
+/** The schemas of the `meta` of offset pages and cursor pages. */
 export const metaSchemas: JsonObject = {
   OffsetMeta: {
     type: 'object',
@@ -120,7 +120,7 @@ function pageResponse({ resource, shape }: DocumentedResource, { cursor, sortBy 
   };
 }
 
-/** How the operations that are not lists are described. */
+/** Describes every operation except the list. */
 export const itemOperations = {
   create: (documented) => {
     const { resource } = documented;
@@ -163,7 +163,7 @@ export const itemOperations = {
       method: 'delete',
       verb: 'delete',
       says: 'The answer is the resource as it was.',
-      // Who refers to it is known when it is tried.
+      // Any resource can turn out to be referenced, so every DELETE can answer 409.
       failures: [404, 409, ...ruleFailures(documented.resource, 'delete')],
     }),
 } satisfies Record<Exclude<Operation, 'list'>, (documented: DocumentedResource) => OperationEntry>;
@@ -199,7 +199,7 @@ function itemOperation(
   };
 }
 
-/** What its rules and its unique fields refuse. */
+/** The failures that the rules and unique fields of a resource cause. */
 function ruleFailures({ rules, unique = [] }: Resource, operation: Operation): Failure[] {
   const taken: Failure[] = unique.length > 0 && operation !== 'delete' ? [409] : [];
   return [...taken, ...(rules?.refuses?.[operation] ?? [])];

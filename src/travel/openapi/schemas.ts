@@ -3,19 +3,19 @@ import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { DeclaredSecret, Resource } from '../resource.ts';
 
-/** The names under which the shapes of a resource are found among the schemas. */
+/** The schema names of a resource. */
 export function schemaNames({ type }: Resource) {
   const name = capitalize(type);
   return {
     answered: name,
     written: `New${name}`,
     patched: `${name}Patch`,
-    /** The one answer that tells a secret. */
+    /** For the only response that contains the secret. */
     revealing: `${name}WithSecret`,
   };
 }
 
-/** The shapes of a resource: as answered and, where a client may write it, as created or replaced, and as changed. */
+/** The schemas of a resource: its response and, if clients can write it, the bodies of POST or PUT and of PATCH. */
 export function resourceSchemas(resource: Resource, catalog: Resource[]): JsonObject {
   const names = schemaNames(resource);
   const kept = toJsonSchema(resource.schema);
@@ -39,7 +39,7 @@ export function resourceSchemas(resource: Resource, catalog: Resource[]): JsonOb
   };
 }
 
-/** The form of an id: "24 lowercase hexadecimal characters", or at most 50 of a few more. */
+/** The schema of an id: "24 lowercase hexadecimal characters", or up to 50 characters of a larger set. */
 export function idSchema(form: 'A' | 'B'): JsonObject {
   return form === 'A'
     ? { type: 'string', pattern: '^[0-9a-f]{24}$', description: '24 hexadecimal characters' }
@@ -63,7 +63,7 @@ function commonFields({ type, idForm }: Resource): JsonObject {
   };
 }
 
-/** Fields that refer to another resource have the form of its ids. */
+/** Gives fields that refer to another resource the schema of its ids. */
 function withReferences(schema: JsonObject, resource: Resource, catalog: Resource[]): JsonObject {
   const { properties } = schema;
   if (!isJsonObject(properties)) return schema;
@@ -100,7 +100,10 @@ function withoutDescription({ description: _description, ...rest }: JsonObject):
   return rest;
 }
 
-/** The JSON Schema of a declared schema as a client writes it, and the schemas with a name that it refers to, as answered. */
+/**
+ * Converts a zod schema to JSON Schema: the request form of the schema itself, and the response form of the named
+ * schemas that it refers to.
+ */
 export function toJsonSchema(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
   const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
   const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
@@ -109,8 +112,8 @@ export function toJsonSchema(schema: z.ZodType): { schema: JsonObject; named: Js
 }
 
 /**
- * The schema of what is answered: what has a default is there always. Nothing is said against further members, so that a
- * client that was made from this contract goes on when there are new ones.
+ * Converts a request schema to the response schema: fields with a default become required. Additional properties are
+ * allowed, so that generated clients accept new fields.
  */
 export function responseSchema(schema: JsonObject): JsonObject {
   const { additionalProperties, required = [], ...rest } = withoutDefault(schema);
@@ -126,7 +129,10 @@ export function responseSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** The schema of a merge patch (RFC 7396): every member may be left out, and null where it can be removed; arrays are replaced whole. */
+/**
+ * Converts a request schema to the schema of its merge patch (RFC 7396): no member is required, optional members can be
+ * null, and arrays are replaced as a whole.
+ */
 export function patchSchema(schema: JsonObject): JsonObject {
   const { required = [], properties, ...rest } = withoutDefault(schema);
   if (!isJsonObject(properties)) return withoutDefault(schema);
@@ -143,14 +149,14 @@ export function patchSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** In the form that makers of clients understand: they lose a null among the types of an object or an enumeration. */
+/** Uses `anyOf` for objects and enumerations: client generators lose a null among their types. */
 function nullable(schema: JsonObject): JsonObject {
   const { type } = schema;
   const isPlain = typeof type === 'string' && type !== 'object' && !('enum' in schema);
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
 
-/** The schema with its parts changed. */
+/** Applies a change to every direct subschema. */
 function mapSubschemas(schema: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
   const each = (part: Json): Json => (isJsonObject(part) ? change(part) : part);
   const parts = Object.entries(schema).map(([word, value]): [string, Json] => {
@@ -173,7 +179,7 @@ function withoutDefault(schema: JsonObject): JsonObject {
   return rest;
 }
 
-/** The resource of the declaration's example, as it is answered: what the example leaves out of `shape` is made up. */
+/** The declared example in response form. Required members that it lacks get placeholder values. */
 export function responseExample({ type, idForm, schema, example }: Resource, shape: JsonObject): JsonObject {
   const names = Object.keys(example);
   const kept = schema.parse(pick(example, (name) => name in schema.shape)) as JsonObject;
@@ -185,7 +191,7 @@ export function responseExample({ type, idForm, schema, example }: Resource, sha
   return { ...common, ...Object.fromEntries(madeUp), ...others, ...kept };
 }
 
-/** A merge patch: one field with a value, and one that is removed. */
+/** An example merge patch: one field with a value and one removed. */
 export function patchExample({ schema, example }: Resource): JsonObject {
   const names = Object.keys(schema.shape);
   const otherwise = (name: string) => schema.shape[name]?.safeParse(undefined);
@@ -197,7 +203,7 @@ export function patchExample({ schema, example }: Resource): JsonObject {
   };
 }
 
-/** An id for an example, the same for all examples of a type. */
+/** An id for examples, the same for all examples of a type. */
 export function exampleId(type: string, form: 'A' | 'B'): string {
   const digits = createHash('sha256').update(type).digest('hex');
   if (form === 'A') return digits.slice(0, 24);
@@ -217,7 +223,7 @@ function memberOf({ properties }: JsonObject, name: string): JsonObject {
   return isJsonObject(member) ? member : {};
 }
 
-/** A value of a member that the declaration has no example for. */
+/** A value for a member without an example in the declaration. */
 function placeholderValue(name: string, member: JsonObject): Json {
   const { const: only, examples, enum: values, type, format } = member;
   if (only !== undefined) return only;

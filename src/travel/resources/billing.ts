@@ -11,7 +11,7 @@ import {
 } from './custom-field-values.ts';
 import { bookingSnapshot } from './trip-project.ts';
 
-/** The states of an invoice. */
+/** The statuses of an invoice. */
 export const invoiceStatuses = ['open', 'paid', 'uncollectible', 'void'] as const;
 
 const invoiceSchema = z
@@ -59,14 +59,14 @@ export const invoice = defineResource({
 });
 
 /**
- * The kind of the invoice on which operations of this type come: "An operation is either a booking (value `booking`, or
+ * The kind of invoice that operations of this type belong on: "An operation is either a booking (value `booking`, or
  * the specific `car`, `flight`, `hotel`, `rail`, `seminar`), or a `subscription` operation, or an `other` operation".
  */
 export function invoiceKindOf(operationType: string): string {
   return operationType === 'subscription' || operationType === 'other' ? operationType : 'booking';
 }
 
-/** The states of a dispute. */
+/** The statuses of a dispute. */
 export const disputeStatuses = [
   'warningNeedsResponse',
   'warningUnderReview',
@@ -79,7 +79,7 @@ export const disputeStatuses = [
   'solved',
 ] as const;
 
-/** Why a charge can be disputed. */
+/** The reasons for a dispute. */
 export const disputeReasons = [
   'warningNeedsResponse',
   'bankCannotProcess',
@@ -111,7 +111,7 @@ const disputeSchema = z
 /** The document of a dispute. */
 export type Dispute = z.infer<typeof disputeSchema>;
 
-/** An issue that the billing provider found with a paid invoice, whose charge it refunds. */
+/** A dispute of the charge of a paid invoice. The billing provider opens it and refunds the charge. */
 export const dispute = defineResource({
   type: 'dispute',
   path: 'disputes',
@@ -133,10 +133,10 @@ export const dispute = defineResource({
   },
 });
 
-/** The index under which disputes are found by their invoice. */
+/** The index of disputes by their invoice. */
 export const DISPUTE_INVOICE_INDEX = 'invoice';
 
-/** The states of a refund. */
+/** The statuses of a refund. */
 export const refundStatuses = ['delayed', 'waiting', 'pending', 'succeeded', 'failed', 'canceled'] as const;
 
 const refundSchema = z
@@ -174,13 +174,13 @@ export const refund = defineResource({
   },
 });
 
-/** The index under which refunds are found by their invoice. */
+/** The index of refunds by their invoice. */
 export const REFUND_INVOICE_INDEX = 'invoice';
 
 /**
- * The resource whose status is that of a billing operation (specification, "Derivation of the billing operation status"):
- * the invoice of a purchase, the refund resource of a refund, the dispute of a dispute. A refund resource is `delayed`
- * itself for as long as its invoice is not paid, so that it alone tells a refund's status.
+ * The resource from which a billing operation derives its status (specification, "Derivation of the billing operation
+ * status"): a purchase from its invoice, a refund from its refund resource, a dispute from its dispute resource. A
+ * refund resource is itself `delayed` until its invoice is paid, so the invoice is not needed.
  */
 export function statusSource(doc: JsonObject): ResourceRef | undefined {
   const source = statusSources.get(stringMember(doc, 'transactionKind') ?? '');
@@ -188,7 +188,10 @@ export function statusSource(doc: JsonObject): ResourceRef | undefined {
   return source && id !== undefined ? { type: source.type, id } : undefined;
 }
 
-/** The derived status, by that of the source; without one, no invoice was emitted yet when it was made. */
+/**
+ * The status of a billing operation, given that of its source. An operation without a source was made before any
+ * invoice was emitted.
+ */
 export function billingOperationStatus(doc: JsonObject, ofSource: string | undefined): string {
   return ofSource ?? (doc['transactionKind'] === 'refund' ? 'succeeded' : 'delayed');
 }
@@ -222,7 +225,7 @@ const billingOperationSchema = z
 /** The document of a billing operation, without its derived status. */
 export type BillingOperation = z.infer<typeof billingOperationSchema>;
 
-/** "A billing operation is the lowest billing granularity." Its status is never kept. */
+/** "A billing operation is the lowest billing granularity." Its status is derived and not stored. */
 export const billingOperation = defineResource({
   type: 'billingOperation',
   path: 'billing-operations',
@@ -290,10 +293,10 @@ export const billingOperation = defineResource({
   },
 });
 
-/** The index under which operations are found by what they belong to, as `<field>/<id>`. */
+/** The index of operations by the resources that they belong to, as `<field>/<id>`. */
 export const PARENT_INDEX = 'belongs';
 
-/** The index under which those are found that the next invoice of a profile takes, as `<billingProfileId>/<invoice kind>`. */
+/** The index of operations that the next invoice of a profile contains, as `<billingProfileId>/<invoice kind>`. */
 export const UNINVOICED_INDEX = 'uninvoiced';
 
 function operationIndex({ doc }: StoredResource): NamedValue[] {
@@ -313,12 +316,12 @@ function operationIndex({ doc }: StoredResource): NamedValue[] {
   return [...belongs, { name: UNINVOICED_INDEX, value: `${profile}/${kind}` }];
 }
 
-/** A refund that is transferred, and a dispute, "does not appear on the invoice". */
+/** A refund with a transfer, and a dispute, "does not appear on the invoice". */
 function isToBeInvoiced({ invoiceId, refundId, disputeId }: JsonObject): boolean {
   return invoiceId === undefined && refundId === undefined && disputeId === undefined;
 }
 
-/** The `refundId` of a dispute names no refund: "no refund resource is created". */
+/** The `refundId` of a dispute refers to no refund: "no refund resource is created". */
 function operationReferences(doc: JsonObject): ResourceRef[] {
   const refundId = doc['transactionKind'] === 'refund' ? stringMember(doc, 'refundId') : undefined;
   return [

@@ -15,16 +15,16 @@ import {
 
 type StoredField = { customFieldId: string; values: StoredFieldValue[] };
 
-/** A change as far as custom field values are concerned. */
+/** The part of a change that concerns custom fields. */
 type ValuesChange = Pick<Change, 'operation' | 'before' | 'wanted' | 'transaction'>;
 
-/** The custom fields of a resource in the form in which they are kept, and what is wrong with those wanted. */
+/** Validates the custom fields of a change. Returns them in stored form, and the faults. */
 export async function validateCustomFields(
   change: ValuesChange,
   resourceType: FieldOwner,
 ): Promise<{ customFields: StoredField[]; invalid: FieldFault[] }> {
   const wanted = customFieldsOf(change.wanted);
-  // A field that is given again is refused, whatever it is given: it is neither looked up nor matched.
+  // Only the first element for a field is looked up and matched; the others are refused as duplicates.
   const first = new Map<string, CustomFieldValues[number]>();
   for (const element of wanted) {
     if (!first.has(element.customFieldId)) first.set(element.customFieldId, element);
@@ -57,7 +57,7 @@ const repeated = {
   faults: [{ code: 'duplicate', path: ['customFieldId'], message: 'is given twice' }],
 };
 
-/** The custom fields and options to which custom field values refer. */
+/** The references of custom field values to their fields and options. */
 export function customFieldReferences(values: CustomFieldValues): ResourceRef[] {
   return values.flatMap((element) => [
     { type: 'customField', id: element.customFieldId },
@@ -82,7 +82,7 @@ async function loadFieldContext(
   const options = new Map<string, StoredResource>();
   for (const option of byData) {
     const key = `${option.parentId}/${stringMember(option.doc, 'data') ?? ''}`;
-    // Older versions let two options have the same data: the oldest that can be assigned is meant.
+    // Older versions allowed two options with the same data; the oldest enabled one is used.
     if (options.get(key)?.doc['disabled'] !== false) options.set(key, option);
   }
   return {
@@ -93,7 +93,7 @@ async function loadFieldContext(
   };
 }
 
-/** Mandatory fields are asked for when a resource is created or replaced; a PATCH must not take away one that has a value. */
+/** Finds the missing mandatory fields: on create and replace all without a value, on PATCH only those that lose their value. */
 async function missingMandatoryFields(
   change: ValuesChange,
   customFields: StoredField[],
@@ -114,8 +114,8 @@ async function missingMandatoryFields(
 }
 
 /**
- * Custom field values as they come in. `name` and `displayName` may come back as they were answered, but are not
- * taken: they belong to the field and its option.
+ * Custom field values in a request. `name` and `displayName` are accepted, so that a response can be sent back, but
+ * ignored: they belong to the field and its option.
  */
 export const customFieldValues = z.array(
   z.strictObject({
@@ -131,19 +131,19 @@ export const customFieldValues = z.array(
   }),
 );
 
-/** Custom field values as they come in, or are kept. */
+/** Custom field values in a request or in a stored document. */
 export type CustomFieldValues = z.infer<typeof customFieldValues>;
 
-/** A value as it is kept: the data of a text, or the id of an option, whose data may change. */
+/** A value as stored: the text itself, or only the id of an option, whose data can change. */
 export type StoredFieldValue = { data: string } | { customFieldOptionId: string };
 
-/** The custom field values of a document, which its schema has accepted. */
+/** The custom field values of a validated document. */
 export function customFieldsOf(doc: JsonObject | undefined): CustomFieldValues {
-  // The document went through the schema when it was written: this is a matter of types only.
+  // The schema accepted this document when it was written, so its shape is known.
   return (doc?.['customFields'] ?? []) as CustomFieldValues;
 }
 
-/** Documents with the names and data of their custom fields and options as these are now. */
+/** Returns the documents with the current names and data of their custom fields and options. */
 export async function serializeCustomFields(
   resources: StoredResource[],
   reader: TravelReader,
@@ -173,7 +173,7 @@ export async function serializeCustomFields(
   });
 }
 
-/** The options that one custom field's values name. */
+/** The ids of the options in the values of one custom field. */
 export function optionIds({ values }: CustomFieldValues[number]): string[] {
   return values.flatMap(({ customFieldOptionId }) => customFieldOptionId ?? []);
 }
@@ -187,21 +187,21 @@ async function documentsById(
   return new Map(found.map(({ id, doc }) => [id, doc]));
 }
 
-/** What custom fields are attached to. */
+/** The types that custom fields can be attached to. */
 export type FieldOwner = 'tripProject' | 'user';
 
-/** What the values are judged by. */
+/** The data needed to validate custom field values. */
 export interface FieldContext {
-  /** Whose fields they must be. */
+  /** The type that the fields must be attached to. */
   resourceType: FieldOwner;
   fields: ReadonlyMap<string, JsonObject>;
   options: ReadonlyMap<string, StoredResource>;
-  /** By field and data. */
+  /** Finds an option by its field and data. */
   optionOf(customFieldId: string, data: string): StoredResource | undefined;
   matches: Matcher;
 }
 
-/** What is wrong, and where inside of the custom field value. */
+/** A fault with its path inside the custom field element. */
 export interface ValueFault {
   code: string;
   path: (string | number)[];
@@ -214,8 +214,8 @@ type Validation = { value: StoredFieldValue } | { fault: ValueFault };
 const ownerNames = { tripProject: 'trip projects', user: 'users' };
 
 /**
- * The values of one custom field in the form in which they are kept, and what is wrong with those given. What is kept
- * already may stay, though its field or option was disabled or its expression changed since.
+ * Validates the values of one custom field. Returns them in stored form, and the faults. A value that is already stored
+ * is accepted even if its field or option has been disabled, or the expression changed, since.
  */
 export function validateFieldValues(
   { customFieldId, values }: CustomFieldValues[number],
@@ -227,7 +227,7 @@ export function validateFieldValues(
     const message = `must be a custom field of ${ownerNames[known.resourceType]}`;
     return { values: [], faults: [{ code: 'reference', path: ['customFieldId'], message }] };
   }
-  // Before anything is matched: a thousand texts would keep everybody waiting.
+  // Checked before matching, because matching a thousand texts would block other requests.
   if (field['dataType'] === 'text' && new Set(values.map(({ data }) => data)).size > 1) {
     return { values: [], faults: [tooManyFault()] };
   }
@@ -294,7 +294,7 @@ function validateOption(
   return { value };
 }
 
-/** Values are kept in one form only, so that their text tells them apart. */
+/** Stored values have a single form, so they can be compared as JSON text. */
 function storedValueTest(kept: Value[]): (value: StoredFieldValue) => boolean {
   const texts = new Set(kept.map((value) => JSON.stringify(value)));
   return (value) => texts.has(JSON.stringify(value));

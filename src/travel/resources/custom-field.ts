@@ -8,7 +8,7 @@ import type { StoredResource } from '../ports.ts';
 import { type Change, defineResource } from '../resource.ts';
 import { fieldFault } from '../validation.ts';
 
-/** A field of the customer's own on users or trip projects. */
+/** A customer-defined field on users or trip projects. */
 export const customField = defineResource({
   type: 'customField',
   path: 'custom-fields',
@@ -45,10 +45,13 @@ export const customField = defineResource({
   },
 });
 
-/** The index under which enabled mandatory fields are found by their resource type. */
+/** The index of enabled mandatory fields by their resource type. */
 export const MANDATORY_INDEX = 'mandatory';
 
-/** A field with options, values or a mapping keeps its kind: they would mean nothing under another. */
+/**
+ * Throws `conflict` if the type of a field changes while options, values or a mapping refer to it, because they would
+ * become meaningless.
+ */
 async function refuseKindChange({ id, before, wanted, transaction }: Change) {
   const moved = ['dataType', 'resourceType'].filter((field) => before && before[field] !== wanted[field]);
   if (moved.length > 0 && (await transaction.isReferenced({ type: 'customField', id }))) {
@@ -98,12 +101,12 @@ export const customFieldOption = defineResource({
   example: { data: 'R42' },
 });
 
-/** The index under which an option is found by its field and data. */
+/** The index of options by field and data. */
 export const OPTION_DATA_INDEX = 'data';
 
 /**
- * The values under which `OPTION_DATA` finds the options of a field with this data in any case. Options that were written
- * before data was unique are found by their data as it is written.
+ * The values to look up in `OPTION_DATA_INDEX` for options with this data in any case. Options from before data was
+ * unique are indexed by their data as written.
  */
 export function optionKeys(customFieldId: string, data: string): string[] {
   return [...new Set([data, foldCase(data)])].map((one) => optionKey(customFieldId, one));
@@ -135,12 +138,12 @@ async function checkOption(change: Change) {
   return { doc: wanted, invalid };
 }
 
-/** Data names an option when a value is assigned, so that two options of one field cannot have the same. */
+/** Throws `conflict` if another option of the field has the same data: data identifies an option when a value is assigned. */
 async function refuseTakenData({ id, parent, before, wanted, transaction }: Change): Promise<void> {
   const data = dataOf(wanted);
   const isSame = (doc: JsonObject | undefined) =>
     doc !== undefined && foldCase(dataOf(doc)) === foldCase(data);
-  // What older versions let through can still be changed in other respects.
+  // Duplicates that older versions allowed can still be changed in other respects.
   if (isSame(before) || !parent) return;
   const values = optionKeys(parent.id, data);
   const found = await transaction.find({ type: 'customFieldOption', name: OPTION_DATA_INDEX, values });
@@ -149,40 +152,40 @@ async function refuseTakenData({ id, parent, before, wanted, transaction }: Chan
   }
 }
 
-/** All that have it are in one field, so any other of them tells which. */
+/** All options with this field set belong to one custom field, so any one of them other than this option identifies it. */
 async function isSetElsewhere({ id, parent, transaction }: Change, field: string): Promise<boolean> {
   const match = { type: 'customFieldOption', name: field, values: [SET], limit: 2 };
   const others: StoredResource[] = await transaction.find(match);
   return others.some((other) => other.id !== id && other.parentId !== parent?.id);
 }
 
-/** True: the whole value matches the expression; without one every value does that is not too long. */
+/** Reports whether the whole value matches the expression. Without an expression every value matches that is not too long. */
 export type Matcher = (data: string, expression: string | undefined) => boolean;
 
-/** The longest text value, in characters. */
+/** Maximum length of a text value, in characters. */
 const MAX_TEXT_LENGTH = 1000;
 
-/** The longest expression, in characters. */
+/** Maximum length of an expression, in characters. */
 const MAX_EXPRESSION_LENGTH = 1000;
 
-/** The largest compiled expression, in instructions: repetitions inside of repetitions multiply. */
+/** Maximum size of a compiled expression, in instructions: nested repetitions multiply. */
 const MAX_PROGRAM_SIZE = 3000;
 
 /**
- * The work of one request, in steps of a match: RE2 takes characters times instructions at most, about three million a
- * second. Compiling takes about a hundred steps for each character and each instruction.
+ * The matching work allowed for one request, in steps. RE2 takes at most characters × instructions, about three million
+ * a second; compiling takes about a hundred steps per character and instruction.
  */
 const MAX_STEPS = 4_000_000;
 const COMPILE_STEPS = 100;
 
-/** True for an RE2 expression that is neither too long nor too large. */
+/** Reports whether this is an RE2 expression within the limits of length and size. */
 export function isExpression(source: string): boolean {
   return compileExpression(source) !== undefined;
 }
 
 /**
- * Matches the values of one request. Each expression is compiled once, and each value matched once with it; when the work
- * of the request is used up, nothing matches any more.
+ * Creates the matcher of one request. It compiles each expression once and matches each value once. When the allowed
+ * work is used up, no value matches any more.
  */
 export function createMatcher(): Matcher {
   const expressions = new Map<string, RE2JS | undefined>();

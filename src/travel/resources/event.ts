@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { oneOf, text } from '../fields.ts';
 import { defineResource } from '../resource.ts';
 
-/** Every kind of event (specification, "Event kinds"). */
+/** All kinds of events (specification, "Event kinds"). */
 export const eventKinds = [
   'billingOperation.created',
   'billingOperation.updated',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { country, email, flag, label, lang, text } from '../fields.ts';
 import { defineResource } from '../resource.ts';
 
-/** What travel is booked on. */
+/** A cost center. */
 export const costCenter = defineResource({
   type: 'costCenter',
   path: 'cost-centers',
@@ -22,7 +22,7 @@ export const costCenter = defineResource({
   example: { name: 'Research' },
 });
 
-/** Who is billed, and where. */
+/** A billing profile: the customer that is billed and its address. */
 export const billingProfile = defineResource({
   type: 'billingProfile',
   path: 'billing-profiles',

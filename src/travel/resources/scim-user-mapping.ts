@@ -7,7 +7,7 @@ import { fieldFault } from '../validation.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-/** The SCIM attributes that can be mapped: a closed list. */
+/** The closed list of SCIM attributes that can be mapped. */
 export const scimAttributes = [
   'displayName',
   'name.honorificPrefix',
@@ -22,7 +22,7 @@ export const scimAttributes = [
   `${ENTERPRISE}:department`,
 ] as const;
 
-/** Which SCIM attribute fills which user attribute or custom field. */
+/** Maps a SCIM attribute to a user attribute or custom field. */
 export const scimUserMapping = defineResource({
   type: 'scimUserMapping',
   path: 'scim-user-mappings',
@@ -43,7 +43,10 @@ export const scimUserMapping = defineResource({
   example: { scimAttribute: 'title', userAttribute: 'firstName' },
 });
 
-/** "A SCIM attribute maps either to a custom field or to a user attribute": to exactly one, and to a field of users. */
+/**
+ * "A SCIM attribute maps either to a custom field or to a user attribute": exactly one must be set, and the field must
+ * be one of users.
+ */
 async function check({ wanted, transaction }: Change) {
   const { customFieldId, userAttribute } = wanted;
   const invalid: FieldFault[] = [];

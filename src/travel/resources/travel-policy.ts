@@ -43,7 +43,7 @@ const transportBudget = z.strictObject({
   rail: rail.optional(),
 });
 
-/** Actions, cabin classes and categories are open: the specification shows values, and says that there are others. */
+/** Actions, cabin classes and categories are open lists: the specification gives examples and mentions others. */
 const action = { action: text.optional() };
 const plain = z.strictObject(action).optional();
 const price = z
@@ -68,7 +68,7 @@ const smartSettings = z.strictObject({
   tripIsWithinBudget: plain,
 });
 
-/** What may be booked, and who must agree. */
+/** A travel policy: the bookings that are allowed, and those that need approval. */
 export const travelPolicy = defineResource({
   type: 'travelPolicy',
   path: 'travel-policies',
@@ -108,10 +108,10 @@ export const travelPolicy = defineResource({
   },
 });
 
-/** The index under which the default travel policy is found. */
+/** The index of the default travel policy. */
 export const DEFAULT_POLICY_INDEX = { name: 'default', value: 'set' };
 
-/** One travel policy is the default: another that becomes it takes the mark away. */
+/** Only one travel policy is the default: setting the mark on one removes it from the other. */
 async function unsetOtherDefault({ id, wanted, transaction, saveOther }: Change) {
   if (wanted['default'] === true) {
     const holders = await transaction.find({

@@ -18,8 +18,8 @@ const spot = z.strictObject({
 });
 
 /**
- * "Information at booking time". Its lists are open, but for the channel: "Complete enumerations of the snapshot: not
- * shown".
+ * "Information at booking time". The lists are open, except for the channel: "Complete enumerations of the snapshot:
+ * not shown".
  */
 export const bookingSnapshot = z
   .strictObject({
@@ -48,10 +48,10 @@ export const bookingSnapshot = z
   })
   .meta({ id: 'BookingSnapshot' });
 
-/** A snapshot as it is kept and answered. */
+/** A snapshot as stored and returned. */
 export type BookingSnapshot = z.infer<typeof bookingSnapshot>;
 
-/** What was searched for. Its kinds are open: `hotelOnly` and `roundTripWithHotel` occur. */
+/** The search. `kind` is an open list; `hotelOnly` and `roundTripWithHotel` occur. */
 export const search = z
   .strictObject({
     arrivalLocaleDateTime: localeDateTime.optional(),
@@ -63,7 +63,7 @@ export const search = z
   })
   .meta({ id: 'TripSearch' });
 
-/** A car for some days. `returnpPlace` is spelled as the specification spells it. */
+/** A car rental. `returnpPlace` is spelled as in the specification. */
 export const carRental = z
   .strictObject({
     bookingId: text.optional(),
@@ -77,7 +77,7 @@ export const carRental = z
   })
   .meta({ id: 'CarRental' });
 
-/** Some nights in a hotel. */
+/** A hotel stay. */
 export const hotelStay = z
   .strictObject({
     bookingId: text.optional(),
@@ -91,7 +91,7 @@ export const hotelStay = z
 
 const stop = z.strictObject({ localeDateTime, place });
 
-/** From one stop to the next, without change. */
+/** A part of a journey without change. */
 export const transportSegment = z
   .strictObject({
     arrival: stop,
@@ -108,7 +108,7 @@ export const transportSegment = z
   })
   .meta({ id: 'TransportSegment' });
 
-/** One way of a journey. Its kinds are open: `flight` occurs. */
+/** One direction of a journey. `kind` is an open list; `flight` occurs. */
 export const transportLeg = z
   .strictObject({
     kind: text,
@@ -121,10 +121,10 @@ function part<T extends string>(type: T) {
   return { id: text, type: z.literal(type), createdAt: dateTime };
 }
 
-/** What something of a trip costs. Its kinds are open: `car`, `flight` and `hotel` occur. */
+/** The price of a part of a trip. `kind` is an open list; `car`, `flight` and `hotel` occur. */
 export const rate = z.strictObject({ ...part('rate'), kind: text, price: amount }).meta({ id: 'Rate' });
 
-/** Some travelers give up some segments of a booking, or all of it. */
+/** The cancellation of a booking, or of some segments for some travelers. */
 export const bookingCancellation = z
   .strictObject({
     ...part('bookingCancellation'),
@@ -148,7 +148,7 @@ export const bookingCancellation = z
     ],
   });
 
-/** Some travelers exchange some segments of a booking for those of another. */
+/** The exchange of segments of a booking for those of another, for some travelers. */
 export const bookingModification = z
   .strictObject({
     ...part('bookingModification'),
@@ -184,7 +184,7 @@ export const bookingModification = z
     ],
   });
 
-/** A rate that was booked, or could not be. Its kinds and statuses are open: the specification tells which occur. */
+/** A booking of a rate, successful or failed. `kind` and `status` are open lists. */
 export const booking = z
   .strictObject({
     ...part('booking'),
@@ -217,7 +217,7 @@ const lisbon = {
   type: 'airport',
 };
 
-/** A trip project with one flight and one night, as it is answered. */
+/** An example trip project with one flight and one night, in response form. */
 export const tripProjectExample: JsonObject = {
   approvalStatus: 'approved',
   bookings: [

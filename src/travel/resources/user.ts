@@ -96,10 +96,10 @@ export const user = defineResource({
   },
 });
 
-/** The index under which users are found who may use the API. */
+/** The index of users who may use the API. */
 export const ADMIN_INDEX = { name: 'admin', value: 'active' };
 
-/** "The credential must belong to a user with the `admin` role", and to one who is not archived. */
+/** "The credential must belong to a user with the `admin` role"; the user must not be archived. */
 export function isAdmin(doc: JsonObject): boolean {
   return doc['archived'] !== true && Array.isArray(doc['roles']) && doc['roles'].includes('admin');
 }
@@ -111,12 +111,12 @@ async function check(change: Change): Promise<{ doc: JsonObject; invalid: FieldF
   if (stringMember(wanted, 'managerId') === id) {
     invalid.push(fieldFault('reference', ['managerId'], wanted, 'must be somebody else'));
   }
-  // Without values there is no field; else it is replaced where it is, as the order of fields is the schema's.
+  // An empty list removes the field. Otherwise the value is replaced in place, to keep the field order of the schema.
   const { customFields: _wanted, ...others } = wanted;
   return { doc: customFields.length > 0 ? { ...wanted, customFields } : others, invalid };
 }
 
-/** Nobody takes the API away from themselves: there would be no way back. */
+/** Throws `forbidden` if users would archive, delete or demote themselves: they could not undo it. */
 function refuseLosingAdmin(id: StoredResource['id'], caller: string, staysAdmin: boolean): void {
   if (id === caller && !staysAdmin) {
     throw new ApiError('forbidden', 'The user on whose behalf the call is made must stay an active admin.');

@@ -24,7 +24,7 @@ const url = checked(
 /** "between 24 bytes (192 bits) and 64 bytes (512 bits)" (Standard Webhooks, "Signature scheme") */
 const BYTES = 32;
 
-/** The secret of a webhook, which signs what it is sent; "base64 encoded, prefixed with whsec_" (Standard Webhooks). */
+/** The secret that signs a webhook's requests; "base64 encoded, prefixed with whsec_" (Standard Webhooks). */
 export const webhookSecret: DeclaredSecret = {
   field: 'secret',
   example: `whsec_${Buffer.from('not a secret, but an example of it').subarray(0, BYTES).toString('base64')}`,
@@ -42,7 +42,7 @@ export const webhook = defineResource({
       disabled: flag,
       events: z
         .array(oneOf(eventKinds))
-        // Whoever takes the last kind out means none, and "none given" would be all.
+        // A client that removes the last kind wants no events, but an absent list means all kinds.
         .refine((kinds) => kinds.length > 0, {
           error: 'must name at least one kind: leave it out for every kind, or set "disabled" for none',
           params: { code: 'required' },
@@ -72,7 +72,7 @@ export const webhook = defineResource({
 });
 
 function isReceiverUrl(given: string): boolean {
-  // What the URL parser would take away or mend is a slip of whoever wrote it.
+  // Refuses input that the URL parser would silently correct, because it is likely a mistake.
   if (given.length > LONGEST_URL || !/^https?:\/\/[^\s\\]+$/i.test(given) || !URL.canParse(given))
     return false;
   const { username, password } = new URL(given);
@@ -89,13 +89,13 @@ function privateReceiverFaults(wanted: JsonObject): FieldFault[] {
   return [fieldFault('url', ['url'], wanted, 'must not lead to a private address')];
 }
 
-/** Events find a webhook by their kind; one that is disabled is not found. */
+/** The index entries by which events find webhooks; a disabled webhook has none. */
 function selectedKinds({ disabled, events }: JsonObject): string[] {
   if (disabled === true) return [];
   return Array.isArray(events) ? events.map(String) : ['*'];
 }
 
-/** One try to reach the endpoint of a webhook. */
+/** One attempt to reach the endpoint of a webhook. */
 export const attempt = z
   .strictObject({
     at: dateTime,
@@ -105,7 +105,7 @@ export const attempt = z
   })
   .meta({ id: 'WebhookAttempt' });
 
-/** What became of an event that a webhook selected. */
+/** The delivery of an event to a webhook, with its attempts. */
 export const webhookDelivery = defineResource({
   type: 'webhookDelivery',
   path: 'deliveries',
@@ -133,14 +133,14 @@ export const webhookDelivery = defineResource({
   },
 });
 
-/** Kept times are numbers. */
+/** Times are stored as numbers. */
 function serializeDelivery({ attempts, nextAttemptAt, ...doc }: JsonObject): JsonObject {
   const tried = (Array.isArray(attempts) ? attempts : []).filter(isJsonObject).map(serializeAttempt);
   const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: seconds(nextAttemptAt) };
   return { attempts: tried, ...doc, ...next };
 }
 
-/** An attempt as it is answered. */
+/** An attempt in response form. */
 export function serializeAttempt({ at = 0, ...rest }: JsonObject): JsonObject {
   return { at: seconds(at), ...rest };
 }

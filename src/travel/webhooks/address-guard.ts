@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A receiver where events are not sent. */
+/** The receiver has a private address, so nothing is sent. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('leads to a private address');
@@ -11,8 +11,9 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Keeps requests away from private addresses: throws for a URL that names one, and answers the look-up to connect by,
- * so that the addresses that were looked at are those that are used, whatever the name server says a moment later.
+ * Blocks requests to private addresses. Throws PrivateAddressError for a URL that names one; the returned look-up
+ * checks all addresses of a name. The connection uses exactly the checked addresses, so that a second DNS answer cannot
+ * redirect it (DNS rebinding).
  */
 export function guardedLookup(url: URL, resolve: Resolve, allowPrivate: boolean): LookupFunction {
   if (!allowPrivate && isPrivateHost(url.hostname)) throw new PrivateAddressError();
@@ -31,33 +32,33 @@ export function guardedLookup(url: URL, resolve: Resolve, allowPrivate: boolean)
   };
 }
 
-/** Each address once. */
+/** Removes duplicate addresses. */
 function withoutRepeats(found: LookupAddress[]): LookupAddress[] {
   return [...new Map(found.map((one) => [one.address, one])).values()];
 }
 
 type IPv6 = InstanceType<typeof ipaddr.IPv6>;
 
-/** What has been given to networks so far; whatever else there may be is not the Internet (IANA IPv6 address space). */
+/** The address space allocated to networks so far; anything else is not routable (IANA IPv6 address space). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 /** "the Well-Known Prefix" of NAT64 (RFC 6052 §2.1). */
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * The wire server of Azure, which every virtual machine there reaches, and which hands out its configuration; the
- * address is public by the registries, and no other network can use it.
+ * The wire server of Azure, reachable from every virtual machine there, hands out configuration with secrets. Its
+ * address is public by the registries but unused elsewhere.
  */
 const AZURE_WIRE_SERVER = '168.63.129.16';
 
 /**
- * Whether an address is one of the Internet: not private, loopback, link-local, multicast or of any other special use,
- * and not such a one written inside an IPv6 address.
+ * Reports whether an address belongs to the public Internet: not private, loopback, link-local, multicast or otherwise
+ * special, and not an IPv6 form of such an IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const one = ipaddr.parse(address);
   if (one instanceof ipaddr.IPv4) return isPublicIPv4(one);
-  // A zone is a network next to this machine (RFC 4007 §6).
+  // An address with a zone is on a local link (RFC 4007 §6).
   if (one.zoneId) return false;
   const inner = embeddedIPv4(one);
   if (inner) return isPublicIPv4(inner);
@@ -68,7 +69,7 @@ function isPublicIPv4(address: InstanceType<typeof ipaddr.IPv4>): boolean {
   return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
 }
 
-/** The IPv4 address to which an IPv6 address leads in the end. */
+/** Returns the IPv4 address that an IPv6 address is translated to, if any. */
 function embeddedIPv4(address: IPv6): InstanceType<typeof ipaddr.IPv4> | undefined {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   if (address.match(nat64)) return ipv4At(address, 12);
@@ -80,23 +81,24 @@ function ipv4At(address: IPv6, from: number): InstanceType<typeof ipaddr.IPv4> {
   return new ipaddr.IPv4(address.toByteArray().slice(from, from + 4));
 }
 
-/** Whether the host of a URL by itself says that it is not one of the Internet; a name mostly says nothing. */
+/** Reports whether the host of a URL is a private address or a localhost name. Other names are checked when they are resolved. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (ipaddr.isValid(host)) return !isPublicAddress(host);
-  // "Users may assume that IPv4 and IPv6 address queries for localhost names will always resolve to the respective IP loopback address" (RFC 6761 §6.3)
+  // "Users may assume that IPv4 and IPv6 address queries for localhost names will always resolve to the respective IP
+  // loopback address" (RFC 6761 §6.3)
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks the name servers. The system's own look-up holds one of the few threads of the process while it waits, so names
- * whose servers are dead would keep everybody waiting. It is asked only when the servers have answered and know nothing,
- * as the name may stand in its own file, and then it answers soon.
+ * Resolves a name through the DNS servers. The system's own look-up occupies one of the few threads of the process
+ * while it waits, so unresponsive DNS servers would block all requests. It is used only for names that the DNS servers
+ * do not know, e.g. from the hosts file, which it answers quickly.
  */
 export async function resolveName(hostname: string): Promise<LookupAddress[]> {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
@@ -116,12 +118,12 @@ function isTimeout(error: unknown): boolean {
   return errorCode(error) === 'ETIMEOUT';
 }
 
-/** The code by which Node tells its errors apart; '' where there is none. */
+/** The `code` of a Node error; '' if there is none. */
 export function errorCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** A receiver that sends interim answers and no final one. */
+/** The receiver sent too many interim responses and no final one. */
 export class TooManyInterimError extends Error {
   constructor(limit: number) {
     super(`more than ${limit} interim (1xx) answers came before the final one`);
@@ -143,7 +145,10 @@ const failureTexts = new Map([
   ['ENETUNREACH', 'the host cannot be reached'],
 ]);
 
-/** Why no answer came, for the delivery history: what an admin can act upon, and nothing of our network. */
+/**
+ * The reason of a failed attempt for the delivery history. It tells an admin what to mend and reveals nothing about our
+ * network.
+ */
 export function failureText(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'the host leads to a private address';
   if (error instanceof TooManyInterimError) return error.message;

@@ -8,14 +8,14 @@ import { event } from '../resources/event.ts';
 import { errorCode, failureText, guardedLookup, type Resolve, TooManyInterimError } from './address-guard.ts';
 import type { Attempt, DeliveryOutcome, WebhookRecords } from './ports.ts';
 
-/** What an attempt takes of the world. */
+/** Dependencies of an attempt. */
 export interface AttemptDeps extends SendDeps {
   store: TravelReader;
   records: Pick<WebhookRecords, 'activeSecrets'>;
   log: Log;
 }
 
-/** What to send where. */
+/** The receiver of an event. */
 export interface DeliveryTarget {
   webhookId: string;
   url: string;
@@ -23,13 +23,13 @@ export interface DeliveryTarget {
   signal: AbortSignal;
 }
 
-/** An attempt, and what of the answer counts for the next one. */
+/** An attempt and the Retry-After header of its response. */
 export interface AttemptResult {
   attempt: Attempt;
   retryAfter: string | undefined;
 }
 
-/** Sends an event, once. The body is the event as it is retrieved, without an envelope. */
+/** Sends an event once. The body is the event as the API returns it, without an envelope. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   target: DeliveryTarget,
@@ -47,7 +47,7 @@ export async function attemptDelivery(
   return toAttemptResult(reply, { at, latencyMs: Math.max(0, now() - began) });
 }
 
-/** Nothing is sent unsigned. */
+/** An unsigned request is never sent. */
 function missingSecretReply({ log }: AttemptDeps, { webhookId }: DeliveryTarget): Reply {
   log.error(
     { webhook: webhookId },
@@ -71,7 +71,7 @@ function sendSigned(
   return postMessage(deps, { url, connections, signal, headers, body });
 }
 
-/** The event as it is retrieved; undefined: it is older than events are kept. */
+/** Reads an event in response form; undefined if its retention has ended. */
 export async function readEvent(
   store: TravelReader,
   id: string,
@@ -80,7 +80,7 @@ export async function readEvent(
   return stored && { id, ...(await serialize(event, stored, store)) };
 }
 
-/** "2xx" is a success; "3xx" is none: a redirect may lead where nobody looked. */
+/** Only 2xx is a success. Redirects are not followed, because their target has not been checked. */
 function toAttemptResult(reply: Reply, attempt: Attempt): AttemptResult {
   if ('error' in reply) return { attempt: { ...attempt, error: reply.error }, retryAfter: undefined };
   const { status, retryAfter } = reply;
@@ -90,14 +90,14 @@ function toAttemptResult(reply: Reply, attempt: Attempt): AttemptResult {
   return { attempt: { ...attempt, status, error }, retryAfter };
 }
 
-/** What is signed: the id by which receivers recognise doubles, and the time in epoch milliseconds. */
+/** The signed parts of a request. Receivers recognize repeated deliveries by the id; `at` is epoch milliseconds. */
 export interface SignedMessage {
   id: string;
   at: number;
   body: string;
 }
 
-/** The headers of Standard Webhooks; signed with each secret, so that one can be replaced without an interruption. */
+/** The headers of Standard Webhooks. Each active secret signs, so that a secret can be replaced without interruption. */
 export function signatureHeaders({ id, at, body }: SignedMessage, secrets: string[]): Record<string, string> {
   const time = new Date(at);
   return {
@@ -111,20 +111,20 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** How long to wait after each failure; the last one again and again. */
+/** Waits after the first and each further failure, in milliseconds; the last one repeats. */
 const RETRY_WAITS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR];
-/** By how much of it a wait is shortened or prolonged, so that what failed together does not come back together. */
+/** Waits vary by this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
-/** A delivery is tried this long, counted from its first attempt. */
+/** A delivery fails this long after its first attempt. */
 const GIVE_UP_MS = 24 * HOUR;
-/** A receiver may ask for more time, up to this. */
+/** Limit for the Retry-After of a receiver. */
 const MAX_RETRY_AFTER_MS = 2 * HOUR;
-/** No wait is longer than this: the longest of the list, prolonged, or what a receiver asks for. */
+/** Upper limit of any wait before an attempt, in milliseconds. */
 export const MAX_WAIT_MS = Math.max((RETRY_WAITS_MS.at(-1) ?? 0) * (1 + JITTER), MAX_RETRY_AFTER_MS);
-/** A webhook that fails this long, without one success, is disabled. */
+/** A webhook is disabled after failing this long without a success. */
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 
-/** What becomes of a delivery after its last attempt. `retryAfter` is the header of the answer, `random` from 0 to 1. */
+/** Decides the state of a delivery after its last attempt. `retryAfter` is the response header, `random` is between 0 and 1. */
 export function nextOutcome(
   attempts: Attempt[],
   { retryAfter, random }: { retryAfter: string | undefined; random: number },
@@ -141,56 +141,62 @@ export function nextOutcome(
   return { status: 'pending', attempts, nextAttemptAt };
 }
 
-/** "a non-negative decimal integer, representing time in seconds", or a date (RFC 9110 §10.2.3); anything else asks for nothing. */
+/**
+ * Parses Retry-After: "a non-negative decimal integer, representing time in seconds", or a date (RFC 9110 §10.2.3).
+ * Anything else is 0.
+ */
 function retryAfterMs(retryAfter: string | undefined, now: number): number {
   if (retryAfter === undefined) return 0;
   const asked = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - now;
   return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** "a reasonable timeout (15-30s)" is the most that Standard Webhooks asks for; here it is for everything, the name look-up included. */
+/**
+ * Standard Webhooks recommends "a reasonable timeout (15-30s)" at most; this one covers the whole attempt including the
+ * name look-up.
+ */
 const TIMEOUT_MS = 10_000;
-/** So much of an answer is read, so that the connection can be used again; nobody looks at it. */
+/** This much of a response body is read and discarded, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** Interim answers (RFC 9110 §15.2) may come in any number, and reading them takes the time of the whole process. */
+/** Limit for interim responses (RFC 9110 §15.2): a receiver could send them without end and keep the process busy. */
 const MAX_INTERIM = 10;
 
-/** What sending takes of the world. */
+/** Dependencies of sending. */
 export interface SendDeps {
   clock: {
-    /** Epoch milliseconds, by a clock that does not jump: for what waits. */
+    /** Epoch milliseconds of a clock that does not jump, for waits. */
     now(): number;
-    /** Epoch milliseconds, by the wall clock: for what is signed, kept and read. */
+    /** Epoch milliseconds of the wall clock, for signatures and stored times. */
     wallClock(): number;
-    /** Ends early when aborted; never rejects. */
+    /** Returns early when aborted; never rejects. */
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   resolve: Resolve;
-  /** True: private addresses, too. */
+  /** If true, private addresses are allowed. */
   allowPrivate: boolean;
 }
 
-/** A message on its way to one receiver. */
+/** A message to one receiver. */
 export interface OutgoingMessage {
   url: string;
   headers: Record<string, string>;
   body: string;
   connections: Connections;
-  /** Ends it at once. */
+  /** Aborts the sending at once. */
   signal: AbortSignal;
 }
 
-/** What came back: the status and what the answer asks for, or why there was none. */
+/** The response, or the reason why there was none. */
 export type Reply = { status: number; retryAfter: string | undefined } | { error: string };
 
-/** Connections to one receiver, kept open from message to message. */
+/** Connections to one receiver, kept alive between messages. */
 export interface Connections {
   readonly plain: http.Agent;
   readonly secure: https.Agent;
   close(): void;
 }
 
-/** Opens nothing yet. */
+/** Creates the agents; connections open with the first message. */
 export function openConnections(): Connections {
   const kept = { keepAlive: true, maxSockets: 1 };
   const plain = new http.Agent(kept);
@@ -205,7 +211,7 @@ export function openConnections(): Connections {
   };
 }
 
-/** Posts a message and answers what came back in time. Redirects are not followed. */
+/** Sends a message and returns the response, or a failure after the time limit. Redirects are not followed. */
 export async function postMessage(deps: SendDeps, posting: OutgoingMessage): Promise<Reply> {
   const end = new AbortController();
   const stop = () => end.abort();
@@ -222,7 +228,7 @@ export async function postMessage(deps: SendDeps, posting: OutgoingMessage): Pro
   }
 }
 
-/** A connection that was kept may have been closed by the receiver while the message went out: then a new one is tried. */
+/** Retries on a new connection if the receiver closed a kept-alive connection while the message was sent. */
 async function postUntilFresh(deps: SendDeps, posting: OutgoingMessage, signal: AbortSignal): Promise<Reply> {
   for (;;) {
     const { reply, isStale } = await postOnce(deps, posting, signal);
@@ -266,7 +272,7 @@ function postOnce(
   });
 }
 
-/** The status counts; of the body only so much is read, however long it is and however it ends. */
+/** Reads a limited part of the body; however it ends, the status has already been received. */
 function drain(response: IncomingMessage, done: () => void): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {

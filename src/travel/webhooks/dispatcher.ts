@@ -16,52 +16,52 @@ import {
 } from './attempt.ts';
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
 
-/** So many webhooks are served at once. Most of it is waiting, which costs little more than a socket. */
+/** The number of webhooks served concurrently. Workers mostly wait, and each costs little more than a socket. */
 const SLOT_COUNTS = { well: 256, failing: 64 };
-/** How often the queues are looked at unasked. */
+/** How often the queue is polled without notifications. */
 const IDLE_MS = 1_000;
-/** Those who ring shortly after each other are served together. */
+/** Notifications within this time are handled together. */
 const BATCHING_MS = 20;
-/** After a fault of our own, such as a database that does not answer. */
+/** Delay after an internal failure, e.g. of the database. */
 const RETRY_MS = 5_000;
-/** So long what is under way may go on when the service stops. */
+/** Grace period for deliveries in flight at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
 
-/** What the dispatcher works with. */
+/** Dependencies of the dispatcher. */
 export interface DispatcherDeps extends DeliveryDeps {
   slots?: Record<SlotKind, number>;
 }
 
-/** Delivers what is due to all webhooks, side by side. */
+/** Delivers due events to all webhooks concurrently. */
 export interface Dispatcher {
-  /** Something was changed, of which webhooks may have to be told. */
+  /** Reports a change that may have queued a delivery. */
   notify(type: string, id: string): void;
-  /** Begins to deliver what is due, as far as there are places; answers how much is under way. */
+  /** Starts as many due deliveries as there are free slots, and returns the number of busy slots. */
   dispatchDue(): Promise<number>;
-  /** Delivers what is due until nothing is. */
+  /** Delivers until no delivery is due. */
   deliverAllDue(): Promise<void>;
-  /** Looks whenever somebody rings, and now and then, until it is stopped. */
+  /** Dispatches on notifications and periodically until it is stopped. */
   run(): { stop(): Promise<void> };
 }
 
 interface DispatcherState {
   deps: DispatcherDeps;
   slots: DeliverySlots;
-  /** Webhooks that were changed since the last look. */
+  /** Webhooks changed since the last dispatch. */
   changed: Set<string>;
-  /** Ends the rest of the loop. */
+  /** Ends the current wait of the loop. */
   wakeSignal: { signal: AbortSignal; ring(): void };
-  /** Aborted when the service stops: nothing new is begun, and no wait goes on. */
+  /** Aborted at shutdown: no delivery starts and no wait continues. */
   stopping: AbortController;
-  /** Ends at once what is under way. */
+  /** Aborts the deliveries in flight. */
   abort: AbortController;
 }
 
-/** Makes a dispatcher; nothing happens before somebody looks. */
+/** Creates an idle dispatcher. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const cut = new AbortController();
   const signals = new AbortController();
-  // Everybody who is served listens for them.
+  // Every worker listens to both signals; without this, Node warns about a leak.
   setMaxListeners(0, cut.signal, signals.signal);
   const state: DispatcherState = {
     deps,
@@ -87,7 +87,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** Once rung it stays so. Ending what has ended would make an error, stack and all, with every write. */
+/** The signal aborts only once: aborting repeatedly would create an error with a stack trace at every write. */
 function createWakeSignal(): DispatcherState['wakeSignal'] {
   const rung = new AbortController();
   return {
@@ -123,7 +123,7 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
   for (const kind of ['well', 'failing'] as const) {
     const free = slots.free(kind);
     if (free <= 0 || state.stopping.signal.aborted) continue;
-    // Those who are served already may not have their lease yet.
+    // Webhooks in busy slots may not have their lease yet, so the query can return them again.
     const limit = free + slots.work.length;
     const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), failing: kind === 'failing', limit });
     const unserved = due.filter((id) => !slots.has(id));
@@ -142,7 +142,7 @@ async function serveWebhook(state: DispatcherState, webhookId: string): Promise<
   state.wakeSignal.ring();
 }
 
-/** Logged and waited out, lest it is tried again without an end. */
+/** Waits after logging, so that a persistent failure does not cause a busy loop. */
 async function logAndWait({ deps, stopping: signals }: DispatcherState, error: unknown): Promise<void> {
   deps.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
   await deps.clock.wait(RETRY_MS, signals.signal);
@@ -158,23 +158,23 @@ async function stopGracefully(state: DispatcherState, looping: Promise<void>): P
   await aborting;
 }
 
-/** Longer than an attempt may take. */
+/** Longer than an attempt can take. */
 const LEASE_MS = 60_000;
-/** After so many deliveries, or so long, it is the turn of another webhook. */
+/** After this many deliveries, or this many milliseconds, the slot is given to another webhook. */
 const MAX_DELIVERIES_PER_LEASE = 100;
 const MAX_LEASE_USE_MS = 2_000;
 /** "410 Gone: … the sender should disable the endpoint" (Standard Webhooks, "Disabling endpoints") */
 const GONE = 410;
 
-/** What delivering takes of the world. */
+/** Dependencies of delivering to one webhook. */
 export interface DeliveryDeps extends AttemptDeps {
   travel: TravelDeps;
   queue: DeliveryQueue;
-  /** From 0 to 1. */
+  /** Between 0 and 1. */
   random(): number;
 }
 
-/** When to end: after the delivery that is under way, or at once. */
+/** Two ways to stop: after the current delivery, or at once. */
 export interface StopSignals {
   isStopping(): boolean;
   abort: AbortSignal;
@@ -183,11 +183,11 @@ export interface StopSignals {
 interface DeliveryWorker extends StopSignals {
   webhookId: string;
   connections: Connections;
-  /** Our lease as from now. */
+  /** The lease extended from now. */
   lease(): DeliveryLease;
 }
 
-/** Delivers what is due to one webhook, in order, one at a time, unless somebody else does. */
+/** Delivers what is due to one webhook, in order and one at a time, if its lease is free. */
 export async function deliverToWebhook(
   deps: DeliveryDeps,
   webhookId: string,
@@ -215,7 +215,7 @@ export async function deliverToWebhook(
   }
 }
 
-/** False: there is nothing more to do here. */
+/** Returns false if the worker has to stop. */
 async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Delivery): Promise<boolean> {
   const { queue, travel, clock } = deps;
   const { webhookId } = worker;
@@ -225,7 +225,7 @@ async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Del
     return false;
   }
   const attempted = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
-  // Nobody knows what became of it, so it is sent again.
+  // The result of an aborted attempt is unknown, so the event is sent again.
   if (worker.abort.aborted) return false;
   const outcome = toOutcome(deps, delivery, attempted);
   const kept = await queue.saveOutcome(worker.lease(), delivery.id, outcome);
@@ -244,7 +244,7 @@ async function readEndpoint({ store }: DeliveryDeps, webhookId: string): Promise
   return stored && stored.doc['disabled'] !== true ? stringMember(stored.doc, 'url') : undefined;
 }
 
-/** Undefined: the event is not kept any more. */
+/** Undefined if the event no longer exists. */
 async function attemptEvent(
   deps: DeliveryDeps,
   target: Parameters<typeof attemptDelivery>[1],
@@ -268,15 +268,15 @@ function toOutcome(
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
   const outcome = nextOutcome(all, { retryAfter, random: random() });
   if (outcome.nextAttemptAt === undefined) return outcome;
-  // Attempts are dated by the wall clock; what waits goes by the other.
+  // Attempts carry wall clock times, waits those of the steady clock.
   const ahead = clock.now() - clock.wallClock();
   return { ...outcome, nextAttemptAt: outcome.nextAttemptAt + ahead };
 }
 
-/** Webhooks that fail have places of their own, lest they take those of the others. */
+/** Failing webhooks have slots of their own, so that they cannot occupy those of working ones. */
 export type SlotKind = 'well' | 'failing';
 
-/** Who is served at the moment: at most so many of each kind, and each webhook once. */
+/** The busy slots: at most one per webhook, and a maximum for each kind. */
 export class DeliverySlots {
   readonly #sizes: Record<SlotKind, number>;
   readonly #served = new Map<string, { kind: SlotKind; work: Promise<void> }>();
@@ -285,7 +285,7 @@ export class DeliverySlots {
     this.#sizes = sizes;
   }
 
-  /** All work that is under way. */
+  /** The work of all busy slots. */
   get work(): Promise<void>[] {
     return [...this.#served.values()].map(({ work }) => work);
   }
@@ -299,7 +299,7 @@ export class DeliverySlots {
     return this.#served.has(webhookId);
   }
 
-  /** Takes a place until the work is done, which never fails. */
+  /** Occupies a slot until the work ends. The work must not reject. */
   take(kind: SlotKind, webhookId: string, begin: () => Promise<void>): void {
     const work = begin().finally(() => this.#served.delete(webhookId));
     this.#served.set(webhookId, { kind, work });
@@ -308,7 +308,7 @@ export class DeliverySlots {
 
 const CANCEL_BATCH = 500;
 
-/** Disables a webhook, which is told as any change of it, unless it leads elsewhere by now. */
+/** Disables a webhook, with its update event, unless its URL has changed since. */
 export async function disableWebhook(
   deps: TravelDeps,
   { id, url }: { id: string; url: string },
@@ -320,7 +320,7 @@ export async function disableWebhook(
   });
 }
 
-/** Makes what waits for a webhook follow a change of it; part by part, so that nobody waits long for it. */
+/** Adapts waiting deliveries to a changed webhook, in batches, so that other writes are not blocked. */
 export async function applyWebhookChange(queue: DeliveryQueue, id: string, now: number): Promise<void> {
   let canceled = CANCEL_BATCH;
   while (canceled === CANCEL_BATCH) canceled = await queue.applyWebhookChange(id, now, CANCEL_BATCH);

@@ -1,20 +1,20 @@
-/** What becomes of a delivery. */
+/** The statuses of a delivery. */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One try to deliver an event. */
+/** One attempt to deliver an event. */
 export interface Attempt {
   /** Epoch milliseconds. */
   at: number;
   latencyMs: number;
-  /** Of the answer, if there was one. */
+  /** Of the response; absent if there was none. */
   status?: number;
-  /** Why the event does not count as delivered. */
+  /** The reason of a failure; absent on success. */
   error?: string;
 }
 
-/** An event on its way to a webhook. */
+/** A queued delivery of an event to a webhook. */
 export interface Delivery {
   id: string;
   webhookId: string;
@@ -22,56 +22,59 @@ export interface Delivery {
   attempts: Attempt[];
 }
 
-/** What an attempt made of a delivery. */
+/** The state of a delivery after an attempt. */
 export interface DeliveryOutcome {
   status: 'pending' | 'succeeded' | 'failed';
   attempts: Attempt[];
-  /** Only while it is pending. */
+  /** Only while pending, in epoch milliseconds. */
   nextAttemptAt?: number;
 }
 
-/** Which webhooks are looked for: `failing` are those whose last attempt failed. */
+/** Selects due webhooks; `failing` selects those whose last attempt failed. */
 export interface DueQuery {
   now: number;
   failing: boolean;
   limit: number;
 }
 
-/** The right to work for a webhook. */
+/** The exclusive right to deliver to a webhook. */
 export interface DeliveryLease {
   webhookId: string;
   token: string;
-  /** Epoch milliseconds; after that somebody else may take over. */
+  /** Epoch milliseconds; then another process may take over. */
   until: number;
 }
 
 /**
- * What is to be delivered. For a webhook one works at a time, who holds its lease, so that its deliveries stay in the
- * order of their events. All state is here: who comes after a crash goes on where it was.
+ * The queue of deliveries. Only the holder of a webhook's lease delivers to it, so that events arrive in order. All
+ * state is stored, so delivery continues after a crash.
  */
 export interface DeliveryQueue {
-  /** The webhooks for which something is due and nobody works, those first that waited longest. */
+  /** Webhooks with due deliveries and without a lease; the longest waiting first. */
   dueWebhooks(query: DueQuery): Promise<string[]>;
-  /** False: somebody else holds the lease. */
+  /** Returns false if another holder has the lease. */
   acquireLease(lease: DeliveryLease, now: number): Promise<boolean>;
-  /** What is to be tried now: one that was asked for, or the first in order if its time has come. */
+  /** The next delivery to attempt: a requested redelivery, or the first in order if it is due. */
   nextDelivery(webhookId: string, now: number): Promise<Delivery | undefined>;
-  /** Keeps an outcome and extends the lease; answers since when all attempts fail. 'lost': it was no longer ours, and nothing is kept. */
+  /**
+   * Stores the outcome and extends the lease. Returns the time since which all attempts have failed, or 'lost', with
+   * nothing stored, if the lease belongs to another holder.
+   */
   saveOutcome(
     lease: DeliveryLease,
     id: string,
     outcome: DeliveryOutcome,
   ): Promise<{ failingSince: number | undefined } | 'lost'>;
-  /** Gives leases back: this one, or all, when nobody else can hold one. */
+  /** Releases one lease, or all leases at the start of the only process. */
   releaseLeases(lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all', now: number): Promise<void>;
   /**
-   * The webhook was changed. Enabled: what waits for its next attempt is due now, as it may be mended. Disabled or gone:
-   * cancels at most so many that wait, and answers how many.
+   * Adapts the queue to a changed webhook. If it is enabled, its waiting deliveries become due now. If it is disabled
+   * or deleted, cancels up to `limit` of them and returns their number.
    */
   applyWebhookChange(webhookId: string, now: number, limit: number): Promise<number>;
 }
 
-/** A delivery that somebody asks for. */
+/** A delivery that an admin requests. */
 export interface RedeliveryRequest {
   id: string;
   webhookId: string;
@@ -80,13 +83,13 @@ export interface RedeliveryRequest {
   createdAt: number;
 }
 
-/** What else is kept for webhooks. */
+/** Stores the secrets and the delivery history of webhooks. */
 export interface WebhookRecords {
-  /** The secrets that sign today, the newest first; those that cannot be read any more are left out. */
+  /** The secrets that sign now, newest first. Secrets that cannot be decrypted are left out. */
   activeSecrets(webhookId: string, now: number): Promise<string[]>;
   redeliver(asked: RedeliveryRequest): Promise<void>;
-  /** Removes at most so many secrets that ended before a time. */
+  /** Deletes up to `limit` secrets that ended before `before`, and returns their number. */
   deleteEndedSecrets(before: number, limit: number): Promise<number>;
-  /** Removes at most so many deliveries that were created before a time, or whose webhook is gone. */
+  /** Deletes up to `limit` deliveries that are older than `before` or whose webhook is deleted, and returns their number. */
   deleteOldDeliveries(before: number, limit: number): Promise<number>;
 }

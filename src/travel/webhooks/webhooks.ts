@@ -12,23 +12,23 @@ import { type AttemptDeps, attemptDelivery, openConnections, type SendDeps } fro
 import { createDispatcher, type Dispatcher, type SlotKind } from './dispatcher.ts';
 import type { DeliveryQueue, WebhookRecords } from './ports.ts';
 
-/** What webhooks take of the world. */
+/** Dependencies of the webhooks. */
 export interface WebhookDeps extends SendDeps {
   travel: TravelDeps;
   queue: DeliveryQueue;
   records: WebhookRecords;
   random(): number;
   log: Log;
-  /** How many are served at once; by default many. */
+  /** The number of webhooks served concurrently; see `SLOT_COUNTS` for the default. */
   slots?: Record<SlotKind, number>;
 }
 
-/** The webhooks of the travel service: their operations, and who delivers. */
+/** The webhooks of the travel service: the routes of their operations, and the dispatcher. */
 export interface Webhooks extends Pick<Dispatcher, 'notify' | 'deliverAllDue' | 'dispatchDue' | 'run'> {
   routes: Router;
 }
 
-/** Puts together what delivers and what is asked for. */
+/** Creates the dispatcher and the routes that notify it. */
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const { store } = deps.travel;
   const dispatcher = createDispatcher({ ...deps, store });
@@ -36,18 +36,18 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   return { ...dispatcher, routes };
 }
 
-/** "the old secret … for 24 hours": both sign, so that a receiver can be changed without a gap. */
+/** "the old secret … for 24 hours": both sign, so that a receiver can be changed without interruption. */
 const OLD_SECRET_MS = 24 * 60 * 60_000;
 
-/** What the operations on webhooks take of the world. */
+/** Dependencies of the webhook routes. */
 export interface WebhookRouteDeps extends AttemptDeps {
   travel: TravelDeps;
   records: WebhookRecords;
-  /** Told when something is to be delivered. */
+  /** Called when a delivery has been queued. */
   notifyDispatcher(): void;
 }
 
-/** What one can do with a webhook besides what one can do with any resource. */
+/** Creates the routes of the additional webhook operations. */
 export function createWebhookRouter(deps: WebhookRouteDeps): Router {
   const router = Router();
   const post = (path: string, status: number, answer: (target: RequestTarget) => Promise<JsonObject>) => {
@@ -79,7 +79,7 @@ async function replaceWebhookSecret(
   });
 }
 
-/** Tells what became of an event that is in no feed: that the webhook was updated, and that nothing changed. */
+/** Sends an event that is in no feed, `webhook.updated` without a change, and returns the attempt. */
 async function sendTestEvent(deps: WebhookRouteDeps, target: RequestTarget): Promise<JsonObject> {
   const { travel, store } = deps;
   const stored = await requireResource(webhook, store, target);
