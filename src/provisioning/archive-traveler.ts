@@ -33,7 +33,7 @@ import {
   withObservedTraveler,
 } from './traveler-calls.ts';
 
-/** Takes the traveler of a deleted SCIM user out of use: archives it, or deletes it where the connection says so. */
+/** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export async function archiveTraveler(
   context: ReconcileContext,
   begun: OutcomeDraft,
@@ -58,28 +58,28 @@ async function archiveLinkedTraveler(
 ): Promise<ReconcileResult> {
   const own = await refuseOwnUser(context, draft);
   if (own) return own;
-  // Somebody may have made the traveler active again, or an administrator.
-  const seen = mustReadBeforeArchive(context, draft)
+  // An admin of the travel service may have reactivated the traveler or made it an administrator.
+  const current = mustReadBeforeArchive(context, draft)
     ? await readTraveler(context, draft, travelId)
     : withLateCallsDoubted(context, draft);
-  if (seen === 'gone') return endInState(withoutLink(draft), 'synced');
-  if ('end' in seen) return seen;
-  // Only now, as the traveler was judged by what was sent before.
-  const checked = isLateCheckDue(context, seen) ? withoutLateCalls(seen) : seen;
+  if (current === 'gone') return endInState(withoutLink(draft), 'synced');
+  if ('end' in current) return current;
+  // Forget the late calls only now: the traveler just read was compared with them.
+  const checked = isLateCheckDue(context, current) ? withoutLateCalls(current) : current;
   const next = withDriftMarked(context, checked);
   return isArchivedForDeletion(context, next)
     ? endAlreadyArchived(context, next, travelId)
     : archiveIfAllowed(context, next, travelId);
 }
 
-/** True until the traveler was archived once for this deletion; from then on the feed and imports tell of it. */
+/** True until the traveler was archived for this deletion. From then on, the event feed and imports report its changes. */
 function mustReadBeforeArchive(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   const isKnown = observed !== undefined && progress.announced === undefined;
   return !isKnown || !isArchivedForDeletion(context, draft) || isLateCheckDue(context, draft);
 }
 
-/** True when the traveler was archived for this deletion; that somebody makes it active again by hand is drift. */
+/** True if the traveler was archived for this deletion. A later reactivation in the travel service is drift. */
 function isArchivedForDeletion(
   { identity, connection }: ReconcileContext,
   { progress, applied: { archived } }: OutcomeDraft,
@@ -101,34 +101,34 @@ function endAlreadyArchived(
 
 async function archiveIfAllowed(
   context: ReconcileContext,
-  seen: OutcomeDraft,
+  draft: OutcomeDraft,
   travelId: string,
 ): Promise<ReconcileResult> {
-  const { observed, applied } = seen;
-  // An archived traveler has no access: only a deletion changes it.
+  const { observed, applied } = draft;
+  // An archived traveler has no access any more, so only a deletion needs an approval.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
-  if (!isLeaving) return archiveAndGiveUpEmail(context, seen, travelId);
+  if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
-    return endInState(withHold(context, withFinding(seen, findings.guardedLeaver()), 'guarded'), 'held');
+    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
   if (!(await admitDeparture(context)))
     return endInState(
-      withHold(context, withFinding(seen, findings.heldBySafetyValve()), 'safetyValve'),
+      withHold(context, withFinding(draft, findings.heldBySafetyValve()), 'safetyValve'),
       'held',
     );
-  return archiveAndGiveUpEmail(context, seen, travelId);
+  return archiveAndGiveUpEmail(context, draft, travelId);
 }
 
 async function archiveAndGiveUpEmail(
   context: ReconcileContext,
-  seen: OutcomeDraft,
+  draft: OutcomeDraft,
   travelId: string,
 ): Promise<ReconcileResult> {
-  const done = await archiveOrDelete(context, seen, travelId);
+  const done = await archiveOrDelete(context, draft, travelId);
   if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
   return giveEmailUp(context, done, { travelId, isFresh: true });
 }
 
-/** A create that was announced may have been carried out: then its traveler is there, and must go. */
+/** Finds the traveler of an announced create whose outcome is unknown, so that it can be archived. */
 async function findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -146,7 +146,7 @@ async function findUnconfirmedTraveler(
       { ...withoutAnnouncedCall(next), travelId: found.value.id },
       found.value,
     );
-  // Until the last look it may still appear, and whoever returns must know of it.
+  // The traveler may appear until the last check, and a user who returns must find the announced create.
   return context.now() < late.checkAt ? endInState(next, 'synced') : withoutAnnouncedCall(next);
 }
 
@@ -156,8 +156,8 @@ async function archiveOrDelete(
   travelId: string,
 ): Promise<ReconcileResult> {
   if (context.connection.policies.deprovision === 'archive') return sendArchive(context, draft, travelId);
-  const told = withRemovalAsLateCall(context, draft);
-  if (!(await announceCall(context, told))) return endInFailure(draft, leaseLostFailure);
+  const announcing = withRemovalAsLateCall(context, draft);
+  if (!(await announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
   context.checkpoint('beforeSend');
   const answer = await context.connection.travel.remove(travelId);
   context.checkpoint('afterSend');
@@ -168,17 +168,17 @@ async function archiveOrDelete(
     case 'forbidden':
     case 'invalid':
     case 'conflict': {
-      // Somebody who has traveled is part of the accounts and cannot be deleted; but no leaver keeps access.
+      // A person who has traveled is part of the accounts and cannot be deleted. Archiving takes the access away.
       const kept = withFinding(draft, findings.notDeleted());
       return sendArchive(context, kept, travelId);
     }
     case 'unauthorized':
     case 'unavailable':
-      return endInFailure(isOutcomeUnknown(answer) ? told : draft, answer);
+      return endInFailure(isOutcomeUnknown(answer) ? announcing : draft, answer);
   }
 }
 
-/** Who returns while a removal may still be carried out late must be looked at once more. */
+/** Remembers the deletion as a late call, so that a user who returns meanwhile is checked once more. */
 function withRemovalAsLateCall({ now, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: now() + connection.lateMs };
   return { ...draft, progress: { ...draft.progress, late } };
@@ -206,14 +206,14 @@ async function sendArchive(
   );
 }
 
-/** An archived leaver gives the address up when it is to be somebody else's; an administrator never does. */
+/** Gives an archived leaver a parking address if another identity needs the address. An administrator keeps the address. */
 async function giveEmailUp(
   context: ReconcileContext,
   { draft: before, end }: ReconcileResult,
   { travelId, isFresh }: { travelId: string; isFresh: boolean },
 ): Promise<ReconcileResult> {
   if (!before.observed || !(await mustGiveUpEmailOf(context, before.observed))) return { draft: before, end };
-  // Somebody may have made an administrator of the traveler.
+  // The travel service may have made the traveler an administrator.
   const draft = isFresh ? before : await readTraveler(context, before, travelId);
   if (draft === 'gone') return endInState(withoutLink(before), 'synced');
   if ('end' in draft) return draft;
@@ -240,7 +240,7 @@ async function mustGiveUpEmailOf(
   return !isAdministrator({ ...others, archived, email }) && mustGiveEmailUp(context, email);
 }
 
-/** What becomes of a tombstone whose traveler could not be changed. */
+/** Ends the reconciliation of a tombstone after a failed PATCH; `refused` decides the end if the travel API refuses it. */
 function handlePatchFailure(
   { draft, failure }: { draft: OutcomeDraft; failure: TravelFailure },
   refused: (draft: OutcomeDraft) => ReconcileResult,

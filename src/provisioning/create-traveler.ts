@@ -33,13 +33,14 @@ import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
+/** The number of creates in one attempt; each one leaves out what the travel API has refused. */
 const ROUNDS = 6;
-/** How often a create that meets a conflict with nobody is tried again, while an earlier one may just be appearing. */
-const TRIES = 5;
+/** The number of attempts after a 409 with no traveler at the address, while an earlier create may still appear. */
+const MAX_CONFLICT_ATTEMPTS = 5;
 
 /**
- * Gives an identity that has none its traveler: the one that an earlier attempt may have made, the one that already has
- * the address, or a new one. The address is announced before a create is sent, so that no crash makes a second traveler.
+ * Links an identity to a traveler: the one that an earlier attempt may have made, the one that has the address already, or a
+ * new one. The address is announced before a create is sent, so that a crash never leads to a second traveler.
  */
 export async function linkOrCreateTraveler(
   context: ReconcileContext,
@@ -53,19 +54,19 @@ export async function linkOrCreateTraveler(
   const [first] = candidateEmails(context);
   const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
   const isFree = found.found === 'none';
-  // Under the same address it may be sent again at once, as an address is unique; under another it would be a second one.
+  // A create under the same address may be repeated at once, as addresses are unique; under another it would make a second traveler.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;
   if (isFree && !isSameAddress && context.now() < checkAt)
     return endInFailure(found.draft, {
       kind: 'unavailable',
       text: 'a create was announced under another address and its traveler may still appear',
     });
-  const looked = isLateCheckDue(context, found.draft) ? withoutLateCalls(found.draft) : found.draft;
-  const next = withoutAnnouncedCall({ ...looked, applied: {} });
+  const checked = isLateCheckDue(context, found.draft) ? withoutLateCalls(found.draft) : found.draft;
+  const next = withoutAnnouncedCall({ ...checked, applied: {} });
   return createTraveler(context, next, { rounds: ROUNDS, free: isFree ? reservation.email : undefined });
 }
 
-/** The address that is wanted, then the userName, which serves when another has the first. */
+/** The wanted address, then the userName, which is used if another traveler has the first. */
 function candidateEmails(context: ReconcileContext): string[] {
   const email = context.translation.fields.email;
   const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
@@ -76,7 +77,7 @@ function candidateEmails(context: ReconcileContext): string[] {
 
 interface CreateRound {
   rounds: number;
-  /** The address that was looked for, and that nobody had. */
+  /** The address that no traveler had when it was looked up. */
   free: string | undefined;
 }
 
@@ -136,20 +137,20 @@ function withReservation(
   return { ...draft, creating: email, progress };
 }
 
-/** Announces the create. That another is just making a traveler of the address is waited for, and looked at once more. */
+/** Announces the create. If another identity is just creating a traveler with this address, saves the wait and tries again. */
 async function announceCreate(
   context: ReconcileContext,
   { progress, waitingFor }: OutcomeDraft,
   email: string,
 ): Promise<'done' | 'lost' | 'taken'> {
-  const news = { creating: email, progress };
-  const first = await context.announce(news);
+  const announcement = { creating: email, progress };
+  const first = await context.announce(announcement);
   if (first !== 'taken' || waitingFor !== undefined) return first;
   await context.saveEmailWait(email);
-  return context.announce(news);
+  return context.announce(announcement);
 }
 
-/** The first wanted address that the travel API has not refused and nobody known has. */
+/** Chooses the first candidate that the travel API has not refused and that no known traveler has. */
 export async function chooseEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -159,7 +160,7 @@ export async function chooseEmail(
     const refused = draft.refused.email;
     if (refused?.value === email && refused.basis === context.rulesSnapshot.version) continue;
     if (isKnownTaken(draft, email)) continue;
-    const holder = await waitForObstacle(context, waiting, email);
+    const holder = await findObstacleAndWait(context, waiting, email);
     if (!holder) return { draft: waiting, email };
     waiting = await withEmailWaitForHolder(context, waiting, { email, holder });
   }
@@ -167,10 +168,10 @@ export async function chooseEmail(
 }
 
 /**
- * Who keeps the identity from an address. Where it waits for no other address, the wait for this one is noted before a second
- * look: whoever gives the address up from then on makes this identity dirty.
+ * Finds the identity that has or needs the address. If this identity waits for no other address yet, it saves the wait and
+ * looks again, so that it becomes dirty when the address is freed after the second look.
  */
-async function waitForObstacle(
+async function findObstacleAndWait(
   context: ReconcileContext,
   { waitingFor }: OutcomeDraft,
   email: string,
@@ -181,14 +182,14 @@ async function waitForObstacle(
   return findObstacle(context, email);
 }
 
-/** A deleted person's traveler is no obstacle: the create finds it, and takes it over. */
+/** The traveler of a tombstone is no obstacle: the create meets a conflict with it and takes it over. */
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
   const holder = await findEmailHolder(context, email);
   if (holder && (!canBeTakenOver(holder) || mustWaitForLeaver(context, holder))) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });
 }
 
-/** True when this run has learnt that another traveler has the address. */
+/** True if this attempt has already found out that another traveler has the address. */
 function isKnownTaken(draft: OutcomeDraft, email: string): boolean {
   const codes = ['emailTaken', 'erasedTraveler'];
   return draft.findings.some(({ code, value }) => codes.includes(code) && value === email);
@@ -196,18 +197,18 @@ function isKnownTaken(draft: OutcomeDraft, email: string): boolean {
 
 function endWithoutEmail(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
   const refused = draft.refused.email;
-  const told =
+  const noted =
     refused && refused.basis === context.rulesSnapshot.version
       ? withFinding(draft, findings.refused('email', refused.value, refused.reason))
       : draft;
-  const needsWord = told.waitingFor === undefined && told === draft;
+  const isUnexplained = noted.waitingFor === undefined && noted === draft;
   return endInState(
-    { ...(needsWord ? withFinding(told, findings.noEmail()) : told), creating: undefined },
+    { ...(isUnexplained ? withFinding(noted, findings.noEmail()) : noted), creating: undefined },
     'pending',
   );
 }
 
-/** The wanted fields with the address that was chosen. */
+/** The wanted fields with the chosen address. */
 export function wantedFieldsWithEmail(context: ReconcileContext, email: string): WantedFields {
   const wanted = context.translation.fields.email;
   const source = wanted?.kind === 'value' ? wanted.source : email;
@@ -241,15 +242,15 @@ async function handleCreateFailure(
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
       if (named.length === 0) {
-        const told = withFinding(draft, findings.refused('*', undefined, reason || 'no field was named'));
-        return endInState({ ...told, creating: undefined }, 'pending');
+        const noted = withFinding(draft, findings.refused('*', undefined, reason || 'no field was named'));
+        return endInState({ ...noted, creating: undefined }, 'pending');
       }
-      const left = withRefusals(
+      const remaining = withRefusals(
         context,
         draft,
         named.map((key) => ({ key, reason, wanted })),
       );
-      return createTraveler(context, left, { rounds: rounds - 1, free: undefined });
+      return createTraveler(context, remaining, { rounds: rounds - 1, free: undefined });
     }
     case 'forbidden':
       return endInState(withFinding({ ...draft, creating: undefined }, findings.forbidden('*')), 'refused');
@@ -265,7 +266,7 @@ async function handleCreateFailure(
   }
 }
 
-/** Somebody has the address: perhaps our own create, whose answer was lost, else somebody who was there before. */
+/** After a 409: links the traveler of an own create whose answer was lost, or one that existed before; else waits. */
 async function handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -275,7 +276,7 @@ async function handleCreateConflict(
     const own = await linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
-  // Noted before the look: whoever gives the address up from now on makes this one dirty.
+  // The wait is saved before the lookup, so that an address which is freed from now on makes this identity dirty.
   if (draft.waitingFor === undefined) await context.saveEmailWait(email);
   const linked = await linkExistingTraveler(context, draft, email);
   if (linked === 'erased') {
@@ -285,10 +286,10 @@ async function handleCreateConflict(
   if (linked === 'taken')
     return createTraveler(context, withTakenEmail(draft, email), { rounds: rounds - 1, free: undefined });
   if (linked !== 'none') return linked;
-  // The holder may just have gone, or our own create may just be appearing.
-  const tries = unconfirmedCreatesFor(draft, email).length > 0 ? TRIES : 2;
+  // The holder may just have lost the address, or the traveler of an own create may not be visible yet.
+  const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;
   const isKnown = context.identity.waitingFor === addressKey(email);
-  if (!isKnown && context.identity.attempts + 1 < tries)
+  if (!isKnown && context.identity.attempts + 1 < maxAttempts)
     return endInFailure(draft, {
       kind: 'unavailable',
       text: 'a create met a conflict, yet nobody has the address',
@@ -297,13 +298,13 @@ async function handleCreateConflict(
   return createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
 }
 
-/** Earlier creates under an address, which may have made its traveler. */
+/** The earlier creates with this address whose outcome is unknown. */
 function unconfirmedCreatesFor({ progress }: OutcomeDraft, email: string) {
   const creates = progress.late?.creates ?? [];
   return creates.filter(({ reservation }) => addressKey(reservation.email) === addressKey(email));
 }
 
-/** Notes that the address is taken; what it waits for stays the first choice. */
+/** Notes that the address is taken. The identity goes on waiting for its first choice. */
 function withTakenEmail(draft: OutcomeDraft, email: string, finding?: Finding): OutcomeDraft {
   const noted = withEmailWait({ ...draft, waitingFor: undefined }, email, finding);
   return { ...noted, waitingFor: draft.waitingFor ?? noted.waitingFor };

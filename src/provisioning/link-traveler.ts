@@ -5,7 +5,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 import { withEmailWait, withEmailWaitForHolder } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
-import type { Identity, LateCalls } from './identity.ts';
+import type { Identity } from './identity.ts';
 import { addLateCall, isOwnCreate, isSameCreate, type UnconfirmedCreate } from './late-calls.ts';
 import { isResetPending } from './ownership.ts';
 import {
@@ -24,28 +24,28 @@ import type { TravelAnswer } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
-/** Whether a traveler that has the wanted address can become this identity's. */
+/** Whether the identity may be linked to a traveler that has the wanted address. */
 type Availability =
-  /** Perhaps of a tombstone, which gives it up with what was applied. */
+  /** No live identity has the traveler. A tombstone that has it releases it, with the fields that were applied. */
   | { is: 'free'; tombstone: Identity | undefined }
-  /** Another identity of the account is linked to it, or is just making it. */
+  /** Another identity of the account is linked to the traveler, or is just creating it. */
   | { is: 'linked' }
-  /** The bridge's own credential belongs to it. */
+  /** The traveler is the one whose credential the bridge uses. */
   | { is: 'own' }
-  /** Its person was erased. */
+  /** The traveler belongs to a person whose data was erased. */
   | { is: 'erased' };
 
 type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 
-/** What the look for our own create came to. */
+/** The result of `linkOwnCreate`; `stranger` if only travelers that existed before have the address. */
 export type OwnCreateResult =
   | ReconcileResult
   | TravelerGone
   | { found: 'none' | 'stranger'; draft: OutcomeDraft };
 
 /**
- * Looks for the traveler of a create whose outcome is not known, and links it. A traveler in whose making we cannot have had
- * a part is a stranger, even under the same address.
+ * Searches the travel API for the traveler of a create whose outcome is unknown, and links it. A traveler that this create
+ * cannot have made is not linked, even if it has the same address.
  */
 export async function linkOwnCreate(
   context: ReconcileContext,
@@ -56,18 +56,18 @@ export async function linkOwnCreate(
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   const known = withLateCreate(context, draft, create);
   for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-    const standing = await readAvailability(context, traveler);
-    if (standing.kind !== 'ok') return endInFailure(known, standing);
-    if (standing.value.is !== 'free') continue;
-    const seen = { observed: traveler, rules: context.rulesSnapshot.rules };
-    const applied = resolveAnnounced({}, create.fields, seen);
+    const availability = await readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return endInFailure(known, availability);
+    if (availability.value.is !== 'free') continue;
+    const { rules } = context.rulesSnapshot;
+    const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
     const linked = await announceLink(context, known, { traveler, applied });
     if (linked !== 'taken') return linked;
   }
   return { found: answer.value.length > 0 ? 'stranger' : 'none', draft: known };
 }
 
-/** The draft that remembers a create which may be carried out late; the time of the last look stays as it was first set. */
+/** Remembers a create that may be carried out late. If it is known already, the time of the last check does not change. */
 function withLateCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -83,7 +83,10 @@ function withLateCreate(
   return { ...draft, progress: { ...progress, late } };
 }
 
-/** Links the traveler that has the address, if the connection and its standing allow it; else tells why there is none. */
+/**
+ * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason: `none`,
+ * no traveler has the address; `taken`, another identity has the traveler; `erased`, its person was erased.
+ */
 export async function linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -93,18 +96,18 @@ export async function linkExistingTraveler(
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   let isErased = false;
   for (const traveler of answer.value) {
-    const standing = await readAvailability(context, traveler);
-    if (standing.kind !== 'ok') return endInFailure(draft, standing);
-    if (standing.value.is === 'erased') isErased = true;
-    if (standing.value.is !== 'free') continue;
-    const linked = await linkIfAllowed(context, draft, { traveler, tombstone: standing.value.tombstone });
+    const availability = await readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return endInFailure(draft, availability);
+    if (availability.value.is === 'erased') isErased = true;
+    if (availability.value.is !== 'free') continue;
+    const linked = await linkIfAllowed(context, draft, { traveler, tombstone: availability.value.tombstone });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
   return answer.value.length > 0 ? 'taken' : 'none';
 }
 
-/** Finds the traveler that a deleted identity's own create may have made; undefined when there is none yet. */
+/** Finds the traveler that the unconfirmed create of a deleted identity has made; undefined if there is none yet. */
 export async function findOwnCreate(
   context: ReconcileContext,
   create: UnconfirmedCreate,
@@ -112,9 +115,9 @@ export async function findOwnCreate(
   const answer = await context.connection.travel.findByEmails([create.reservation.email]);
   if (answer.kind !== 'ok') return answer;
   for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-    const standing = await readAvailability(context, traveler);
-    if (standing.kind !== 'ok') return standing;
-    if (standing.value.is === 'free') return { kind: 'ok', value: traveler };
+    const availability = await readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return availability;
+    if (availability.value.is === 'free') return { kind: 'ok', value: traveler };
   }
   return { kind: 'ok', value: undefined };
 }
@@ -130,7 +133,7 @@ async function readAvailability(
   const { identities } = context;
   if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = await identities.findHolder(account, { creating: traveler.email });
-  // Found before its maker has noted that it is theirs.
+  // The identity that is just creating this traveler has not saved the link yet.
   if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker))
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = await identities.findHolder(account, { travelId: traveler.id });
@@ -152,10 +155,19 @@ async function linkIfAllowed(
   const reserved = { ...draft, creating: undefined };
   if (!tombstone && context.connection.policies.onExistingUser === 'refuse')
     return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
-  const inherited = tombstone?.applied ?? {};
-  if (isGuarded(traveler, inherited) && !isTakeoverApproved(context.identity))
+  if (isGuarded(traveler, tombstone?.applied ?? {}) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
-  if (!tombstone) return announceLink(context, withLateValues(draft, {}), { traveler, applied: {} });
+  if (!tombstone) return announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+  return takeOverTraveler(context, draft, { traveler, tombstone });
+}
+
+/** Links the traveler of a tombstone with the fields that were applied to it, unless it stays with the leaver. */
+async function takeOverTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, tombstone }: { traveler: TravelUser; tombstone: Identity },
+): Promise<ReconcileResult | TravelerGone> {
+  const reserved = { ...draft, creating: undefined };
   if (mustWaitForLeaver(context, tombstone)) {
     const holder = { email: traveler.email, holder: tombstone };
     return endInState(
@@ -168,12 +180,13 @@ async function linkIfAllowed(
     return waitForLeaverEmail(context, draft, tombstone);
   if (isOther && context.connection.policies.onReturn !== 'revive' && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(reserved, findings.heldReturn()), 'return'), 'held');
-  const from = releaseTombstone(context, tombstone);
+  const from = releaseOf(context, tombstone);
   const mustReset = isOther || isResetPending(tombstone, tombstone);
-  const known = withLateCallsOf(context, withLateValues(draft, {}), tombstone);
+  const known = withLateCallsOf(context, withoutLateValues(draft), tombstone);
   const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
   const linked =
-    from && (await announceLink(context, { ...draft, progress }, { traveler, applied: inherited, from }));
+    from &&
+    (await announceLink(context, { ...draft, progress }, { traveler, applied: tombstone.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   return endInFailure(draft, {
     kind: 'unavailable',
@@ -181,13 +194,13 @@ async function linkIfAllowed(
   });
 }
 
-/** The draft without the values of creates of its own, which were not sent to a traveler that somebody else has made. */
-function withLateValues(draft: OutcomeDraft, sent: LateCalls['sent']): OutcomeDraft {
+/** Forgets the values of the identity's own late creates: they were never sent to this traveler, which existed before. */
+function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   const { late } = draft.progress;
-  return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent } } } : draft;
+  return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent: {} } } } : draft;
 }
 
-/** The tombstone's traveler gives its address up, and this identity waits for it. */
+/** Lets the tombstone's traveler give its address up; this identity waits for the address. */
 async function waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -208,15 +221,15 @@ async function announceLink(
   { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
 ): Promise<ReconcileResult | TravelerGone | 'taken'> {
   const linked = withLinkedTraveler(draft, traveler, applied);
-  // Before the first patch: of two who find one traveler at the same moment, one must not write it.
-  const news = { travelId: traveler.id, applied, progress: linked.progress, from };
-  const link = await context.announce(news);
+  // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
+  const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
+  const link = await context.announce(announcement);
   if (link === 'taken') return 'taken';
   if (link === 'lost') return endInFailure(draft, leaseLostFailure);
   return updateTraveler(context, linked, { isFresh: true });
 }
 
-/** The draft that remembers the calls of the tombstone which may be carried out late. */
+/** Adds the late calls of the tombstone, which the travel API may still carry out, to those of the identity. */
 function withLateCallsOf(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -230,8 +243,8 @@ function withLateCallsOf(
   return { ...draft, progress: { ...draft.progress, late: all } };
 }
 
-/** Work that is under way at the tombstone would come after what is sent from here. */
-function releaseTombstone(context: ReconcileContext, tombstone: Identity): Release | undefined {
+/** Undefined while a reconciliation of the tombstone runs, as its calls would arrive after those of this identity. */
+function releaseOf(context: ReconcileContext, tombstone: Identity): Release | undefined {
   const { connection, id, leasedUntil, applied, origin } = tombstone;
   if (leasedUntil !== undefined && leasedUntil > context.now()) return undefined;
   const movedTo = connection === context.connection.id ? {} : { movedTo: context.connection.id };

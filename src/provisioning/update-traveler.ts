@@ -44,15 +44,15 @@ import {
 import type { TravelFailure } from './travel-ports.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 
-/** Each round sends what the last one left over; a sane travel API ends it in two or three. */
+/** The number of requests in one attempt. Each sends what the one before left over; usually one or two are enough. */
 const ROUNDS = 6;
 
-/** The traveler of a linked identity no longer exists. */
+/** The traveler of a linked identity does not exist any more. */
 export type TravelerGone = 'gone';
 
 /**
- * Makes the linked traveler agree with what is wanted: one patch for one change, and none for no change. What the
- * travel API refuses is remembered and the rest is sent. `isFresh`: the traveler in the draft was read in this attempt.
+ * Updates the linked traveler to the wanted fields: one PATCH for a change, no call for none. Remembers the fields that the
+ * travel API refuses, and sends the rest. `isFresh` says that the traveler in the draft was read in this attempt.
  */
 export async function updateTraveler(
   context: ReconcileContext,
@@ -63,21 +63,23 @@ export async function updateTraveler(
   if (travelId === undefined) return 'gone';
   const own = await refuseOwnUser(context, draft);
   if (own) return own;
-  // An attempt that was to archive and more, and failed: the deactivation goes alone now.
+  // The last attempt failed with a PATCH that also archived: this time the deactivation is sent alone, first.
   const isAlone = draft.progress.announced?.archived?.value === true;
   const mustRead = !isFresh && mustReadFirst(context, draft);
-  const seen = mustRead ? await readTraveler(context, draft, travelId) : withLateCallsDoubted(context, draft);
-  if (seen === 'gone' || 'end' in seen) return seen;
-  const checked = isLateCheckDue(context, seen) ? await afterLateCheck(context, seen) : seen;
+  const current = mustRead
+    ? await readTraveler(context, draft, travelId)
+    : withLateCallsDoubted(context, draft);
+  if (current === 'gone' || 'end' in current) return current;
+  const checked = isLateCheckDue(context, current) ? await finishLateCheck(context, current) : current;
   if ('end' in checked) return checked;
-  const sending = await prepareUpdate(context, withDriftMarked(context, checked), {
+  const round = await prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
     isAlone,
   });
-  return 'end' in sending ? sending : sendUntilDone(context, sending, ROUNDS);
+  return 'end' in round ? round : sendUntilDone(context, round, ROUNDS);
 }
 
-/** What the draft knows may be out of date: a first claim, a link or a return, or a call whose outcome is not known. */
+/** True if the observed traveler may be out of date: after a first claim, a link or a return, or a call of unknown outcome. */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   return (
@@ -89,7 +91,7 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
   );
 }
 
-async function afterLateCheck(
+async function finishLateCheck(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Promise<OutcomeDraft | ReconcileResult> {
@@ -98,17 +100,17 @@ async function afterLateCheck(
 }
 
 interface UpdateRound extends SendableFields {
-  /** The traveler was read in this attempt, and the gates were passed. */
+  /** True if the traveler was read in this attempt and the guards were applied. */
   isFresh: boolean;
-  /** A deactivation is sent alone, first. */
+  /** True if a deactivation is sent alone, before the other fields. */
   isAlone: boolean;
-  /** Values of disabled custom fields that the travel API refused to take back, and that are left out. */
+  /** Values of disabled custom fields, which the request leaves out as the travel API refuses them. */
   omit: readonly CustomFieldValue[];
-  /** The address was sent once more, as nobody was found under it after a conflict. */
+  /** True if the address was sent once more, as no traveler had it when it was looked up after a 409. */
   isEmailSentAgain: boolean;
 }
 
-/** What is wanted of the traveler as the draft knows it: owned fields only, a free address, and nothing that a gate stops. */
+/** Decides the fields of the first request: owned fields only, a free address, nothing that a guard keeps. May end in a hold. */
 async function prepareUpdate(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -119,21 +121,21 @@ async function prepareUpdate(
     return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
-  const begun = withArchiveDoubted(draft);
+  const doubted = withArchiveDoubted(draft);
   const owned = isReset
-    ? { draft: { ...begun, applied: appliedForReset(begun) }, fields: context.translation.fields }
-    : withoutUnownedFields(context, begun);
-  const addressed = await withoutEmailOfStranger(context, await resolveEmailConflict(context, owned));
+    ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
+    : withoutUnownedFields(context, doubted);
+  const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const sendable = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
   return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
 }
 
 /**
- * An address that is waited for is not sent again while a traveler has it whom the bridge does not know, or whose address it
- * has not seen since an attempt that died.
+ * Keeps the email if the identity waits for the address and the travel API still finds another traveler with it. The store does
+ * not know that traveler, or does not know its current address because an attempt died.
  */
-async function withoutEmailOfStranger(
+async function withoutUnknownHoldersEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
 ): Promise<SendableFields | ReconcileResult> {
@@ -149,14 +151,14 @@ async function withoutEmailOfStranger(
   return { draft: withEmailWait(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
-/** Somebody who returns is in use again, or not, as the IdP says now, whatever was sent for the one who left. */
+/** Sends `archived` again for a user who returns, whatever was sent for the tombstone. */
 function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
 }
 
-/** True for an administrator whom another connection left archived, and whom no IdP brings back unseen. */
+/** True for an archived administrator that comes from another connection: an admin must approve the reactivation. */
 function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
   const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
   return isBack && observed?.archived === true && isGuarded(observed, applied);
@@ -164,10 +166,10 @@ function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: Out
 
 async function sendUntilDone(
   context: ReconcileContext,
-  sending: UpdateRound,
+  round: UpdateRound,
   rounds: number,
 ): Promise<ReconcileResult | TravelerGone> {
-  const { draft, fields, isFresh, isAlone } = sending;
+  const { draft, fields, isFresh, isAlone } = round;
   const { travelId } = draft;
   const whole = planFor(context, draft, fields);
   const next = isAlone ? onlyDeactivation(whole) : whole;
@@ -175,16 +177,16 @@ async function sendUntilDone(
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
-    const seen = await readTraveler(context, withoutEmailFindings(draft), travelId);
-    if (seen === 'gone' || 'end' in seen) return seen;
-    const again = await prepareUpdate(context, withDriftMarked(context, seen), { isFresh: true, isAlone });
+    const current = await readTraveler(context, withoutEmailFindings(draft), travelId);
+    if (current === 'gone' || 'end' in current) return current;
+    const again = await prepareUpdate(context, withDriftMarked(context, current), { isFresh: true, isAlone });
     return 'end' in again ? again : sendUntilDone(context, again, rounds);
   }
-  const left = await sendPatch(context, sending, { travelId, plan: next });
-  return left === 'gone' || 'end' in left ? left : sendUntilDone(context, left, rounds - 1);
+  const rest = await sendPatch(context, round, { travelId, plan: next });
+  return rest === 'gone' || 'end' in rest ? rest : sendUntilDone(context, rest, rounds - 1);
 }
 
-/** Sends one patch; answers what is left to do. */
+/** Sends one PATCH and returns the next round. */
 async function sendPatch(
   context: ReconcileContext,
   sending: UpdateRound,
@@ -193,10 +195,10 @@ async function sendPatch(
   const { draft, fields, omit } = sending;
   const sent = await patchTraveler(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
-    // The answer shows the whole traveler, and so what was changed by hand meanwhile.
+    // The answer is the whole traveler, so it also shows changes that were made in the travel service meanwhile.
     const answered = withDriftMarked(context, sent.draft);
     const done = withLostValues({ draft: answered, fields }, omit);
-    // The gates have not been passed for what drifted.
+    // The guards have not been applied to fields that drifted.
     const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
     return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
   }
@@ -210,10 +212,10 @@ async function sendPatch(
   return failure ? await handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
 }
 
-/** What the step about addresses notes. */
+/** The codes of the findings about email conflicts. */
 const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
 
-/** Addresses are judged anew by the traveler as read: what was noted about them before does not count. */
+/** Drops what was noted about the address, as the conflict is decided anew with the traveler just read. */
 function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
   const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
   return { ...draft, waitingFor: undefined, findings };
@@ -228,14 +230,14 @@ function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedF
   });
 }
 
-/** The deactivation alone, if the plan has one: what else is wrong with the person must not keep them in use. */
+/** Reduces the plan to the deactivation, if it has one: a refused field must not keep a leaver active. */
 function onlyDeactivation(whole: Plan): Plan {
   const { archived } = whole.set;
   if (archived?.value !== true) return whole;
   return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
 }
 
-/** What to do after a failed patch: stop, or go on with what is left. */
+/** After a failed PATCH: ends the reconciliation, or returns a round with what is left to send. */
 async function handlePatchFailure(
   context: ReconcileContext,
   sending: UpdateRound,
@@ -277,8 +279,8 @@ async function handlePatchFailure(
 }
 
 /**
- * The rest, without an address that another traveler has. The wait for it is noted before a second look: an address that was
- * freed before is sent once more, and one that is freed from now on makes this identity dirty.
+ * Returns a round without the address that another traveler has. The wait is saved before the lookup: an address that was
+ * freed before is sent once more, and one that is freed afterwards makes this identity dirty.
  */
 async function handleTakenEmail(
   context: ReconcileContext,
@@ -311,7 +313,7 @@ interface Refusal {
   reason: string;
 }
 
-/** The named keys, or all that were sent when none was named. */
+/** A refusal of each named field, or of every field that was sent if the travel API named none. */
 function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
     key,
@@ -333,7 +335,7 @@ function withRefusedFields(
   return { ...sending, draft: refused, isAlone: false };
 }
 
-/** Nothing left to send. */
+/** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 function endWithoutCall(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
@@ -346,7 +348,7 @@ function endWithoutCall(
         basis === context.rulesSnapshot.version && isRefusalCurrent(context, { draft, fields }, key),
     ),
   );
-  const told = [
+  const allFindings = [
     ...draft.findings,
     ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
     ...(draft.observed
@@ -354,11 +356,11 @@ function endWithoutCall(
       : []),
     ...earlierLostValueFindings(context, draft),
   ];
-  // Not remembered, so that any repeat of a deactivation tries again.
+  // A refused `archived` is not remembered, so that each repeated deactivation tries again.
   const { archived: _, ...remembered } = refused;
   const done = withWrittenFields(context, {
     ...draft,
-    ...{ applied, refused: remembered, findings: told, creating: undefined },
+    ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
   return endInState(
@@ -367,7 +369,7 @@ function endWithoutCall(
   );
 }
 
-/** True for an address that differs only because one of the two is a parking address. */
+/** True for drift of an email that differs only because one of the two is a parking address. */
 function isParkingDrift(
   { connection }: ReconcileContext,
   { field, value }: Finding,
@@ -377,14 +379,14 @@ function isParkingDrift(
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
-/** True while the refused value, or the refused removal, is what is wanted. */
+/** True while the refused value, or the refused removal, is still wanted. */
 function isRefusalCurrent(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   key: FieldKey,
 ): boolean {
   const refused = draft.refused[key]?.value;
-  // While it is remembered, no other parking address is tried.
+  // As long as the refusal is remembered, no other parking address is tried.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined;
   const field = fields[key];
