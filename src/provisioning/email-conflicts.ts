@@ -13,15 +13,15 @@ import {
 } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
 
-/** How far a chain of people who wait for each other's addresses is followed. */
+/** The longest chain of identities that wait for each other's addresses that is followed. */
 const LONGEST_CHAIN = 50;
 
-/** The key of an address: equal for addresses that are the same. It is made once; the key of a key may be another one. */
+/** The form in which addresses are compared. Apply it once only: the key of a key may differ from the key. */
 export function addressKey(email: string): string {
   return foldCase(email);
 }
 
-/** True for an address that somebody has for a moment only, while addresses are swapped or given up. */
+/** True for a parking address, which a traveler has only while addresses are swapped, or after it gave its own up. */
 export function isParkingAddress(
   { parkingDomain }: Pick<Connection, 'parkingDomain'>,
   email: string,
@@ -30,10 +30,10 @@ export function isParkingAddress(
 }
 
 /**
- * The wanted fields without an address that somebody else of the account is known to hold: the applied one stays, and
- * the identity waits. In a cycle of people who wait for each other, this one steps aside: to its userName if that is a free
- * address, else to a parking address. An archived leaver gives an address up that somebody else waits for, where the
- * connection says so.
+ * Replaces a wanted address that another traveler of the account is known to have: the traveler keeps its address, and the
+ * identity waits for the new one. In a cycle of identities that wait for each other, one takes its userName for the moment if
+ * that is a free address, else a parking address. An archived leaver gives its address up if another identity waits for it and
+ * the policy `reclaimEmail` is set.
  */
 export async function resolveEmailConflict(
   context: ReconcileContext,
@@ -42,9 +42,9 @@ export async function resolveEmailConflict(
   const draft = withParkedFromUpdated(context, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  const given = await addressForLeaver(context, draft);
-  if (given !== undefined)
-    return { draft, fields: { ...fields, email: { kind: 'value', value: given, source: email.source } } };
+  const parked = await addressForLeaver(context, draft);
+  if (parked !== undefined)
+    return { draft, fields: { ...fields, email: { kind: 'value', value: parked, source: email.source } } };
   if (isParkingAddress(context.connection, email.value))
     return {
       draft: withFinding(draft, findings.reservedEmail(email.value)),
@@ -53,7 +53,8 @@ export async function resolveEmailConflict(
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
   if (has(email.value) || !(await findEmailObstacle(context, draft, email.value))) return { draft, fields };
-  // Noted before the second look: whoever moves away from now on makes this one dirty, and whoever closes a cycle sees it.
+  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an identity
+  // that closes a cycle finds the wait.
   await context.saveEmailWait(email.value);
   const holder = await findEmailObstacle(context, draft, email.value);
   if (!holder) return { draft, fields };
@@ -66,21 +67,21 @@ interface HeldEmail {
   holder: Identity;
 }
 
-/** The fields without an address that the holder has; in a cycle, with another address to take meanwhile. */
+/** Replaces an address that the holder has: by a temporary address in a cycle of waits, else by the current one. */
 export async function withoutHeldEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   held: HeldEmail,
 ): Promise<SendableFields> {
   const waiting = await withEmailWaitForHolder(context, draft, held);
-  const step = await chooseTemporaryEmail(context, waiting, held);
+  const temporary = await chooseTemporaryEmail(context, waiting, held);
   const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
   const email: WantedField =
-    step.email === undefined ? { kind: 'kept' } : { kind: 'value', value: step.email, source };
-  return { draft: step.draft, fields: { ...fields, email } };
+    temporary.email === undefined ? { kind: 'kept' } : { kind: 'value', value: temporary.email, source };
+  return { draft: temporary.draft, fields: { ...fields, email } };
 }
 
-/** The claimed identity, other than the context's own, of the first of these travelers that has one. */
+/** Finds the first other claimed identity that is linked to one of these travelers. */
 export async function findIdentityAmong(
   { connection, identity, identities }: ReconcileContext,
   travelers: TravelUser[],
@@ -92,7 +93,7 @@ export async function findIdentityAmong(
   return undefined;
 }
 
-/** The draft that remembers, while the traveler has a parking address, which address it had before. */
+/** Forgets the address that the traveler had before it was parked, once it has left the parking address. */
 function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
@@ -101,7 +102,7 @@ function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeD
   return { ...draft, progress: others };
 }
 
-/** What becomes of an identity whose address another has: the address to take meanwhile, if there is to be another one. */
+/** Chooses the address that the traveler takes while it waits for another one; undefined if it keeps the current one. */
 async function chooseTemporaryEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -125,7 +126,7 @@ async function chooseTemporaryEmail(
   return { draft: { ...draft, progress: { ...draft.progress, parkedFrom: observed.email } }, email: parked };
 }
 
-/** An administrator gets no parking address: another one of the cycle steps aside. */
+/** Lets another member of the cycle take a temporary address, as an administrator never gets a parking address. */
 async function letAnotherMemberStepAside(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -137,7 +138,7 @@ async function letAnotherMemberStepAside(
   return draft;
 }
 
-/** The address that a traveler had before it was parked, else its userName, if one of them is free. */
+/** The address that the traveler had before it was parked, or its userName; undefined if neither is free. */
 async function freeEmailToReturnTo(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -149,7 +150,7 @@ async function freeEmailToReturnTo(
   return undefined;
 }
 
-/** Who keeps an identity from an address: its holder, or somebody who needs it for a swap that has begun. */
+/** Finds the identity that has the address, or that needs it for a swap that has begun. */
 async function findEmailObstacle(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -162,7 +163,7 @@ async function findEmailObstacle(
   return claimant && !(await isPartOfSwap(context, draft)) ? claimant : undefined;
 }
 
-/** True for somebody who has a parking address, or whose address is needed for a swap that has begun. */
+/** True if the traveler has a parking address for a swap, or if its own address is needed for a swap that has begun. */
 async function isPartOfSwap(
   { connection, identity, identities }: ReconcileContext,
   { observed, progress }: OutcomeDraft,
@@ -176,8 +177,8 @@ async function isPartOfSwap(
 }
 
 /**
- * The person for whom an address is kept free while addresses are swapped: who has a parking address until they get this one,
- * or who waits for it and has an address that is kept for another one of the swap.
+ * Finds the identity for which the address is kept free during a swap: it waits for the address, and either its traveler has a
+ * parking address, or its own address is in turn kept free for another member of the swap.
  */
 export async function findClaimant(
   deps: { identities: Pick<Identities, 'findWaiters'> },
@@ -195,14 +196,14 @@ export async function findClaimant(
   return undefined;
 }
 
-/** True while somebody has a parking address to let others move, or is just getting one. */
+/** True while the traveler has a parking address for a swap, or a call that sets one is announced. */
 function isParked(connection: Connection, { observed, progress }: Identity): boolean {
   if (progress.parkedFrom === undefined) return false;
   const emails = [observed?.email, progress.announced?.email?.value];
   return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
-/** The claimed identity, other than the context's own, whose traveler has the address, or is just being made with it. */
+/** Finds the other claimed identity whose traveler has the address, or is just being created with it. */
 export async function findEmailHolder(
   context: ReconcileContext,
   email: string,
@@ -215,7 +216,7 @@ export async function findEmailHolder(
   return holders.find((holder) => holder && holder.id !== context.identity.id);
 }
 
-/** The draft of an identity that wants an address which another traveler has. */
+/** Lets the draft wait for an address that another traveler has. The first wait stays. */
 export function withEmailWait(
   draft: OutcomeDraft,
   email: string,
@@ -225,7 +226,7 @@ export function withEmailWait(
   return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
 }
 
-/** The same where the holder is known: a leaver gives the address up if the connection says so. */
+/** Waits for an address whose holder is known. A leaver gives it up if the policy `reclaimEmail` is set. */
 export async function withEmailWaitForHolder(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -236,7 +237,7 @@ export async function withEmailWaitForHolder(
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 
-/** A new address that nobody has, for a moment; undefined where the connection has no domain for it, or it was refused. */
+/** Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an address. */
 export function newParkingAddress(
   context: ReconcileContext,
   { refused }: Pick<OutcomeDraft, 'refused'>,
@@ -249,12 +250,12 @@ export function newParkingAddress(
   return parkingDomain === undefined || isRefused ? undefined : `parked-${context.newId()}@${parkingDomain}`;
 }
 
-/** True for a person who is not to travel: deactivated, or deleted by the IdP. */
+/** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
   return desired.active === false || deletedAt !== undefined;
 }
 
-/** The parking address of a leaver whose own address goes to somebody else; it is left again once the own one is free. */
+/** The parking address for a deactivated user whose address goes to another identity; undefined if it keeps its address. */
 async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
   const { observed } = draft;
   if (!observed || !isInactive(context.identity) || isParkingAddress(context.connection, observed.email))
@@ -262,7 +263,7 @@ async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft):
   return (await mustGiveEmailUp(context, observed.email)) ? newParkingAddress(context, draft) : undefined;
 }
 
-/** True when a leaver's address goes to somebody else. */
+/** True if a leaver must give its address up to another identity. */
 export async function mustGiveEmailUp(
   { connection, identity, identities }: ReconcileContext,
   email: string,
@@ -273,20 +274,20 @@ export async function mustGiveEmailUp(
   );
 }
 
-/** The userName, if it is another address, and nobody has it. */
+/** The userName, if it is a free address other than the current one. */
 async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
-  const aside = context.translation.fallbackEmail;
-  if (aside === undefined || isParkingAddress(context.connection, aside)) return undefined;
-  const isOwn = draft.observed && addressKey(aside) === addressKey(draft.observed.email);
-  return isOwn || (await findEmailObstacle(context, draft, aside)) ? undefined : aside;
+  const userName = context.translation.fallbackEmail;
+  if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
+  const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
+  return isOwn || (await findEmailObstacle(context, draft, userName)) ? undefined : userName;
 }
 
-/** People who wait for each other's addresses, from the holder of the address that an identity wants. */
+/** Identities that wait for each other's addresses, from the holder of the address that an identity wants. */
 interface WaitChain {
   members: Identity[];
   /**
-   * `cycle`: the last of them waits for the address that this identity has, or had before it was parked; `open`: for one that
-   * is free; `blocked`: the last of them will not move.
+   * `cycle`: the last member waits for the address that this identity has, or had before it was parked; `open`: it waits for an
+   * address that is free; `blocked`: it keeps its address.
    */
   end: 'cycle' | 'open' | 'blocked';
 }
@@ -297,7 +298,7 @@ async function followWaitChain(
   holder: Identity,
 ): Promise<WaitChain> {
   const members: Identity[] = [];
-  // Not as the store has it, which does not know the address after a process died in the middle of a call.
+  // Taken from the draft: after a process died during a call, the store does not know the address.
   const own =
     observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
   let next: Identity | undefined = holder;
@@ -313,7 +314,7 @@ async function followWaitChain(
   return { members, end: next ? 'blocked' : 'open' };
 }
 
-/** False for somebody whose address stays as it is. */
+/** False for an identity whose address does not change by itself: a tombstone, a held or a guarded one. */
 function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
   if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
   return observed === undefined || !isGuarded(observed, applied);

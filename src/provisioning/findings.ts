@@ -1,7 +1,7 @@
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 
-/** Everything the bridge itself has to tell an admin; the translator has its own. */
+/** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
   noEmail: (): Finding => ({
     field: 'email',

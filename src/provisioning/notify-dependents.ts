@@ -7,7 +7,7 @@ import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 
-/** What spreading the news of an outcome takes. */
+/** What is needed to find the identities that depend on an outcome and to make them dirty. */
 interface NotifyDeps {
   identities: Pick<Identities, 'find' | 'findHolder'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
@@ -17,8 +17,8 @@ interface NotifyDeps {
 }
 
 /**
- * Makes those dirty who waited for what this outcome changed: an address that is free now, be it a traveler's or that of
- * a create that came to nothing; a traveler to refer to.
+ * Makes the identities dirty that depend on what this outcome changed: those that wait for an address which is free now, of a
+ * traveler or of an announced create that made none, and those that refer to the traveler as their manager.
  */
 export async function notifyDependents(
   deps: NotifyDeps,
@@ -26,21 +26,21 @@ export async function notifyDependents(
   { before, after, announced }: { before: Identity; after: Outcome; announced: string[] },
 ): Promise<void> {
   const now = deps.runtime.now();
-  // One that it announced in vain, and now waits for itself, is not free.
+  // An address that the identity waits for itself is not free.
   const { observed, creating, waitingFor } = after;
-  const has = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
-  if (waitingFor !== undefined) has.push(waitingFor);
-  // What was answered last stands in for what was seen, where that is not known.
+  const current = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
+  if (waitingFor !== undefined) current.push(waitingFor);
+  // If the traveler has not been read since, take the email of the last response.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
-  // Calls without a known outcome may have given it an address that it has no more.
-  const { announced: unknown, late } = before.progress;
-  const sent = [unknown?.email?.value, ...(late?.sent.email ?? [])];
-  const had = [before.observed?.email, answered, ...announced, ...sent].filter(
+  // Calls of unknown outcome may have set an address that the traveler no longer has.
+  const { announced: unconfirmed, late } = before.progress;
+  const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
+  const former = [before.observed?.email, answered, ...announced, ...sent].filter(
     (one) => typeof one === 'string',
   );
-  // By key, so that an address in two spellings is touched once.
-  const freed = new Map(had.map((email) => [addressKey(email), email]));
-  for (const key of has) freed.delete(key);
+  // By key, so that two spellings of an address count once.
+  const freed = new Map(former.map((email) => [addressKey(email), email]));
+  for (const key of current) freed.delete(key);
   for (const email of freed.values()) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
@@ -50,16 +50,16 @@ export async function notifyDependents(
     deps.wake();
   }
   if (before.travelId !== after.travelId || freed.size > 0)
-    await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...had]);
+    await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
 }
 
 /**
- * The addresses that others wait for in vain from now on: of somebody who waits for no address any more, or must wait for an
- * admin, so that a swap does not come about; of an administrator, who does not give the address up.
+ * The addresses whose waiters must look again because this identity no longer takes part in a swap: it stopped waiting or is
+ * newly held for an admin, or its traveler has become an administrator and keeps the address.
  */
 function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
   const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
-  // Only news is told: who waits for the same address is touched too, and that is also the identity itself.
+  // Only changes count: the identity is itself among those that wait for the address, and would become dirty for ever.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
   const isKept = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
@@ -70,7 +70,7 @@ function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }:
   return addresses.filter((one) => one !== undefined);
 }
 
-/** The references of an identity before a reconciliation, and what that left behind. */
+/** The references of an identity before a reconciliation, and the outcome. */
 interface ReferenceChange {
   identity: Identity;
   before: ReferenceRow[];
@@ -78,23 +78,23 @@ interface ReferenceChange {
 }
 
 /**
- * Makes those dirty whom a circle kept from their manager, and who may have that manager now. A circle opens when one of
- * its members gets another manager or none. Whoever was left out of it has no manager, and so stands at the end of the
- * chain of managers that began with the one that the member had before.
+ * Makes identities dirty whose manager was left out because of a cycle, and who may have that manager now. A cycle opens when
+ * a member gets another manager or none. The identity that was left out has no manager, so it is the last in the chain of
+ * managers that begins with the member's former manager.
  */
 export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: ReferenceChange): Promise<void> {
   const { connection } = relinked.identity;
-  const of = (id: string) => deps.references.findRows(connection, id);
+  const readRows = (id: string) => deps.references.findRows(connection, id);
   const leftOut = new Set<string>();
   for (const manager of await formerManagers(deps, relinked)) {
-    for (const id of await managerChain(of, manager)) {
-      if (await canFollowAgain(of, id)) leftOut.add(id);
+    for (const id of await managerChain(readRows, manager)) {
+      if (await canFollowAgain(readRows, id)) leftOut.add(id);
     }
   }
   await markDirty(deps, connection, [...leftOut]);
 }
 
-/** By the references, and by the traveler: an attempt that died may have kept the new references already. */
+/** Compares the references and the applied fields: an attempt that died may have saved the new references already. */
 async function formerManagers(
   deps: NotifyDeps,
   { identity, before, after }: ReferenceChange,
@@ -112,11 +112,11 @@ async function formerManagers(
   return former;
 }
 
-/** True when a manager was left out whose chain of managers does not lead back any more. */
-async function canFollowAgain(of: ReadRows, id: string): Promise<boolean> {
-  for (const { target, travelId } of await of(id)) {
+/** True if a manager of the identity was left out, and the chain of that manager does not lead back to it any more. */
+async function canFollowAgain(readRows: ReadRows, id: string): Promise<boolean> {
+  for (const { target, travelId } of await readRows(id)) {
     const isLeftOut = target !== undefined && target !== id && travelId === undefined;
-    if (isLeftOut && !(await managerChain(of, target)).includes(id)) return true;
+    if (isLeftOut && !(await managerChain(readRows, target)).includes(id)) return true;
   }
   return false;
 }
@@ -130,28 +130,28 @@ async function notifyReferrers(
     (value) => value !== undefined,
   );
   const all = await deps.references.findReferrers(before.connection, before.id, values);
-  // Who names itself has just looked.
+  // An identity that refers to itself has just been reconciled.
   const referrers = all.filter((id) => id !== before.id);
   await markDirty(deps, before.connection, referrers);
 }
 
-/** Whoever took the traveler over meanwhile waits for what was under way here; that is over now. */
+/** Makes the identity dirty that took the traveler over while this attempt ran: it waits until the attempt has ended. */
 export async function notifySuccessor(
   deps: NotifyDeps,
   connection: Connection,
   identity: Identity,
 ): Promise<void> {
   const { travelId, desired } = identity;
-  const heirs = travelId
+  const successors = travelId
     ? [await deps.identities.findHolder(connection.account, { travelId })]
     : await deps.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
-  for (const heir of heirs) {
-    if (heir && heir.id !== identity.id && heir.deletedAt === undefined)
-      await markDirty(deps, heir.connection, [heir.id]);
+  for (const successor of successors) {
+    if (successor && successor.id !== identity.id && successor.deletedAt === undefined)
+      await markDirty(deps, successor.connection, [successor.id]);
   }
 }
 
-/** Makes identities of a connection dirty, and wakes whoever works them off. */
+/** Makes identities of a connection dirty, and wakes the loop that reconciles them. */
 export async function markDirty(
   deps: { reconcileQueue: Pick<ReconcileQueue, 'markDirty'>; wake(): void; runtime: Pick<Runtime, 'now'> },
   connection: string,
@@ -162,7 +162,7 @@ export async function markDirty(
   deps.wake();
 }
 
-/** Every value by which others may refer to an identity (docs/architecture.md, References). */
+/** The values by which other users may refer to an identity as their manager (docs/architecture.md, References). */
 export function referenceValuesOf({
   id,
   desired,

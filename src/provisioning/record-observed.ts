@@ -10,7 +10,7 @@ import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Imports, KnownTraveler, ReconcileQueue } from './store-ports.ts';
 
-/** What it takes to keep what was seen at the travel API. */
+/** What is needed to save travelers that were read from the travel API. */
 export interface RecordDeps {
   imports: Imports;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
@@ -18,24 +18,24 @@ export interface RecordDeps {
   runtime: Runtime;
 }
 
-/** Whose travelers were looked at, by which rules, and from when on. */
+/** The connection and the rules of an import or a look into the feed, and the time when it began. */
 export interface ObservationContext {
   connection: Connection;
   rulesSnapshot: RulesSnapshot;
   since: number;
 }
 
-/** What became of travelers that were kept. */
+/** The result of `recordTravelers`. */
 export interface RecordedTravelers {
-  /** False when a traveler had to be read anew and could not be; its identity is as before. */
+  /** False if a traveler had to be read again and could not be. Its identity is unchanged. */
   areAllRead: boolean;
-  /** The travelers that a live identity of the connection was known for before. */
+  /** The ids of the travelers that had a live identity in the connection before. */
   known: string[];
 }
 
 /**
- * Keeps what was seen of travelers: who is linked is watched, who is not becomes or stays unclaimed and follows. Safe to do
- * beside everything else, any number of times.
+ * Saves travelers as they were read: claimed identities get a new observed state, all others become or stay unclaimed
+ * identities that follow the travel service. Safe to run in parallel with everything else, any number of times.
  */
 export async function recordTravelers(
   deps: RecordDeps,
@@ -46,19 +46,19 @@ export async function recordTravelers(
   const identities = await deps.imports.findKnown(connection.id, ids);
   const known = new Map(identities.map((identity) => [identity.travelId, identity]));
   const isClaimed = ({ id }: TravelUser) => known.get(id)?.claimed === true;
-  const shown = await filterVisibleTravelers(
+  const visible = await filterVisibleTravelers(
     deps.imports,
     connection,
     travelers.filter((traveler) => !isClaimed(traveler)),
   );
-  // Nearly everybody, every time: who is as last seen, under the same rules, need not be translated again.
-  const isAsSeen = (traveler: TravelUser) => {
+  // Most travelers do not change between imports. With the same rules, they are not translated again.
+  const isUnchanged = (traveler: TravelUser) => {
     const before = known.get(traveler.id);
     return before?.rulesVersion === rulesSnapshot.version && isDeepStrictEqual(before.observed, traveler);
   };
-  const asSeen = new Set(shown.filter(isAsSeen));
-  const others = shown.filter((traveler) => !asSeen.has(traveler));
-  const unchanged = [...asSeen].flatMap(({ id }) => known.get(id)?.id ?? []);
+  const unchangedTravelers = new Set(visible.filter(isUnchanged));
+  const others = visible.filter((traveler) => !unchangedTravelers.has(traveler));
+  const unchanged = [...unchangedTravelers].flatMap(({ id }) => known.get(id)?.id ?? []);
   await deps.imports.markSeen(connection.id, unchanged, since);
   const newcomers = others.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
@@ -76,8 +76,8 @@ export async function recordTravelers(
 }
 
 /**
- * Notes that travelers are there of whom nothing else is known, as they could not be read: their identities stay as they
- * are. Answers those that a live identity of the connection is known for.
+ * Notes that travelers exist which could not be read. Their identities stay unchanged. Returns the ids of those that have a
+ * live identity in the connection.
  */
 export async function recordPresent(
   { imports }: RecordDeps,
@@ -99,7 +99,10 @@ function travelIdsOfLive(identities: KnownTraveler[]): string[] {
   );
 }
 
-/** Keeps what is seen of claimed people; false when somebody could not be read. Who differs is read anew, as a page may be older than our last patch. */
+/**
+ * Saves the observed state of claimed identities. A traveler that differs is read again, as the page may be older than the
+ * bridge's last PATCH. Returns false if one could not be read.
+ */
 async function recordClaimed(
   deps: RecordDeps,
   { connection, since }: ObservationContext,
@@ -110,7 +113,7 @@ async function recordClaimed(
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
     if (identity.observed === undefined) {
-      // It must be read before the next plan, as something unknown was sent: to fill it in here would hide that.
+      // A call of unknown outcome was made, and the reconciler must read the traveler itself to judge it: save nothing here.
       seen.push(identity.id);
       await deps.reconcileQueue.markDirty(connection.id, [identity.id], deps.runtime.now());
       continue;
@@ -139,7 +142,7 @@ async function recordClaimed(
   return areAllRead;
 }
 
-/** An address that was changed by hand may be what somebody waits for. */
+/** Makes the identities dirty that wait for an address which was changed in the travel service. */
 async function notifyIfAddressFreed(
   deps: RecordDeps,
   connection: Connection,
@@ -151,7 +154,7 @@ async function notifyIfAddressFreed(
   deps.wake();
 }
 
-/** Linked people of whom it is not known any more what they are, or whether: the next reconciliation reads them. */
+/** Forgets the observed state of linked identities, so that the next reconciliation reads their travelers. */
 export async function markStale(deps: RecordDeps, connection: Connection, ids: string[]): Promise<void> {
   const now = deps.runtime.now();
   await deps.imports.saveObserved(
@@ -162,7 +165,7 @@ export async function markStale(deps: RecordDeps, connection: Connection, ids: s
   await markDirty(deps, connection.id, ids);
 }
 
-/** The identity of somebody who was in the travel service before any IdP spoke of them. */
+/** The identity of a traveler that no IdP has written yet: its desired state is the traveler, translated to SCIM. */
 export function unclaimedIdentity(
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
   connection: Connection,
@@ -179,7 +182,10 @@ export function unclaimedIdentity(
   };
 }
 
-/** Those of the travelers that this connection may show as its own: linked nowhere else, not just being made, not parked, not erased. */
+/**
+ * The travelers that may become unclaimed identities of this connection: not linked by another one, not just being created, not
+ * at a parking address, not erased.
+ */
 export async function filterVisibleTravelers(
   imports: Imports,
   connection: Connection,

@@ -9,38 +9,38 @@ interface ReferenceDeps {
   references: Pick<References, 'findRows' | 'save' | 'update'>;
 }
 
-/** What an identity's references came to: for the translator by raw value, and as the rows to keep. */
+/** The resolved references of an identity: by raw value for the translator, and as rows for the store. */
 export interface ResolvedReferences {
   references: Map<string, Reference>;
   rows: ReferenceRow[];
-  /** The rows as they were before. */
+  /** The rows that the store had before. */
   before: ReferenceRow[];
 }
 
 /**
- * Resolves an identity's references inside its connection. What was once resolved sticks to its raw value until the
- * target is gone, so that a later namesake changes nobody's manager.
+ * Resolves the references of an identity within its connection. A raw value stays resolved to its target until the target is
+ * gone, so that a new user with the same name changes no manager.
  */
 export async function resolveReferences(
-  directory: ReferenceDeps,
+  deps: ReferenceDeps,
   identity: Identity,
   rules: Rules,
 ): Promise<ResolvedReferences> {
   const { connection, id } = identity;
-  const before = await directory.references.findRows(connection, id);
-  const kept = new Map(before.map((row) => [row.raw, row]));
+  const before = await deps.references.findRows(connection, id);
+  const earlier = new Map(before.map((row) => [row.raw, row]));
   const raws = findManagerReferences(rules, identity.desired);
-  // An unclaimed identity follows its traveler, so its references are never sent and stand in nobody's way.
-  const isKept = identity.claimed;
-  // Kept before anybody is sought: who appears from now on finds this identity among the referrers.
-  const isNew = !raws.every((raw) => kept.has(raw));
-  if (isNew && isKept) await directory.references.save(connection, id, raws.map(toRow(kept)));
+  // The references of an unclaimed identity are never sent, so they are not saved.
+  const mustSave = identity.claimed;
+  // New references are saved before the lookup, so that a target which appears afterwards finds this identity as a referrer.
+  const isNew = !raws.every((raw) => earlier.has(raw));
+  if (isNew && mustSave) await deps.references.save(connection, id, raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
-  for (const raw of raws) found.push(await resolveTarget(directory, { identity, raw, kept: kept.get(raw) }));
+  for (const raw of raws) found.push(await resolveTarget(deps, { identity, raw, earlier: earlier.get(raw) }));
   const linked = found.map(toLinkedRow(identity));
-  const admit = (of: ReadRows) => withoutCycles(of, id, { found, linked });
+  const admit = (readRows: ReadRows) => withoutCycles(readRows, id, { found, linked });
   const isAsBefore = areSameRows(before, linked);
-  const admitted = !isKept || isAsBefore ? linked : await directory.references.update(connection, id, admit);
+  const admitted = !mustSave || isAsBefore ? linked : await deps.references.update(connection, id, admit);
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
     references.set(one.raw, toReference(identity, one, admitted[index]));
@@ -49,7 +49,7 @@ export async function resolveReferences(
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
     return { raw, target: target?.id, travelId };
   });
-  return { references, rows: isKept ? rows : [], before };
+  return { references, rows: mustSave ? rows : [], before };
 }
 
 function areSameRows(some: ReferenceRow[], others: ReferenceRow[]): boolean {
@@ -63,21 +63,22 @@ function areSameRows(some: ReferenceRow[], others: ReferenceRow[]): boolean {
 interface RawReference {
   identity: Identity;
   raw: string;
-  kept: ReferenceRow | undefined;
+  earlier: ReferenceRow | undefined;
 }
 
+/** The result of the lookup of one reference. */
 interface FoundTarget {
   raw: string;
   target: Identity | undefined;
-  /** The travel user that it led to before, when the target or its traveler is gone. */
+  /** The travel user that the reference led to before, if the target or its traveler is gone. */
   lost: string | undefined;
 }
 
-function toRow(kept: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
-  return (raw) => kept.get(raw) ?? { raw, target: undefined, travelId: undefined };
+function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
+  return (raw) => rows.get(raw) ?? { raw, target: undefined, travelId: undefined };
 }
 
-/** That a target is gone must be told again until the traveler has followed: its travel user stays in the row until then. */
+/** The row keeps the travel user of a lost target until the traveler has followed, so that each attempt reports the loss. */
 function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   return ({ raw, target, lost }) => {
     const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
@@ -86,42 +87,42 @@ function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
 }
 
 async function resolveTarget(
-  directory: ReferenceDeps,
-  { identity, raw, kept }: RawReference,
+  deps: ReferenceDeps,
+  { identity, raw, earlier }: RawReference,
 ): Promise<FoundTarget> {
   const sent = sentTravelIdFor(identity, raw);
-  const before = kept?.target
-    ? await directory.identities.findById(identity.connection, kept.target)
-    : await findLinkedIdentity(directory, identity.connection, sent);
-  const target = before && isLive(before) ? before : await findTarget(directory, identity.connection, raw);
-  return { raw, target, lost: target?.travelId === undefined ? (kept?.travelId ?? sent) : undefined };
+  const before = earlier?.target
+    ? await deps.identities.findById(identity.connection, earlier.target)
+    : await findLinkedIdentity(deps, identity.connection, sent);
+  const target = before && isLive(before) ? before : await findTarget(deps, identity.connection, raw);
+  return { raw, target, lost: target?.travelId === undefined ? (earlier?.travelId ?? sent) : undefined };
 }
 
-/** The travel user that was sent for the value: whoever returns inherits what was sent, but no references. */
+/** The travel user that was sent for the value. A user who returns inherits the sent fields, but no reference rows. */
 function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
   const isFromRaw = managerId !== undefined && toText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }
 
 async function findLinkedIdentity(
-  directory: ReferenceDeps,
+  deps: ReferenceDeps,
   connection: string,
   travelId: string | undefined,
 ): Promise<Identity | undefined> {
   if (travelId === undefined) return undefined;
-  return (await directory.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
+  return (await deps.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
 }
 
 /**
- * In the order of docs/architecture.md, References: a SCIM id, a travel user id, an email, the externalId or userName
- * of a known user.
+ * Finds the user that a raw value refers to: by SCIM id, travel user id, email, externalId or userName, in this order
+ * (docs/architecture.md, References).
  */
 async function findTarget(
-  directory: ReferenceDeps,
+  deps: ReferenceDeps,
   connection: string,
   raw: string,
 ): Promise<Identity | undefined> {
-  const byId = await directory.identities.findById(connection, raw);
+  const byId = await deps.identities.findById(connection, raw);
   if (byId && isLive(byId)) return byId;
   const matches: IdentityMatch[] = [
     { by: 'travelId', value: raw },
@@ -131,10 +132,10 @@ async function findTarget(
     { by: 'userName', value: raw },
   ];
   for (const match of matches) {
-    const found = (await directory.identities.find(connection, match)).filter(isLive);
-    // Several with one address: the eldest, so that the answer does not change when another comes.
-    const eldest = found.at(-1);
-    if (eldest) return eldest;
+    const found = (await deps.identities.find(connection, match)).filter(isLive);
+    // Several users with one address: the oldest, so that the result does not change when another one comes.
+    const oldest = found.at(-1);
+    if (oldest) return oldest;
   }
   return undefined;
 }
@@ -150,9 +151,9 @@ function toReference(
   return row?.travelId === undefined ? { unresolved: 'circle' } : { travelId: target.travelId };
 }
 
-/** The rows without the links that would close a circle: nobody else follows these. */
+/** Drops the links that would close a cycle of managers. */
 async function withoutCycles(
-  of: ReadRows,
+  readRows: ReadRows,
   id: string,
   { found, linked }: { found: FoundTarget[]; linked: ReferenceRow[] },
 ): Promise<ReferenceRow[]> {
@@ -160,8 +161,8 @@ async function withoutCycles(
   for (const [index, row] of linked.entries()) {
     const { travelId } = found[index]?.target ?? {};
     const isLink = row.target !== undefined && travelId !== undefined && row.travelId === travelId;
-    const closes = isLink && (await managerChain(of, row.target)).includes(id);
-    rows.push(closes ? { ...row, travelId: undefined } : row);
+    const closesCycle = isLink && (await managerChain(readRows, row.target)).includes(id);
+    rows.push(closesCycle ? { ...row, travelId: undefined } : row);
   }
   return rows;
 }
@@ -170,24 +171,24 @@ function isLive(identity: Identity): boolean {
   return identity.deletedAt === undefined;
 }
 
-/** How far a chain of managers is followed. Longer ones exist only by mistake, and each link costs a look-up. */
+/** The longest chain of managers that is followed. Longer ones exist only by mistake, and each link costs a lookup. */
 const LONGEST_CHAIN = 1_000;
 
-/** Reads the references of one identity. */
+/** Reads the reference rows of one identity. */
 export type ReadRows = (id: string) => Promise<ReferenceRow[]>;
 
-/** The manager that an identity has: of several references the first that leads to a traveler. */
+/** The id of the manager: the target of the first reference that leads to a traveler. */
 export function managerOf(rows: ReferenceRow[]): string | undefined {
   return rows.find(({ travelId }) => travelId !== undefined)?.target;
 }
 
-/** An identity, its manager, the manager's manager, and so on; each once. */
-export async function managerChain(of: ReadRows, id: string | undefined): Promise<string[]> {
+/** The ids of an identity, its manager, the manager's manager and so on, each once. */
+export async function managerChain(readRows: ReadRows, id: string | undefined): Promise<string[]> {
   const chain = new Set<string>();
   let next = id;
   while (next !== undefined && !chain.has(next) && chain.size < LONGEST_CHAIN) {
     chain.add(next);
-    next = managerOf(await of(next));
+    next = managerOf(await readRows(next));
   }
   return [...chain];
 }
