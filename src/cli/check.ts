@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import {
   type ConnectionSettings,
@@ -10,17 +11,24 @@ import { hasDatabase } from '../store/database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/translation.ts';
-import { type Shell, travelFailureText } from './output.ts';
+import { type Action, type Shell, travelFailureText } from './output.ts';
+
+/** Adds `check`. */
+export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('check')
+    .description('check the settings and the mapping files, and print every fault with its place')
+    .action(action(() => check(shell)));
+}
 
 /**
- * Checks the settings and every mapping file they name, and asks the travel API for each name in the mappings. A travel API
- * that cannot be asked is no fault of the settings: the names are then reported as not checked. A fault is told by whoever
- * catches it.
+ * Checks the settings and their mapping files, and looks up each name of the mappings in the travel API. If the travel API cannot be
+ * reached, the names are reported as not checked, which is no fault. Throws a SettingsFault with all faults.
  */
 export async function check({ environment, home, print }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const checked: NameCheck[] = [];
-  // One after the other: the embedded travel service opens the database for each.
+  // One after the other: each check of an embedded travel service opens the database.
   for (const connection of settings.connections)
     checked.push(await checkConnectionNames(settings, connection));
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
@@ -42,7 +50,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
     ].join('\n'),
   );
   for (const { unchecked } of checked) if (unchecked !== undefined) print(unchecked);
-  const faults = checked.flatMap((one) => one.faults);
+  const faults = checked.flatMap((check) => check.faults);
   if (faults.length > 0) throw new SettingsFault(faults);
   print('The settings and mappings are in order.');
   return 0;
@@ -50,23 +58,23 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
 
 interface NameCheck {
   faults: Fault[];
-  /** Says that the names could not be looked up, and why. */
+  /** The message that the names could not be looked up, with the reason. */
   unchecked?: string;
 }
 
-/** A mapping that names nothing of the travel service needs no travel API. */
+/** Calls the travel API only if the mapping names something in it. */
 async function checkConnectionNames(settings: Settings, connection: ConnectionSettings): Promise<NameCheck> {
   const { id, mapping, mappingFile, travelApi } = connection;
-  const told = (found: NameFault[]): Fault[] =>
+  const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;
       return { file, path, problem, remedy };
     });
-  const alone = checkNames(compileRules(mapping, []), noLookups);
-  if (!alone.some(({ isUnknown }) => isUnknown)) return { faults: told(alone) };
-  const own = told(alone.filter(({ isUnknown }) => !isUnknown));
+  const withoutLookups = checkNames(compileRules(mapping, []), noLookups);
+  if (!withoutLookups.some(({ isUnknown }) => isUnknown)) return { faults: toFaults(withoutLookups) };
+  const knownFaults = toFaults(withoutLookups.filter(({ isUnknown }) => !isUnknown));
   const unchecked = (reason: string): NameCheck => ({
-    faults: own,
+    faults: knownFaults,
     unchecked: `The names in ${mappingFile} were not checked for connection ${id}: ${reason}.`,
   });
   if (travelApi.url === 'embedded' && !hasDatabase(settings.data))
@@ -75,7 +83,7 @@ async function checkConnectionNames(settings: Settings, connection: ConnectionSe
   if (lookups.kind !== 'ok')
     return unchecked(`the travel API cannot be asked, as ${travelFailureText(lookups)}`);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  return { faults: told(checkNames(rules, lookups.value)) };
+  return { faults: toFaults(checkNames(rules, lookups.value)) };
 }
 
 function transportLines({ tls, requireHttps, trustedProxies }: Settings): string[] {
@@ -93,7 +101,7 @@ function tokenText(connection: string, chosen: string | undefined): string {
   return `made by "jetbridge tokens create --connection ${connection}"`;
 }
 
-/** A URL may hold a password, though ours should not. */
+/** Hides a user name and password in a URL. */
 function redactUrl(url: string): string {
   return url.replace(/\/\/[^/]*@/, '//********@');
 }

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import.ts';
 import { type Service, start } from '../server/start.ts';
@@ -7,9 +8,40 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import { type Database, openEmbedded } from '../store/database.ts';
-import { escapeLine, formatTable, type Shell, startProgressBar, travelFailureText } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  formatTable,
+  type Shell,
+  startProgressBar,
+  travelFailureText,
+} from './output.ts';
 
-/** Lists every connection in the database, be it in the settings or not. Works beside a running server. */
+/** Adds `connections list` and `connections forget`. */
+export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
+  const connections = program
+    .command('connections')
+    .description('the connections in the database, whether or not the settings have them');
+  connections
+    .command('list')
+    .description('list them, with the number of people and travelers of each')
+    .action(action(() => listConnections(shell)));
+  connections
+    .command('forget')
+    .description(
+      'remove a connection that the settings no longer have; its travelers can then be linked by others',
+    )
+    .argument('<name>', 'its name, as listed')
+    .option('--yes', 'do not ask')
+    .action(
+      action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
+        const end = await forgetConnection(shell, { name, yes });
+        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
+    );
+}
+
+/** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
 export function listConnections(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database, settings) => {
     const rows = (await readStoredConnections(database, Date.now())).map((kept) => [
@@ -24,8 +56,8 @@ export function listConnections(shell: Shell): Promise<0> {
 }
 
 /**
- * Removes a connection that is not in the settings, after it was confirmed by `yes` or at the terminal. Works beside a
- * running server. `unconfirmed`: nobody could be asked.
+ * Removes a connection that is not in the settings, if `yes` is set or the admin confirms it at the terminal. Works while a server
+ * runs. Returns `unconfirmed` if `yes` is missing and there is no terminal.
  */
 export function forgetConnection(
   shell: Shell,
@@ -90,19 +122,30 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** What the command line asks of an import. */
+/** Adds `import`. */
+export function addImportCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('import')
+    .description(
+      'read all travelers now, for every connection; the server must not be running on the same data',
+    )
+    .option('--accept-missing', 'treat missing travelers as deleted, however many they are')
+    .action(action((options: ImportFlags) => importTravelers(shell, options)));
+}
+
+/** The flags of `import`. */
 export interface ImportFlags {
-  /** Takes travelers that are missing for gone, however many they are. */
+  /** Treat missing travelers as deleted, however many they are. */
   acceptMissing?: boolean;
 }
 
 /**
- * Reads all travelers of every connection now, with a bar for each; 1 when one could not be read, or so few of the known
- * travelers were seen that nothing was concluded about the others.
+ * Reads all travelers of every connection, with a progress bar for each. Returns 1 if a travel API could not be read, or returned so
+ * few of the known travelers that the import concluded nothing about the missing ones.
  */
 export async function importTravelers(shell: Shell, asked: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  // What is due is told here, and a log would break the bars.
+  // Log lines would break the progress bars; the command prints every result itself.
   const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
   const service = await start(quiet, { background: false });
   try {
@@ -140,7 +183,7 @@ async function importConnection(
   return 1;
 }
 
-/** Why nothing was concluded from who is missing, where that must be known. */
+/** Explains why an import did not treat missing travelers as deleted; undefined if there is nothing to explain. */
 function incompleteText(
   { incomplete, complete }: ImportResult,
   { acceptMissing }: ImportFlags,
@@ -157,7 +200,7 @@ function travelerCount(count: number): string {
   return `${count} ${count === 1 ? 'traveler' : 'travelers'}`;
 }
 
-/** Does work on the database of the settings, beside a running server. */
+/** Opens the database of the settings for `work`, and closes it. A server may be running on it. */
 export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   shell: Shell,
   work: (database: Database, settings: Settings) => Promise<E>,
@@ -171,15 +214,15 @@ export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   }
 }
 
-/** The connection that a command names, or undefined with a word about those that there are. */
+/** Finds a connection of the settings. If there is none, prints the names of those that there are and returns undefined. */
 export function findConnection(
   shell: Shell,
   { connections }: Settings,
   id: string,
 ): Settings['connections'][number] | undefined {
-  const connection = connections.find((one) => one.id === id);
+  const connection = connections.find((candidate) => candidate.id === id);
   if (!connection) {
-    const known = connections.map((one) => one.id).join(', ');
+    const known = connections.map((candidate) => candidate.id).join(', ');
     shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
   }
   return connection;

@@ -21,7 +21,7 @@ import { stringMember } from '../travel/json.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type Action, formatMinute, formatTable, parseDays, parseKeysUrl, type Shell } from './output.ts';
 
-/** The commands for what opens either service. */
+/** Adds `tokens`, `oauth-clients` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
   addTokenCommands(program, shell, action);
   addClientCommands(program, shell, action);
@@ -32,9 +32,9 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
   const tokens = program.command('tokens').description('the bearer tokens of identity providers');
   tokens
     .command('create')
-    .description('make a token and print it, once')
+    .description('create a token and print it; it cannot be shown again')
     .option('--connection <id>', 'the connection it opens', 'default')
-    .option('--name <name>', 'what you call it', 'unnamed')
+    .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--days <days>', 'days until it expires; default: never', parseDays)
     .action(
       action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
@@ -45,7 +45,7 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
     .action(action(() => listTokens(shell)));
   tokens
     .command('revoke')
-    .description('end a token at once')
+    .description('revoke a token at once')
     .argument('<id>', 'its id, as listed')
     .action(action((id: string) => revokeToken(shell, id)));
 }
@@ -59,15 +59,15 @@ interface ClientFlags {
 }
 
 function addClientCommands(program: Command, shell: Shell, action: Action): void {
-  const clients = program.command('oauth-clients').description('who may ask for tokens at /oauth/token');
+  const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
   clients
     .command('create')
-    .description('register a client and print its id and secret, once')
-    .option('--name <name>', 'what you call it', 'unnamed')
-    .option('--connection <id>', 'it opens SCIM for this connection')
-    .option('--travel-admin <email>', 'it opens the embedded travel service on behalf of this admin')
-    .option('--jwks-uri <url>', 'in place of a secret: where its public keys are', parseKeysUrl)
-    .option('--jwks-file <file>', 'in place of a secret: a file with its public keys')
+    .description('register a client and print its id and secret; the secret cannot be shown again')
+    .option('--name <name>', 'a name for your own use', 'unnamed')
+    .option('--connection <id>', 'give it access to SCIM of this connection')
+    .option('--travel-admin <email>', 'give it access to the embedded travel service on behalf of this admin')
+    .option('--jwks-uri <url>', 'instead of a secret: the URL of its public keys', parseKeysUrl)
+    .option('--jwks-file <file>', 'instead of a secret: a file with its public keys')
     .action(
       action(async (options: ClientFlags, command: Command) => {
         const { name, connection, travelAdmin, jwksUri, jwksFile } = options;
@@ -88,7 +88,7 @@ function addClientCommands(program: Command, shell: Shell, action: Action): void
     .action(action(() => listClients(shell)));
   clients
     .command('revoke')
-    .description('end a client and all its tokens at once')
+    .description('revoke a client and all its tokens at once')
     .argument('<id>', 'its client id')
     .action(action((id: string) => revokeClient(shell, id)));
 }
@@ -97,9 +97,9 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
     .command('create')
-    .description('make a key that acts on behalf of an admin, and print it, once')
+    .description('create a key that acts on behalf of an admin, and print it; it cannot be shown again')
     .requiredOption('--user <email>', 'the admin')
-    .option('--name <name>', 'what you call it', 'unnamed')
+    .option('--name <name>', 'a name for your own use', 'unnamed')
     .action(action((options: { user: string; name: string }) => createApiKey(shell, options)));
   keys
     .command('list')
@@ -107,14 +107,14 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
     .action(action(() => listApiKeys(shell)));
   keys
     .command('revoke')
-    .description('end a key at once')
+    .description('revoke a key at once')
     .argument('<id>', 'its id, as listed')
     .action(action((id: string) => revokeApiKey(shell, id)));
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Makes a bearer token for a connection and prints it; only its hash is kept. Works beside a running server. */
+/** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
 export function createToken(
   shell: Shell,
   { connection, name, days }: { connection: string; name: string; days?: number },
@@ -134,7 +134,7 @@ export function createToken(
   });
 }
 
-/** Lists the tokens that were made, without their text. */
+/** Lists the stored tokens by id and name; their text is not stored. */
 export function listTokens(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const rows = (await scimTokens(database).list()).map(
@@ -149,7 +149,7 @@ export function listTokens(shell: Shell): Promise<0> {
   });
 }
 
-/** Ends a token at once. */
+/** Revokes a token; a running server refuses it from the next request on. */
 export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     if (await scimTokens(database).revoke(id, Date.now())) {
@@ -161,7 +161,7 @@ export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
   });
 }
 
-/** Makes an API key of the embedded travel service for an admin, and prints it; only its hash is kept. */
+/** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
 export function createApiKey(shell: Shell, { user, name }: { user: string; name: string }): Promise<0 | 1> {
   return withDatabase(shell, async (database, { connections }) => {
     if (!connections.some(({ travelApi }) => travelApi.url === 'embedded')) {
@@ -187,7 +187,7 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
   });
 }
 
-/** Lists the API keys, without their text. */
+/** Lists the API keys by id and name; their text is not stored. */
 export function listApiKeys(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
@@ -201,7 +201,7 @@ export function listApiKeys(shell: Shell): Promise<0> {
   });
 }
 
-/** Ends an API key at once. */
+/** Revokes an API key; a running server refuses it from the next request on. */
 export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     if (await apiKeys(database).revoke(id, Date.now())) {
@@ -213,14 +213,14 @@ export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
   });
 }
 
-/** What a client is to open, and where its keys are, if it has some. */
+/** The access that an OAuth client is to have, and the place of its public keys, if it has any. */
 export interface ClientRequest {
   name: string;
   opens: { connection: string } | { travelAdmin: string };
   keys: { uri: string } | { file: string } | undefined;
 }
 
-/** Registers an OAuth client and prints its id and secret; of the secret only a hash is kept. */
+/** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
 export function createClient(shell: Shell, { name, opens, keys }: ClientRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const grant = await resolveGrant(shell, { database, settings }, opens);
@@ -236,7 +236,7 @@ export function createClient(shell: Shell, { name, opens, keys }: ClientRequest)
   });
 }
 
-/** Lists the OAuth clients, without their secrets. */
+/** Lists the OAuth clients; their secrets are not stored. */
 export function listClients(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const clients = await oauthClients(database).list();
@@ -254,7 +254,7 @@ export function listClients(shell: Shell): Promise<0> {
   });
 }
 
-/** Ends an OAuth client and all its tokens at once. */
+/** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
 export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     if (await oauthClients(database).revoke(id, Date.now())) {
@@ -268,7 +268,7 @@ export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
   });
 }
 
-/** What the wish names, or undefined with a word about why that cannot be. */
+/** Finds the connection or admin that the client is to have access to. If there is none, prints why and returns undefined. */
 async function resolveGrant(
   shell: Shell,
   { database, settings }: { database: Database; settings: Settings },

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { type Database, isDirectoryInUse } from '../store/database.ts';
 import {
@@ -31,42 +32,58 @@ import {
   toReferenceSearch,
   toRequestLogSearch,
 } from './erasure-plan.ts';
-import type { Shell } from './output.ts';
+import type { Action, Shell } from './output.ts';
 
-/** Who is to be erased. */
+/** The person to erase, as the command line gives it. */
 export interface EraseOptions {
-  /** A userName, an address, a SCIM id or a travel id. */
+  /** A userName, an email address, a SCIM id or a travel id. */
   user: string;
   connection?: string;
   yes?: true;
 }
 
-/** How long the leases of the person are held: nothing is sent for them meanwhile. */
+/** Adds `erase`. */
+export function addEraseCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('erase')
+    .description('show what an erasure of a person who has left would do; with --yes, erase the person')
+    .argument('<user>', 'the userName, email address, SCIM id or travel id')
+    .option('--connection <id>', 'the connection of the person, if several people have that name')
+    .option('--yes', 'erase; it cannot be undone')
+    .action(
+      action(async (user: string, options: { connection?: string; yes?: true }, command: Command) => {
+        const end = await eraseUser(shell, { user, ...options });
+        return end === 'unconfirmed' ? command.error('error: nothing was changed: give --yes to erase') : end;
+      }),
+    );
+}
+
+/** Duration of the leases on the person's identities, in milliseconds. While they last, the reconciler sends nothing. */
 const LEASE_MS = 10 * 60_000;
-/** How long to wait for a reconciler at work on somebody concerned, longer than its lease lasts; and how often to look. */
-const PATIENCE_MS = 130_000;
-const LOOK_MS = 200;
-/** A server writes requests to its log up to a tenth of a second later. */
-const LOG_MS = 1_000;
-/** Between two transactions, so that a server that waits for SQLite's lock gets it. */
+/** Longest wait for the leases of a running reconciler, in milliseconds: longer than such a lease lasts. */
+const LEASE_WAIT_MS = 130_000;
+const RETRY_MS = 200;
+/** A running server writes a request to the log up to 100 ms later; wait this long, in milliseconds. */
+const LOG_DELAY_MS = 1_000;
+/** Pause between two transactions, in milliseconds, so that a server that waits for SQLite's lock gets it. */
 const PAUSE_MS = 30;
 
 /**
- * Shows what an erasure does and leaves, and with `yes` does it. Works beside a running server, and may be done again after it
- * was interrupted. `unconfirmed`: only the plan was shown.
+ * Prints the plan of an erasure and, with `yes`, carries it out. Works while a server runs, and can be repeated after an
+ * interruption. Returns `unconfirmed` if only the plan was printed.
  */
 export function eraseUser(shell: Shell, asked: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
     if (asked.connection !== undefined && !findConnection(shell, settings, asked.connection)) return 1;
-    const seen = await planFor(database, settings, asked);
-    if (typeof seen === 'string') return printRefusal(shell, seen);
-    const refusal = erasureRefusal(seen);
+    const plan = await planFor(database, settings, asked);
+    if (typeof plan === 'string') return printRefusal(shell, plan);
+    const refusal = erasureRefusal(plan);
     if (refusal !== undefined) return printRefusal(shell, refusal);
-    shell.print(planText(seen));
+    shell.print(planText(plan));
     if (!asked.yes) return 'unconfirmed';
-    const end = await eraseUnderLeases({ database, settings, asked }, seen);
-    if (end !== undefined) return printRefusal(shell, end);
-    shell.print(`\n${remainderText(seen)}`);
+    const failure = await eraseUnderLeases({ database, settings, asked }, plan);
+    if (failure !== undefined) return printRefusal(shell, failure);
+    shell.print(`\n${remainderText(plan)}`);
     return 0;
   });
 }
@@ -76,7 +93,7 @@ function printRefusal(shell: Shell, text: string): 1 {
   return 1;
 }
 
-/** A sentence: there is nobody, or there are several. */
+/** Returns a message instead of a plan if no person or several people match. */
 async function planFor(
   database: Database,
   settings: Settings,
@@ -91,7 +108,7 @@ async function planFor(
   return planPersonErasure(database, settings, { person, ground: erasureDeps(database, settings, person) });
 }
 
-/** The account of people who are in the embedded travel service alone. */
+/** The travel account of people whom only the embedded travel service knows. */
 function embeddedAccount({ connections }: Settings): string {
   return connections.find(({ travelApi }) => travelApi.url === 'embedded')?.account ?? '';
 }
@@ -118,26 +135,26 @@ interface EraseContext {
   asked: EraseOptions;
 }
 
-/** Undefined: done; else what went wrong, and what to do. */
-async function eraseUnderLeases(runtime: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
-  const { database, settings, asked } = runtime;
+/** Returns undefined on success, else a message with what went wrong and what to do. */
+async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
+  const { database, settings, asked } = context;
   const token = randomUUID();
-  const places = identityKeys(plan.person);
+  const identities = identityKeys(plan.person);
   const isHeld = await retryUntilDone(async () => {
     const now = Date.now();
-    return leaseIdentities(database, places, { token, until: now + LEASE_MS, now });
+    return leaseIdentities(database, identities, { token, until: now + LEASE_MS, now });
   });
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {
-    // The IdP may have written since the plan was made; from here on nothing is sent.
-    const seen = await planFor(database, settings, asked);
-    if (typeof seen === 'string') return seen;
-    const refusal = erasureRefusal(seen);
+    // The IdP may have written since the plan was made. With the leases held, nothing more is sent, so plan again.
+    const current = await planFor(database, settings, asked);
+    if (typeof current === 'string') return current;
+    const refusal = erasureRefusal(current);
     if (refusal !== undefined) return refusal;
-    if (JSON.stringify(identityKeys(seen.person)) !== JSON.stringify(places)) return CHANGED;
-    return await erasePerson(runtime, seen.person, token);
+    if (JSON.stringify(identityKeys(current.person)) !== JSON.stringify(identities)) return CHANGED;
+    return await erasePerson(context, current.person, token);
   } finally {
-    await releaseIdentities(database, places, token);
+    await releaseIdentities(database, identities, token);
   }
 }
 
@@ -150,8 +167,8 @@ function identityKeys({ identities }: ErasedPerson): IdentityVersion[] {
 }
 
 /**
- * The slow part comes first: whom the IdP wants again meanwhile keeps the traveler. What is found by the traveler goes before it,
- * and the identities go last, so that an erasure that was interrupted finds the person again.
+ * The order matters. The slow part, the records of others, comes first: if the IdP reactivates the person in the meantime, the
+ * traveler is still there. The identities go last, so that an interrupted erasure still finds the person when it is repeated.
  */
 async function erasePerson(
   { database, settings }: EraseContext,
@@ -171,8 +188,8 @@ async function erasePerson(
     return RETURNED;
   }
   if (await isDirectoryInUse(settings.data)) {
-    // What the server was about to write when the identities went.
-    await setTimeout(LOG_MS);
+    // The server may have written log entries while the identities were removed.
+    await setTimeout(LOG_DELAY_MS);
     if ((await removeFromOtherRecords(database, ground, { person, after: left.last })) === 'busy')
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
@@ -182,7 +199,7 @@ async function erasePerson(
     : 'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.';
 }
 
-/** Answers which travelers of the embedded travel service there were. */
+/** Returns the ids of the erased travelers of the embedded travel service. */
 async function eraseTravelers(
   database: Database,
   ground: ErasureDeps,
@@ -190,17 +207,17 @@ async function eraseTravelers(
 ): Promise<string[]> {
   const erased: string[] = [];
   for (const id of embeddedIds) {
-    const end = await eraseTraveler(ground, id);
+    const outcome = await eraseTraveler(ground, id);
     await deleteUserCredentials(database, id);
-    if (end === 'gone') continue;
+    if (outcome === 'gone') continue;
     erased.push(id);
-    // That the traveler has changed or gone was told just now, and that others lost their manager.
+    // The erasure itself has appended events about the traveler and about those whose manager it was.
     await reduceEvents(ground, id);
   }
   return erased;
 }
 
-/** Takes the person out of the records of others. */
+/** Removes the person from the records of other people and from the request log. */
 async function removeFromOtherRecords(
   database: Database,
   ground: ErasureDeps,
@@ -215,12 +232,12 @@ async function removeFromOtherRecords(
   return redactLoggedRequests(database, toRequestLogSearch(person), after);
 }
 
-/** Tries until it is done; false when that takes too long. */
+/** Repeats an attempt until it succeeds; returns false after `LEASE_WAIT_MS`. */
 async function retryUntilDone(attempt: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + PATIENCE_MS;
+  const end = performance.now() + LEASE_WAIT_MS;
   while (!(await attempt())) {
     if (performance.now() > end) return false;
-    await setTimeout(LOOK_MS);
+    await setTimeout(RETRY_MS);
   }
   return true;
 }

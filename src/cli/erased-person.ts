@@ -14,44 +14,44 @@ import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReader, TravelStore } from '../travel/ports.ts';
 import { escapeLine } from './output.ts';
 
-/** Everything by which a person is known. */
+/** All records and names of the person to erase. */
 export interface ErasedPerson {
   account: string;
-  /** Live and deleted users of all connections of the account. */
+  /** The person's SCIM users in all connections of the account, deleted ones included. */
   identities: IdentityInAccount[];
   travelIds: string[];
-  /** Those of the travelers who are in the embedded travel service. */
+  /** The person's travelers in the embedded travel service. */
   travelers: StoredResource[];
-  /** Travel ids of that service, of travelers who no longer exist, too: its events may still be about them. */
+  /** The person's travel ids in that service, including deleted travelers: events about them may still be stored. */
   embeddedIds: string[];
-  /** Values by which other people and groups of a connection of the account refer to the person. */
+  /** The values with which other people and groups of a connection refer to the person. */
   namesIn(connection: string): string[];
   /**
-   * Finds the person in what a connection of the account keeps of other people: by every name where the connection had the
-   * person, else by travel addresses and travel ids.
+   * Finds the person in the records of other people of a connection: by all names if the connection has provisioned the person, else
+   * by the addresses and ids that the travel service knows.
    */
   matcherFor(connection: string): NameMatcher;
-  /** Finds the person in names that admins of the travel service gave: by addresses, travel ids and full names. */
+  /** Finds the person in names that admins of the travel service chose: by addresses, travel ids and full names. */
   inTravel: NameMatcher;
-  /** Finds the person in requests: by addresses and ids. */
+  /** Finds the person in the request log: by addresses and travel ids. */
   inRequests: NameMatcher;
-  /** Whether a value in a document of the travel service is an address or the full name. */
+  /** Tells whether a value in a document of the travel service is one of the addresses or full names. */
   isNamed(value: string): boolean;
-  /** A document of the travel service without the addresses, and without the travel ids where these go. */
+  /** Returns a document of the travel service without the addresses and, if `withId` is set, without the travel ids. */
   strike(doc: JsonObject, withId: boolean): JsonObject;
 }
 
-/** Where a person is looked for. */
+/** The search for a person. */
 export interface PersonQuery {
   user: string;
   connection?: string;
-  /** The travel account of somebody whom no connection has. */
+  /** The travel account to assume if no connection has the person. */
   account: string;
-  /** Whether the travelers of an account are in the embedded travel service. */
+  /** Tells whether the travelers of an account are in the embedded travel service. */
   isEmbedded(account: string): boolean;
 }
 
-/** The person whom a text names; a sentence where there is none, or where there are several. */
+/** Finds a person by userName, email address, SCIM id or travel id. Returns a message instead if none or several match. */
 export async function findPerson(
   database: Database,
   { user, connection, account: ownAccount, isEmbedded }: PersonQuery,
@@ -78,7 +78,7 @@ export async function findPerson(
   return { ...person, ...(await namesOf(database, person)) };
 }
 
-/** Travelers who were deleted, so that no identity is linked to them any more. */
+/** Finds deleted travelers by their addresses: no identity is linked to them any more. */
 async function findFormerTravelers(
   database: Database,
   store: TravelStore,
@@ -110,7 +110,7 @@ async function findTravelers(store: TravelReader, user: string): Promise<StoredR
 type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
 type PersonNames = Omit<ErasedPerson, keyof Person>;
 
-/** Names that somebody else has, too, do not count: what bears them may be about that person. */
+/** Leaves out the names that another person has too, because a record with such a name may be about that person. */
 async function namesOf(database: Database, person: Person): Promise<PersonNames> {
   const { identities, travelIds, travelers } = person;
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
@@ -159,7 +159,7 @@ function isFullName(name: string): boolean {
   return name.includes(' ');
 }
 
-/** Those of the addresses, in the spelling that is compared, that another traveler of the embedded service has. */
+/** Returns those of the addresses that another traveler of the embedded service has, folded for comparison. */
 async function addressesOfOthers(
   store: TravelReader,
   { travelIds }: Person,
@@ -179,7 +179,7 @@ function nonEmptyTexts(...values: (Json | undefined)[]): string[] {
   return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
 }
 
-/** UserName, externalId, names, addresses and phone numbers: as the IdP wants them, as imported, as sent and as seen. */
+/** Returns userName, externalId, names, addresses and phone numbers: desired, imported, sent and observed ones. */
 function identityTexts(identity: IdentityInAccount): string[] {
   const { desired, origin, observed } = identity;
   const resources = [desired, origin.baseline ?? {}];
@@ -197,7 +197,7 @@ function identityTexts(identity: IdentityInAccount): string[] {
   return [...nonEmptyTexts(...all), ...travelAddresses(identity)];
 }
 
-/** The addresses that the travel service has seen or may have seen. */
+/** Returns the addresses that the travel service has received or may have received. */
 function travelAddresses({ observed, creating, applied, progress }: IdentityInAccount): string[] {
   const { parkedFrom, announced, late } = progress;
   const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];

@@ -7,23 +7,23 @@ import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } 
 import type { ErasedPerson } from './erased-person.ts';
 import { escapeLine } from './output.ts';
 
-/** What an erasure will do, as far as it can be seen before. */
+/** The effects of an erasure, counted before it is confirmed. */
 export interface ErasurePlan {
   person: ErasedPerson;
   groups: number;
   otherPeople: number;
   requests: number;
-  /** Events about travelers of the embedded travel service who no longer exist. */
+  /** The number of events about deleted travelers of the embedded travel service. */
   formerEvents: number;
-  /** Of the embedded travel service, by travel id. */
+  /** The travelers of the embedded travel service, by travel id. */
   travelers: ReadonlyMap<string, TravelerErasurePlan>;
-  /** Travelers of a travel service of its own, and where that is. */
+  /** Travelers of another travel service, with its URL. */
   foreign: { travelId: string; place: string }[];
-  /** What names the person and is left to the admin. */
+  /** The names of records that mention the person and that an admin must change. */
   leftTo: string[];
 }
 
-/** Looks for everything that an erasure concerns; nothing is changed. */
+/** Finds and counts everything that an erasure would change. Changes nothing. */
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
@@ -49,23 +49,23 @@ export async function planPersonErasure(
   };
 }
 
-/** The person as other people and groups refer to them. */
+/** The search for references to the person in other people and groups. */
 export function toReferenceSearch({ account, identities, travelIds, namesIn }: ErasedPerson) {
   return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
 }
 
-/** The person as the identities of others are searched for them. */
+/** The search for mentions of the person in the identities of other people. */
 export function toMentionSearch({ account, identities, travelIds, matcherFor }: ErasedPerson) {
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
   return { account, matcherFor, travelIds, own };
 }
 
-/** The person as the request log is searched for them. */
+/** The search for the person in the request log. */
 export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
   return { travelIds, mentions: inRequests };
 }
 
-/** Whether the travelers of an account are in the embedded travel service. */
+/** Tells whether the travelers of an account are in the embedded travel service. */
 export function isEmbeddedAccount({ connections }: Settings, account: string): boolean {
   return connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
 }
@@ -80,7 +80,7 @@ function findForeignTravelers({ account, travelIds, travelers }: ErasedPerson, s
   return travelIds.filter((id) => !here.has(id)).map((travelId) => ({ travelId, place }));
 }
 
-/** Why a person must not be erased now, and what to do; undefined: they may be. */
+/** Returns why the person must not be erased now and what to do about it, or undefined if nothing prevents it. */
 export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): string | undefined {
   const { identities } = person;
   const wanted = identities.find(
@@ -102,7 +102,7 @@ export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): str
   return undefined;
 }
 
-/** The plan of an erasure, to be read before it is confirmed. */
+/** The text that the admin reads before confirming an erasure. */
 export function planText(plan: ErasurePlan): string {
   const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
   const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
@@ -125,7 +125,7 @@ export function planText(plan: ErasurePlan): string {
   ].join('\n');
 }
 
-/** What is left to do after an erasure. */
+/** The text after an erasure, with what the admin has to do elsewhere. */
 export function remainderText(plan: ErasurePlan): string {
   return ['The person is erased.', ...remainderLines(plan)].join('\n');
 }

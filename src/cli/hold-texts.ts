@@ -3,10 +3,10 @@ import type { Decision, HoldCause } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import type { HeldPerson, HeldRules } from '../provisioning/store-ports.ts';
 
-/** What an admin says to what is held. */
+/** An admin's decision about a held change: approve or discard. */
 export type Answer = Decision['answer'];
 
-/** What an admin is about to decide. */
+/** The held people and rules that one decision concerns. */
 export interface HeldItems {
   people: HeldPerson[];
   rules: HeldRules[];
@@ -14,13 +14,13 @@ export interface HeldItems {
 
 interface CauseText {
   why(policies: Policies | undefined): string;
-  /** What becomes of a person when the change is discarded. */
+  /** The effect on the traveler if the change is discarded. */
   discarded: string;
-  /** What becomes of an active person when the change is approved. */
+  /** The effect on the traveler if the change of an active person is approved. */
   approved: string;
 }
 
-/** Every cause in words; a person who is inactive or deleted leaves, whatever the cause. */
+/** The texts of every cause. For a person who is inactive or deleted, an approval archives or deletes instead. */
 export const causeTexts = {
   safetyValve: {
     why: (policies) => safetyValveText(policies?.safetyValve),
@@ -51,13 +51,13 @@ function safetyValveText(valve: Policies['safetyValve']): string {
   return `more people left within ${windowMs / 60_000} minutes than ${minimum} or ${percent} % of the active ones`;
 }
 
-/** What the IdP wants of a held person. */
+/** Returns the change that the IdP requested for a held person. */
 export function requestedChange({ isActive, isDeleted }: HeldPerson): 'change' | 'deactivate' | 'delete' {
   if (isDeleted) return 'delete';
   return isActive ? 'change' : 'deactivate';
 }
 
-/** What an approval does for one person. */
+/** Describes the effect of an approval on one person's traveler. */
 export function approvalText(
   person: HeldPerson,
   policies: Pick<Policies, 'deprovision'> | undefined,
@@ -75,7 +75,7 @@ function travelerEnd(
   return want === 'delete' && policies?.deprovision === 'delete' ? 'deleted' : 'archived';
 }
 
-/** What a decision does, in numbers. */
+/** Summarizes the effects of a decision in numbers. */
 export function decisionText(
   { people, rules }: HeldItems,
   answer: Answer,

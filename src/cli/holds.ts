@@ -17,23 +17,23 @@ import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shel
 
 const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
 
-/** The commands for what waits for an admin. */
+/** Adds `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
-  const holds = program.command('holds').description('what waits for an admin');
+  const holds = program.command('holds').description('changes that wait for the decision of an admin');
   holds
     .command('list')
-    .description('how many people wait for each cause, since when, and some of them')
+    .description('list how many people wait for each cause, since when, with examples')
     .addOption(causeOption())
-    .option('--connection <id>', 'of this connection only')
+    .option('--connection <id>', 'only this connection')
     .option('--json', 'one JSON object for each person')
     .action(
       action((options: { cause?: HoldCause; connection?: string; json?: true }) => listHolds(shell, options)),
     );
   holds
     .command('show')
-    .description('why a person waits, and what an answer does')
+    .description('show why a person waits, and what each decision would do')
     .argument('<person>', 'the SCIM id or userName')
-    .option('--connection <id>', 'of this connection only')
+    .option('--connection <id>', 'only this connection')
     .action(
       action((person: string, options: { connection?: string }) => showHold(shell, { person, ...options })),
     );
@@ -41,18 +41,18 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     action,
     name: 'approve',
     answer: 'approved',
-    text: 'let what waits happen',
+    text: 'carry out held changes',
   });
   addDecisionCommand(holds, shell, {
     action,
     name: 'discard',
     answer: 'discarded',
-    text: 'leave the travelers as they are',
+    text: 'drop held changes; the travelers stay as they are',
   });
 }
 
 function causeOption(): Option {
-  return new Option('--cause <cause>', 'of this cause only').choices(causes);
+  return new Option('--cause <cause>', 'only this cause').choices(causes);
 }
 
 interface DecisionOptions {
@@ -79,9 +79,9 @@ function addDecisionCommand(
     .description(text)
     .argument('[people...]', 'SCIM ids or userNames')
     .addOption(causeOption())
-    .option('--connection <id>', 'of this connection only')
-    .option('--all', 'everything that waits')
-    .option('--yes', 'without a question')
+    .option('--connection <id>', 'only this connection')
+    .option('--all', 'everything that is held')
+    .option('--yes', 'do not ask for confirmation')
     .action(
       action(async (people: string[], options: DecisionOptions, command: Command) => {
         const { all, ...chosen } = options;
@@ -95,17 +95,17 @@ function addDecisionCommand(
     );
 }
 
-/** How many people stand as examples beside each number. */
+/** The number of people that the table names as examples in each row. */
 const EXAMPLES = 3;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** What of that which is held is meant. */
+/** Selects held changes by connection and cause. */
 interface HoldFilter {
   connection?: string;
   cause?: HoldCause;
 }
 
-/** Prints what waits for an admin: how many for each cause, since when, and a few of them; or all of them as JSON. */
+/** Prints the held changes: a table of numbers with examples, or every person as JSON. */
 export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const { holds } = provisioningStore(database);
@@ -140,7 +140,7 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
     shell.printError('"jetbridge preview --people" shows what the rules and lookups would change.');
 }
 
-/** The count of people whom rules would change stops as soon as an admin is needed. */
+/** Counting the people whom new rules would change stops at 100, where an admin's decision is needed. */
 function peopleCountText(cause: HoldCause, count: number): string {
   return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
 }
@@ -170,7 +170,7 @@ function toIsoTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Prints why a person waits, since when, what an answer does, and how to give it. */
+/** Prints why a person's change is held, since when, and both decisions with their effects and commands. */
 export function showHold(
   shell: Shell,
   { person, connection }: { person: string; connection?: string },
@@ -211,7 +211,7 @@ function selectedConnections({ connections }: Settings, chosen: string | undefin
   return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id);
 }
 
-/** Somebody by SCIM id or userName, tombstones included, in whichever of the connections. */
+/** Finds identities by SCIM id or userName in these connections, tombstones included; held ones alone if there are any. */
 async function findIdentities(
   database: Database,
   connections: string[],
@@ -240,15 +240,15 @@ function toHeldPerson(identity: Identity): HeldPerson | undefined {
   };
 }
 
-/** What an admin decides about, and how. */
+/** A decision, with the people or the cause that it concerns. */
 export interface DecisionRequest extends HoldFilter {
   answer: Answer;
   people: readonly string[];
-  /** Decide without a question. */
+  /** Decide without asking for confirmation. */
   yes?: true;
 }
 
-/** Approves or discards what is held, once the admin has seen how many people that concerns. */
+/** Approves or discards held changes, after the admin has seen and confirmed how many people they concern. */
 export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     if (!isConnectionKnown(shell, settings, decided)) return 1;
@@ -280,7 +280,7 @@ async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
   return false;
 }
 
-/** The people who were named; undefined, with a word about it, when one of them is not held or not known. */
+/** Finds the named people. If one of them is unknown or not held, prints that and returns undefined. */
 async function findHeldPeople(
   shell: Shell,
   database: Database,
@@ -305,7 +305,7 @@ function ambiguousText(name: string, held: HeldPerson[]): string {
   return `${escapeLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
 }
 
-/** A change of rules that was discarded can still be approved, where it is asked for by its cause. */
+/** Includes a discarded change of rules if the cause `rules` is to be approved: that decision can be reversed. */
 async function findHeldItems(
   database: Database,
   settings: Settings,
@@ -330,7 +330,7 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
   return now.every((held, index) => held?.version === rules[index]?.version);
 }
 
-/** By id: more people may have become held since the question was asked. */
+/** Decides by id, because more people may have become held since the admin confirmed the number. */
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,

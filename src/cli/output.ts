@@ -6,19 +6,19 @@ import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { DatabaseInUse } from '../store/database.ts';
 
-/** A table as text; each cell is one line, whatever is in it. */
+/** Formats a table. Each cell takes one line: line breaks and control characters are escaped. */
 export function formatTable(head: string[], rows: string[][]): string {
   const table = new Table({ head, style: { head: [], border: [] } });
   table.push(...rows.map((row) => row.map(escapeLine)));
   return table.toString();
 }
 
-/** A time, to the minute. */
+/** Formats a time in UTC to the minute, such as `2026-11-20 08:00`. */
 export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Shows, on standard error, how far the work on a connection is. */
+/** Starts a progress bar on standard error, with the connection's name and the unit of what is counted. */
 export function startProgressBar(connection: string, noun: string): SingleBar {
   const bar = new SingleBar(
     { format: `${connection} {bar} {value}/{total} ${noun}` },
@@ -28,22 +28,22 @@ export function startProgressBar(connection: string, noun: string): SingleBar {
   return bar;
 }
 
-/** Characters that a terminal obeys (C0, DEL and C1), or that change the order or lines of a text (bidi controls, separators). */
+/** Characters that control a terminal (C0, DEL, C1), or that reorder or break a text (bidi controls, separators). */
 const controls = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-/** The same, and all else that nobody sees: format characters, surrogates that stand alone, private and unassigned ones. */
+/** The same, and all other invisible characters: format characters, lone surrogates, private and unassigned ones. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Output as a whole, without control characters but the ends of its lines: the last guard, whatever its parts are. */
+/** Escapes every control character of a whole output except line breaks, as a last guard against data in it. */
 export function escapeControls(text: string): string {
   return text.replace(controls, (character) => (character === '\n' ? character : escapeCharacter(character)));
 }
 
-/** Text from data in one line, with everything that is not seen escaped. */
+/** Escapes every invisible character of a text from data, so that it takes one line. */
 export function escapeLine(text: string): string {
   return text.replace(invisible, escapeCharacter);
 }
 
-/** A value as JSON in one line, which means the same with the control characters escaped. */
+/** Formats a value as JSON in one line, with control characters as JSON escapes. */
 export function jsonLine(value: object): string {
   return JSON.stringify(value).replace(
     controls,
@@ -55,24 +55,24 @@ function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-/** How a command that was used rightly ends: 0 done, 1 found a fault. */
+/** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */
 export type ExitCode = 0 | 1;
 
-/** Wraps the work of a command, so that its end becomes that of the program. */
+/** Wraps the work of a command, so that its exit code becomes that of the program. */
 export type Action = <A extends unknown[]>(
   work: (...values: A) => Promise<ExitCode>,
 ) => (...values: A) => Promise<void>;
 
 /**
- * The exit code for what ended a command: 1 with a line for what the operator can mend, 2 for wrong use. A fault of ours
- * is thrown on, with its stack.
+ * Returns the exit code for an error of a command: 2 for wrong use, 1 for an error that the operator can fix, with a line on standard
+ * error. Rethrows every other error, so that its stack is shown.
  */
 export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
-  // Commander has told it already.
+  // Commander has printed the message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const told = operatorMessage(error);
-  if (told === undefined) throw error;
-  complain(told);
+  const message = operatorMessage(error);
+  if (message === undefined) throw error;
+  complain(message);
   return 1;
 }
 
@@ -98,7 +98,7 @@ const systemRemedies: Record<string, string> = {
   ENOSPC: 'Make room on the disk.',
 };
 
-/** By their messages, as some of SQLite's errors come without a code. */
+/** Remedies by a part of the message, because some errors of SQLite have no code. */
 const databaseRemedies: [part: string, cure: string][] = [
   ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
   ['disk image is malformed', 'Restore a backup.'],
@@ -108,22 +108,22 @@ const databaseRemedies: [part: string, cure: string][] = [
   ['disk I/O error', 'Make room on the disk, and see whether it works.'],
 ];
 
-/** What a command works with. */
+/** The surroundings of a command: environment, terminal and output. */
 export interface Shell {
   environment: Record<string, string | undefined>;
-  /** The program's own folder, with its config and demo. */
+  /** The program's folder, which contains `config` and `demo`. */
   home: string;
-  /** Whether somebody watches standard error. */
+  /** True if standard error is a terminal. */
   isTerminal: boolean;
-  /** Asks and answers what was typed; only where somebody sits at a terminal. */
+  /** Asks a question and returns the typed answer. Missing if there is no terminal. */
   ask?(question: string): Promise<string>;
-  /** To standard output. */
+  /** Prints to standard output. */
   print(text: string): void;
-  /** To standard error. */
+  /** Prints to standard error: messages, hints and progress. */
   printError(text: string): void;
 }
 
-/** Why the travel API could not be read, with what would help. */
+/** Describes why the travel API could not be read, with a remedy. */
 export function travelFailureText(failure: TravelFailure): string {
   switch (failure.kind) {
     case 'unauthorized':
@@ -140,28 +140,28 @@ export function travelFailureText(failure: TravelFailure): string {
   }
 }
 
-/** A base URL, without a slash at the end. */
+/** Parses a base URL and removes slashes at its end. */
 export function parseBaseUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
   return text.replace(/\/+$/, '');
 }
 
-/** Where public keys are. */
+/** Parses the URL of public keys: https, or http to this machine. */
 export function parseKeysUrl(text: string): string {
   if (!isSafeUrl(text))
     throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
   return text;
 }
 
-/** One more variable, given as `name=value`. */
+/** Adds a variable, given as `name=value`, to those given before. */
 export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
   return { ...others, [name]: value };
 }
 
-/** A number of days. */
+/** Parses a number of days, 1 or more. */
 export function parseDays(text: string): number {
   const days = Number(text);
   if (!Number.isInteger(days) || days < 1)
@@ -171,23 +171,23 @@ export function parseDays(text: string): number {
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A moment, in epoch milliseconds: so long ago, or a date and time. */
+/** Parses a time, given as an age (`15m`, `2h`, `7d`) or as a date-time, to epoch milliseconds. */
 export function parseTime(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
-  if (Number.isNaN(at))
+  const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
+  if (Number.isNaN(time))
     throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
-  return at;
+  return time;
 }
 
-/** HTTP statuses, one or a class, as the first and the last. */
+/** Parses an HTTP status (`404`) or a class of them (`4xx`) to a range. */
 export function parseStatusRange(text: string): { from: number; to: number } {
   if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
   if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
   throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
 }
 
-/** A number of things, perhaps none. */
+/** Parses a whole number, 0 or more. */
 export function parseCount(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
   return Number(text);

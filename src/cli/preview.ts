@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import Table from 'cli-table3';
+import type { Command } from 'commander';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { readMapping, readSettings } from '../config/settings.ts';
 import type { MappingPreview, PreviewExample } from '../provisioning/preview-mapping.ts';
@@ -11,9 +12,50 @@ import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Finding } from '../translator/translation.ts';
-import { escapeLine, type Shell, startProgressBar, travelFailureText } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  parseCount,
+  type Shell,
+  startProgressBar,
+  travelFailureText,
+} from './output.ts';
 
-/** Shows what a SCIM user becomes in the travel service, rule by rule, with the lookups as they are there now. */
+interface PreviewFlags {
+  input?: string;
+  people?: true;
+  mapping?: string;
+  connection?: string;
+  limit?: number;
+}
+
+/** Adds `preview`. */
+export function addPreviewCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('preview')
+    .description(
+      'show how a SCIM user is mapped, rule by rule, or what a mapping would change for all people',
+    )
+    .option('--input <file>', 'a SCIM user as JSON')
+    .option('--people', 'preview the stored people')
+    .option('--mapping <file>', "a mapping file; default: the connection's own")
+    .option('--connection <id>', 'the connection of the people; default: default')
+    .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
+    .action(
+      action(async (options: PreviewFlags, command: Command) => {
+        const { input, people, mapping, connection, limit } = options;
+        if (people && input === undefined)
+          return previewPeople(shell, { connection: connection ?? 'default', mapping, limit: limit ?? 10 });
+        if (people || input === undefined)
+          return command.error('error: give either --input <file> or --people');
+        if (connection !== undefined || limit !== undefined)
+          return command.error('error: --connection and --limit go with --people');
+        return preview(shell, mapping === undefined ? { input } : { input, mapping });
+      }),
+    );
+}
+
+/** Prints how a SCIM user is mapped to a traveler, rule by rule, with the current lookups of the travel API. */
 export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   const connection = settings.connections.find(({ id }) => id === 'default') ?? settings.connections[0];
@@ -52,17 +94,17 @@ function readUser(file: string): { resource: JsonObject } | { fault: string } {
   }
 }
 
-/** What of the people is to be shown. */
+/** The flags of `preview --people`. */
 interface PeoplePreviewRequest {
   connection: string;
   mapping?: string | undefined;
-  /** How many examples at most. */
+  /** The largest number of examples. */
   limit: number;
 }
 
 /**
- * Shows what a mapping would change for the people who are kept; without one, what the present mapping would still
- * change. Names, addresses and phone numbers stand in it on purpose, and go nowhere but to the terminal.
+ * Prints what a mapping would change for the stored people; without a mapping file, what the current mapping would still change.
+ * The output contains names, addresses and phone numbers on purpose. It goes to the terminal only, never to the log.
  */
 export async function previewPeople(
   shell: Shell,
@@ -79,46 +121,46 @@ export async function previewPeople(
   const mapping = file === undefined ? undefined : readMapping(resolve(file), faults);
   if (faults.length > 0) throw new SettingsFault(faults);
   const bar = shell.isTerminal ? startProgressBar(id, 'people') : undefined;
-  const onBatch = (looked: number, total: number) => {
+  const onBatch = (done: number, total: number) => {
     bar?.setTotal(total);
-    bar?.update(looked);
+    bar?.update(done);
   };
-  const rehearsal = await previewMapping(settings, connection, { mapping, examples: limit, onBatch }).finally(
+  const preview = await previewMapping(settings, connection, { mapping, examples: limit, onBatch }).finally(
     () => bar?.stop(),
   );
-  if ('kind' in rehearsal) {
+  if ('kind' in preview) {
     shell.printError(
-      `No names or custom fields can be looked up in the travel API: ${travelFailureText(rehearsal)}.`,
+      `No names or custom fields can be looked up in the travel API: ${travelFailureText(preview)}.`,
     );
     return 1;
   }
-  shell.print(previewReport(rehearsal, { connection: id, mapping: file }));
+  shell.print(previewReport(preview, { connection: id, mapping: file }));
   return 0;
 }
 
 type Names = MappingPreview['names'];
 
-/** What was rehearsed. */
+/** The connection and mapping that a preview compares. */
 interface PreviewSubject {
   connection: string;
-  /** The file of the new mapping; without it the present one was compared with what was sent. */
+  /** The file of the new mapping; undefined: the current mapping was compared with what was sent last. */
   mapping: string | undefined;
 }
 
-/** A rehearsal for people to read: the numbers, by field and by finding, then the examples. */
-export function previewReport(rehearsal: MappingPreview, { connection, mapping }: PreviewSubject): string {
-  const { examples, names } = rehearsal;
-  const touched = rehearsal.changed + rehearsal.created + rehearsal.pending;
+/** Formats a preview: totals, numbers by field and by finding, then examples. */
+export function previewReport(preview: MappingPreview, { connection, mapping }: PreviewSubject): string {
+  const { examples, names } = preview;
+  const touched = preview.changed + preview.created + preview.pending;
   const compared =
     mapping === undefined
       ? 'the present mapping, beside what was sent'
       : `${mapping}, beside the present mapping`;
   return [
     `Connection ${connection}: ${compared}. Nothing was written or sent.`,
-    ...mappingFaultLines(rehearsal),
-    summaryText(rehearsal),
-    ...(rehearsal.fields.length > 0 ? [fieldsTable(rehearsal)] : []),
-    ...(rehearsal.findings.length > 0 ? [findingsTable(rehearsal)] : []),
+    ...mappingFaultLines(preview),
+    summaryText(preview),
+    ...(preview.fields.length > 0 ? [fieldsTable(preview)] : []),
+    ...(preview.findings.length > 0 ? [findingsTable(preview)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
     ...examples.map((example) => exampleText(example, names)),
   ].join('\n\n');
@@ -165,7 +207,7 @@ const outcomes = {
 } satisfies Record<PreviewExample['outcome'], string>;
 
 function exampleText({ userName, outcome, changes, comes, goes }: PreviewExample, names: Names): string {
-  const told = (mark: string) => (finding: Finding) => `  ${mark} ${findingText(finding, names)}`;
+  const findingLine = (mark: string) => (finding: Finding) => `  ${mark} ${findingText(finding, names)}`;
   return [
     `${escapeLine(userName)}${outcomes[outcome]}`,
     ...changes.map(({ field, before, after, isAgain }) => {
@@ -174,8 +216,8 @@ function exampleText({ userName, outcome, changes, comes, goes }: PreviewExample
         : `${valueText(before, names)} → ${valueText(after, names)}`;
       return `  ${fieldName(field, names)}: ${how}`;
     }),
-    ...comes.map(told('+')),
-    ...goes.map(told('-')),
+    ...comes.map(findingLine('+')),
+    ...goes.map(findingLine('-')),
   ].join('\n');
 }
 
@@ -183,12 +225,12 @@ function findingText({ field, code, value, reason }: Finding, names: Names): str
   return `${fieldName(field, names)}${value === undefined ? '' : ` ${valueText(value, names)}`}: ${escapeLine(reason)} [${code}]`;
 }
 
-/** A custom field by the name that people know it by. */
+/** The name of a field; for a custom field the name that admins gave it. */
 function fieldName(field: string, names: Names): string {
   return escapeLine(names[field] ?? field);
 }
 
-/** A value in one line. A custom field by what its values say. */
+/** A value in one line; the options of a custom field by their texts. */
 function valueText(value: Json, names: Names): string {
   if (value === null) return 'nothing';
   if (!Array.isArray(value)) return escapeLine(JSON.stringify(value));

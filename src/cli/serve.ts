@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
+import type { Command } from 'commander';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { readMapping, readSettings, type Settings } from '../config/settings.ts';
 import { newSecret } from '../http/authentication.ts';
@@ -13,15 +14,23 @@ import { replay } from '../replay/report.ts';
 import type { Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { escapeLine, type Shell } from './output.ts';
+import { type Action, escapeLine, type Shell } from './output.ts';
 
-/** Serves until SIGTERM or SIGINT; then finishes what runs, and ends with 0. */
+/** Adds `serve`. */
+export function addServeCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('serve')
+    .description('serve everything on one port')
+    .action(action(() => serve(shell)));
+}
+
+/** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const service = await start(settings);
-  // Not through the log, which is kept: what is shown once must not stay anywhere.
+  // The log is stored, and these secrets must not be: print them to standard error instead.
   complain(startupText(service.url, await service.makeSecrets()));
-  // Without a certificate SIGHUP ends the process, as it does by itself.
+  // Without a certificate there is nothing to renew, and SIGHUP ends the process as usual.
   if (settings.tls) process.on('SIGHUP', service.renewCertificate);
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   await service.close();
@@ -41,9 +50,18 @@ function startupText(url: string, made: Awaited<ReturnType<Service['makeSecrets'
   return lines.join('\n');
 }
 
+/** Adds `demo`. */
+export function addDemoCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('demo')
+    .description('play a recorded day of Okta and of Entra ID on a throw-away database')
+    .action(action(() => demo(shell)));
+}
+
+/** The recorded days, below `demo`. */
 const scenarioFiles = ['okta-day.json', 'entra-day.json'];
 
-/** Plays a recorded day of Okta and of Entra ID on a throw-away database, and shows what became of everybody. */
+/** Plays a recorded day of Okta and of Entra ID on a throw-away database, and prints a table of the people afterwards. */
 export async function demo(shell: Shell): Promise<0 | 1> {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-demo-'));
   const scimToken = newSecret('scim');
@@ -89,7 +107,7 @@ async function playDays(shell: Shell, service: Service, { scimToken, travelKey }
   return failed > 0 ? 1 : 0;
 }
 
-/** The custom field that the mapping of departments names; a real travel account has it already. */
+/** Creates the custom field to which the demo mapping writes the department; a real travel account has it already. */
 async function createDepartmentField(service: Service, travelKey: string): Promise<boolean> {
   const answer = await fetch(`${service.url}/api/custom-fields`, {
     method: 'POST',
@@ -149,11 +167,11 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
 interface People {
   people: Identity[];
   travelers: TravelUser[];
-  /** What was recorded of the exchanges, in order; the first word of each is somebody's given name. */
+  /** The notes of the recorded exchanges, in order. The first word of each is the given name of the person. */
   notes: string[];
 }
 
-/** Everybody whom an IdP spoke of: what it said, what the travel service now holds, and what was left out and why. */
+/** Formats a table of the provisioned people: the requests of the IdP, the traveler, and the findings. */
 export function peopleTable({ people, travelers, notes }: People): string {
   const table = new Table({
     head: ['person', 'what the IdP said', 'what the travel service holds', 'left out, and why'],

@@ -11,25 +11,30 @@ import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReader } from '../travel/ports.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatTable, jsonLine, type Shell, startProgressBar } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  formatTable,
+  jsonLine,
+  parseCount,
+  parseStatusRange,
+  parseTime,
+  type Shell,
+  startProgressBar,
+} from './output.ts';
 
-/** So many trips in thirteen months are as many as one person can make. */
+/** The largest number of trips that one person can make in thirteen months. */
 const TRIPS_EACH = 100;
 
-/** The command that makes a company in the embedded travel service. */
+/** Adds `sample-data`. */
 export function addSampleDataCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('sample-data')
-    .description('make a company with people, trips and invoices in the embedded travel service')
-    .option('--users <number>', 'how many people', wholeNumberBetween(1, 1_000_000), 200)
-    .option('--trips <number>', 'how many trips, in thirteen months', wholeNumberBetween(0, 100_000), 500)
-    .option(
-      '--seed <number>',
-      'which company: the same seed makes the same',
-      wholeNumberBetween(0, 2 ** 31),
-      1,
-    )
-    .option('--now <day>', 'the day on which the story ends, YYYY-MM-DD; default: today', parseDay)
+    .description('create a company with people, trips and invoices in the embedded travel service')
+    .option('--users <number>', 'the number of people', wholeNumberBetween(1, 1_000_000), 200)
+    .option('--trips <number>', 'the number of trips in thirteen months', wholeNumberBetween(0, 100_000), 500)
+    .option('--seed <number>', 'the same seed creates the same company', wholeNumberBetween(0, 2 ** 31), 1)
+    .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
     .action(
       action(async (options: SampleDataOptions, command: Command) => {
         const { users, trips } = options;
@@ -54,26 +59,26 @@ function wholeNumberBetween(least: number, most: number): (text: string) => numb
 
 function parseDay(text: string): string {
   const time = Date.parse(`${text}T00:00:00Z`);
-  // 30 February is read as 1 March: what was read must say what was written.
+  // Date.parse accepts 30 February as 1 March, so compare the parsed day with the text.
   if (!/^20\d\d-/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
     throw new InvalidArgumentError('must be a day of this century such as 2026-11-20.');
-  // The feed never goes back: whatever happens after a story of tomorrow would bear its dates.
+  // The times of the event feed never decrease, so events of today would get the later time of the sample data.
   if (time > Date.now()) throw new InvalidArgumentError('must not be a day that is still to come.');
   return text;
 }
 
-/** What is asked for on the command line. */
+/** The flags of `sample-data`. */
 export interface SampleDataOptions {
   users: number;
   trips: number;
   seed: number;
-  /** A day in UTC, YYYY-MM-DD, at whose beginning the story ends; nothing said: today. */
+  /** The day, YYYY-MM-DD in UTC, at whose beginning the simulated time ends; default: today. */
   now?: string;
 }
 
 const DAY = 24 * 60 * 60_000;
 
-/** Makes a company in the embedded travel service, beside a running server, and tells what there is to see. */
+/** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded')) {
@@ -84,15 +89,15 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
     const end = now === undefined ? Math.floor(Date.now() / DAY) * DAY : Date.parse(`${now}T00:00:00Z`);
     const bar = shell.isTerminal ? startProgressBar('sample data', 'people and trips') : undefined;
     bar?.setTotal(users + trips);
-    const ground = {
+    const deps = {
       store: travelStore(database),
       pause: pauseBetweenTransactions(settings.data),
       progress: () => bar?.increment(),
     };
     try {
-      const made = await createSampleData(ground, { users, trips, seed, now: end });
+      const company = await createSampleData(deps, { users, trips, seed, now: end });
       bar?.stop();
-      shell.print(summaryText(made, settings));
+      shell.print(summaryText(company, settings));
       return 0;
     } catch (error) {
       bar?.stop();
@@ -104,24 +109,24 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
 }
 
 /**
- * Whoever waits for SQLite's lock asks for it again after 25 ms at most while they have waited for 100 ms, and less and
- * less often after that. So beside a server the transactions are short, and what lies between them is not; else long.
+ * A connection that waits for SQLite's lock retries every 25 ms at most during the first 100 ms, then less and less often. While a
+ * server runs, transactions are therefore short, with pauses (in milliseconds) that are longer than that; else they are long.
  */
-const BESIDE = { writes: 100, wait: 30 };
-const ALONE = 1_000;
-/** How long to believe that there is a server, or none, in ms. */
-const BELIEF = 3_000;
+const WITH_SERVER = { writes: 100, pauseMs: 30 };
+const WITHOUT_SERVER = { writes: 1_000, pauseMs: 0 };
+/** Interval of the checks whether a server runs, in milliseconds. */
+const SERVER_CHECK_MS = 3_000;
 
 function pauseBetweenTransactions(directory: string): () => Promise<number> {
-  let served = false;
-  let askAt = 0;
+  let pace = WITHOUT_SERVER;
+  let checkAt = 0;
   return async () => {
-    if (performance.now() >= askAt) {
-      served = await isDirectoryInUse(directory);
-      askAt = performance.now() + BELIEF;
+    if (performance.now() >= checkAt) {
+      pace = (await isDirectoryInUse(directory)) ? WITH_SERVER : WITHOUT_SERVER;
+      checkAt = performance.now() + SERVER_CHECK_MS;
     }
-    await setTimeout(served ? BESIDE.wait : 0);
-    return served ? BESIDE.writes : ALONE;
+    await setTimeout(pace.pauseMs);
+    return pace.writes;
   };
 }
 
@@ -161,24 +166,38 @@ function summaryText({ company, domain, counts, ...examples }: SampleCompany, se
   ].join('\n');
 }
 
-/** The longest path that a table shows whole. */
-const PATH = 80;
-const PAGE = 200;
+/** The longest path that the table shows whole, in characters. */
+const PATH_LENGTH = 80;
+const PAGE_SIZE = 200;
 
-/** What an administrator looks for in the request log. */
+/** The flags of `requests`. */
 export interface RequestFlags extends Pick<RequestLogQuery, 'since' | 'path'> {
   status?: RequestLogQuery['statuses'];
-  /** An email address, or an id. */
+  /** An email address or a travel user id. */
   user?: string;
   limit: number;
   json?: true;
 }
 
-/** Prints the newest requests to the embedded travel service that are as asked for; works beside a running server. */
-export function showRequests(shell: Shell, asked: RequestFlags): Promise<0 | 1> {
+/** Adds `requests`. */
+export function addRequestsCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('requests')
+    .description('list the requests to the embedded travel service, newest first')
+    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', parseTime)
+    .option('--status <status>', 'e.g. 404, or 4xx for the whole class', parseStatusRange)
+    .option('--path <path>', 'that path and those below it, e.g. /api/users')
+    .option('--user <email>', 'the user on whose behalf; an email address or an id')
+    .option('--limit <number>', 'the number of requests', parseCount, 50)
+    .option('--json', 'one JSON object for each request, bodies included')
+    .action(action((options: RequestFlags) => showRequests(shell, options)));
+}
+
+/** Prints the newest matching requests to the embedded travel service. Works while a server runs. */
+export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const reading = travelStore(database);
-    const { since, path, status: statuses, user, limit } = asked;
+    const { since, path, status: statuses, user, limit } = flags;
     const userId = user === undefined ? undefined : await findUserId(reading, user);
     if (user !== undefined && userId === undefined) {
       shell.printError(
@@ -188,7 +207,7 @@ export function showRequests(shell: Shell, asked: RequestFlags): Promise<0 | 1> 
     }
     const query = { since, path, statuses, userId };
     const { requests, isAll } = await newestRequests(database, { query, limit });
-    if (asked.json) for (const request of requests) shell.print(requestLine(request));
+    if (flags.json) for (const request of requests) shell.print(requestLine(request));
     else if (requests.length > 0) shell.print(await requestTable(reading, requests));
     if (requests.length === 0) shell.printError('There are no such requests.');
     if (!isAll) shell.printError(`These are the newest ${limit}; --limit shows more.`);
@@ -202,7 +221,7 @@ async function findUserId(reading: TravelReader, user: string): Promise<string |
   return found?.id;
 }
 
-/** A page may hold fewer than there are, so it is asked on until there are enough or no more. */
+/** Reads pages until there are enough requests or no more, because a page may be shorter than its limit. */
 async function newestRequests(
   database: Database,
   { query, limit }: { query: Omit<RequestLogQuery, 'limit'>; limit: number },
@@ -211,8 +230,8 @@ async function newestRequests(
   const requests: LoggedRequest[] = [];
   let after: string | undefined;
   do {
-    // One more than is shown tells whether there are more.
-    const size = Math.min(PAGE, limit + 1 - requests.length);
+    // Read one request more than is shown, to know whether there are more.
+    const size = Math.min(PAGE_SIZE, limit + 1 - requests.length);
     const page = await log.list({ ...query, limit: size, after });
     requests.push(...page.requests);
     after = page.next;
@@ -233,14 +252,22 @@ async function requestTable(reading: TravelReader, requests: LoggedRequest[]): P
     String(status),
     String(ms),
     method,
-    path.length > PATH ? `${path.slice(0, PATH)}…` : path,
+    path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
     userId === undefined ? '-' : (names.get(userId) ?? userId),
     requestId,
   ]);
   return formatTable(['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
 }
 
-/** Prints the contract of the travel service, for programs that make clients and checks of it. */
+/** Adds `openapi`. */
+export function addOpenapiCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('openapi')
+    .description('print the contract of the embedded travel service as OpenAPI 3.1')
+    .action(action(() => printOpenapi(shell)));
+}
+
+/** Prints the OpenAPI document of the travel service, for client generators and validators. */
 export async function printOpenapi({ environment, print }: Shell): Promise<0> {
   print(JSON.stringify(buildOpenApi(catalog, environment['PUBLIC_URL']), null, 2));
   return 0;
