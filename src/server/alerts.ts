@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AlertSettings } from '../config/settings.ts';
 import type { Alerts, HoldAlert } from '../provisioning/hold-alarms.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import { failureText } from '../travel/webhooks/address-guard.ts';
-import { signatureHeaders } from '../travel/webhooks/attempt.ts';
+import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */

@@ -5,7 +5,7 @@ import { serialize } from '../collection.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log, TravelReader } from '../ports.ts';
 import { event } from '../resources/event.ts';
-import { errorCode, failureText, guardedLookup, type Resolve, TooManyInterimError } from './address-guard.ts';
+import { errorCode, guardedLookup, PrivateAddressError, type Resolve } from './address-guard.ts';
 import type { Attempt, DeliveryOutcome, WebhookRecords } from './ports.ts';
 
 /** Dependencies of an attempt. */
@@ -219,7 +219,7 @@ export async function postMessage(deps: SendDeps, posting: OutgoingMessage): Pro
   if (posting.signal.aborted) stop();
   const late = deps.clock
     .wait(TIMEOUT_MS, end.signal)
-    .then((): Reply => ({ error: `no complete answer transaction ${TIMEOUT_MS / 1000} seconds` }));
+    .then((): Reply => ({ error: `no complete answer within ${TIMEOUT_MS / 1000} seconds` }));
   try {
     return await Promise.race([postUntilFresh(deps, posting, end.signal), late]);
   } finally {
@@ -284,4 +284,42 @@ function drain(response: IncomingMessage, done: () => void): void {
 
 function isReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(errorCode(error));
+}
+
+/** The receiver sent too many interim responses and no final one. */
+class TooManyInterimError extends Error {
+  constructor(limit: number) {
+    super(`more than ${limit} interim (1xx) answers came before the final one`);
+    this.name = 'TooManyInterim';
+  }
+}
+
+const failureTexts = new Map([
+  ['ENOTFOUND', 'the host is not known'],
+  ['ENODATA', 'the host is not known'],
+  ['EAI_AGAIN', 'the name servers do not answer'],
+  ['ETIMEOUT', 'the name servers do not answer'],
+  ['ESERVFAIL', 'the name servers do not answer'],
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ECONNRESET', 'the connection was closed without an answer'],
+  ['EPIPE', 'the connection was closed without an answer'],
+  ['ETIMEDOUT', 'the host cannot be reached'],
+  ['EHOSTUNREACH', 'the host cannot be reached'],
+  ['ENETUNREACH', 'the host cannot be reached'],
+]);
+
+/**
+ * The reason of a failed attempt for the delivery history. It tells an admin what to mend and reveals nothing about our
+ * network.
+ */
+export function failureText(error: unknown): string {
+  if (error instanceof PrivateAddressError) return 'the host leads to a private address';
+  if (error instanceof TooManyInterimError) return error.message;
+  const code = errorCode(error);
+  const known = failureTexts.get(code);
+  if (known) return known;
+  if (code.startsWith('HPE_')) return 'the answer is no HTTP';
+  if (/CERT|SSL|TLS|ISSUER|SIGNATURE|EPROTO/.test(code))
+    return `the certificate or the encryption is not accepted (${code})`;
+  return code === '' ? 'the request failed' : `the request failed (${code})`;
 }

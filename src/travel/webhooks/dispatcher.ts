@@ -50,7 +50,7 @@ interface DispatcherState {
   /** Webhooks changed since the last dispatch. */
   changed: Set<string>;
   /** Ends the current wait of the loop. */
-  wakeSignal: { signal: AbortSignal; ring(): void };
+  wakeSignal: { signal: AbortSignal; wake(): void };
   /** Aborted at shutdown: no delivery starts and no wait continues. */
   stopping: AbortController;
   /** Aborts the deliveries in flight. */
@@ -59,22 +59,22 @@ interface DispatcherState {
 
 /** Creates an idle dispatcher. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const cut = new AbortController();
-  const signals = new AbortController();
+  const abort = new AbortController();
+  const stopping = new AbortController();
   // Every worker listens to both signals; without this, Node warns about a leak.
-  setMaxListeners(0, cut.signal, signals.signal);
+  setMaxListeners(0, abort.signal, stopping.signal);
   const state: DispatcherState = {
     deps,
     slots: new DeliverySlots(deps.slots ?? SLOT_COUNTS),
     changed: new Set(),
     wakeSignal: createWakeSignal(),
-    stopping: signals,
-    abort: cut,
+    stopping,
+    abort,
   };
   return {
     notify: (type, id) => {
       if (type === 'webhook') state.changed.add(id);
-      state.wakeSignal.ring();
+      state.wakeSignal.wake();
     },
     dispatchDue: () => dispatchDue(state),
     deliverAllDue: async () => {
@@ -89,11 +89,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
 /** The signal aborts only once: aborting repeatedly would create an error with a stack trace at every write. */
 function createWakeSignal(): DispatcherState['wakeSignal'] {
-  const rung = new AbortController();
+  const controller = new AbortController();
   return {
-    signal: rung.signal,
-    ring: () => {
-      if (!rung.signal.aborted) rung.abort();
+    signal: controller.signal,
+    wake: () => {
+      if (!controller.signal.aborted) controller.abort();
     },
   };
 }
@@ -126,8 +126,8 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
     // Webhooks in busy slots may not have their lease yet, so the query can return them again.
     const limit = free + slots.work.length;
     const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), failing: kind === 'failing', limit });
-    const unserved = due.filter((id) => !slots.has(id));
-    for (const id of unserved.slice(0, free)) slots.take(kind, id, () => serveWebhook(state, id));
+    const waiting = due.filter((id) => !slots.has(id));
+    for (const id of waiting.slice(0, free)) slots.take(kind, id, () => serveWebhook(state, id));
   }
   return slots.work.length;
 }
@@ -139,22 +139,22 @@ async function serveWebhook(state: DispatcherState, webhookId: string): Promise<
   } catch (error) {
     await logAndWait(state, error);
   }
-  state.wakeSignal.ring();
+  state.wakeSignal.wake();
 }
 
 /** Waits after logging, so that a persistent failure does not cause a busy loop. */
-async function logAndWait({ deps, stopping: signals }: DispatcherState, error: unknown): Promise<void> {
+async function logAndWait({ deps, stopping }: DispatcherState, error: unknown): Promise<void> {
   deps.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
-  await deps.clock.wait(RETRY_MS, signals.signal);
+  await deps.clock.wait(RETRY_MS, stopping.signal);
 }
 
 async function stopGracefully(state: DispatcherState, looping: Promise<void>): Promise<void> {
   state.stopping.abort();
-  state.wakeSignal.ring();
-  const over = new AbortController();
-  const aborting = state.deps.clock.wait(GRACE_MS, over.signal).then(() => state.abort.abort());
+  state.wakeSignal.wake();
+  const finished = new AbortController();
+  const aborting = state.deps.clock.wait(GRACE_MS, finished.signal).then(() => state.abort.abort());
   await Promise.all([looping, ...state.slots.work]);
-  over.abort();
+  finished.abort();
   await aborting;
 }
 
@@ -224,14 +224,14 @@ async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Del
     await applyWebhookChange(queue, webhookId, clock.now());
     return false;
   }
-  const attempted = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
+  const result = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
   // The result of an aborted attempt is unknown, so the event is sent again.
   if (worker.abort.aborted) return false;
-  const outcome = toOutcome(deps, delivery, attempted);
-  const kept = await queue.saveOutcome(worker.lease(), delivery.id, outcome);
-  if (kept === 'lost') return false;
-  const { failingSince = Number.POSITIVE_INFINITY } = kept;
-  if (attempted?.attempt.status === GONE || travel.now() - failingSince >= DISABLE_AFTER_MS) {
+  const outcome = toOutcome(deps, delivery, result);
+  const saved = await queue.saveOutcome(worker.lease(), delivery.id, outcome);
+  if (saved === 'lost') return false;
+  const { failingSince = Number.POSITIVE_INFINITY } = saved;
+  if (result?.attempt.status === GONE || travel.now() - failingSince >= DISABLE_AFTER_MS) {
     await disableWebhook(travel, { id: webhookId, url });
     await applyWebhookChange(queue, webhookId, clock.now());
     return false;
@@ -257,13 +257,13 @@ async function attemptEvent(
 function toOutcome(
   { random, clock }: DeliveryDeps,
   { attempts }: Delivery,
-  attempted: AttemptResult | undefined,
+  result: AttemptResult | undefined,
 ): DeliveryOutcome {
-  if (!attempted) {
+  if (!result) {
     const gone = { at: clock.wallClock(), latencyMs: 0, error: 'the event is not kept any more' };
     return { status: 'failed', attempts: [...attempts, gone] };
   }
-  const { attempt, retryAfter } = attempted;
+  const { attempt, retryAfter } = result;
   const all = [...attempts, attempt];
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
   const outcome = nextOutcome(all, { retryAfter, random: random() });
@@ -291,7 +291,7 @@ export class DeliverySlots {
   }
 
   free(kind: SlotKind): number {
-    const taken = [...this.#served.values()].filter((one) => one.kind === kind).length;
+    const taken = [...this.#served.values()].filter((slot) => slot.kind === kind).length;
     return this.#sizes[kind] - taken;
   }
 
